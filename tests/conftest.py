@@ -135,6 +135,23 @@ def ray_local() -> Iterator[ModuleType]:
     ray.shutdown()
 
 
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A head without GPUs, to which a test adds nodes; the shared Ray is put away meanwhile."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    shared = ray.is_initialized()
+    ray.shutdown()
+    head = {"num_cpus": 1, "num_gpus": 0, "include_dashboard": False}
+    made = Cluster(initialize_head=True, head_node_args=head)
+    yield made
+    ray.shutdown()
+    made.shutdown()
+    if shared:
+        start_ray()
+
+
 @pytest.fixture
 def ray_apart() -> Iterator[ModuleType]:
     """The module ``ray``, not connected: for a test that starts a cluster of its own shape.

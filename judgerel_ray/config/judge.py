@@ -108,7 +108,11 @@ class Judge(Table):
     revision: Text | None = None
     """Commit or branch of a hub id."""
     gpus: Whole = Field(default=1, ge=0)
-    """GPUs of one engine (tensor parallel size); 0 runs on the CPU. Openai, simulated: 0."""
+    """GPUs of one engine, all on one node (tensor parallel); 0 runs on the CPU. Openai, simulated:
+    0."""
+    pipeline_parallel_size: Whole = Field(default=1, ge=1)
+    """Stages that a model too large for any node is cut into, each with its share of the GPUs on
+    one node; nodes may differ."""
     replicas: Whole | Literal["auto"] = "auto"
     """Engines of this judge side by side; auto takes as many as the cluster's GPUs allow."""
     dtype: Text | None = None
@@ -178,6 +182,13 @@ class Judge(Table):
     def _fits_its_engine(self) -> Self:
         """Refuse keys that have no meaning for the judge's engine."""
         given = self.model_fields_set
+        if self.gpus % self.pipeline_parallel_size or self.pipeline_parallel_size > max(
+            self.gpus, 1
+        ):
+            raise ValueError(
+                f"pipeline_parallel_size must divide gpus = {self.gpus}, got "
+                f"{self.pipeline_parallel_size}: each stage has as many"
+            )
         if self.engine != "openai":
             for key in _OF_SERVERS:
                 if key in given:

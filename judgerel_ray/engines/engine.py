@@ -24,7 +24,8 @@ class EngineSpec:
     """All that decides how a judge's engine is made; plain data, safe to send to any node.
 
     ``model`` is a folder or a hub id for ``vllm`` and the name of a distribution for
-    ``simulated``. ``gpus`` is the tensor parallel size, 0 for CPU. ``chat_template`` is True (the
+    ``simulated``. ``gpus`` is how many it has, 0 for CPU, in ``pipeline_parallel_size`` stages,
+    each of them tensor parallel over its share. ``chat_template`` is True (the
     model's own), False (plain text) or the path of a Jinja file. ``executor`` is how one engine
     spreads over its GPUs: in this process's child (``uni``), over one node (``mp``) or over
     several (``ray``). ``batch_invariant`` asks for kernels whose results do not depend on what else
@@ -38,6 +39,7 @@ class EngineSpec:
     model: str
     revision: str | None = None
     gpus: int = 0
+    pipeline_parallel_size: int = 1
     dtype: str | None = None
     quantization: str | None = None
     max_model_len: int | None = None
@@ -49,6 +51,12 @@ class EngineSpec:
     base_url: str | None = None
     api_key_env: str | None = None
     limits: Limits | None = None
+
+    @property
+    def stages(self) -> tuple[int, ...]:
+        """GPUs of each stage, which one node holds; none on the CPU."""
+        each = self.gpus // self.pipeline_parallel_size
+        return (each,) * self.pipeline_parallel_size if each else ()
 
     @property
     def cpus(self) -> int:

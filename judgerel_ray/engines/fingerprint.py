@@ -114,11 +114,13 @@ def judge_fingerprint(
             "quantization": spec.quantization,
             "dtype": spec.dtype or ("auto" if spec.gpus else "float32"),
             "device": "gpu" if spec.gpus else "cpu",
-            "tensor_parallel_size": max(spec.gpus, 1),
+            "tensor_parallel_size": max(spec.stages, default=1),
             "chat_template": _template_part(spec),
             "attention_backend": os.environ.get("VLLM_ATTENTION_BACKEND"),
             "batch_invariant": spec.batch_invariant or os.environ.get(BATCH_INVARIANT) == "1",
         }
+        if spec.pipeline_parallel_size > 1:
+            parts["pipeline_parallel_size"] = spec.pipeline_parallel_size
     parts["max_model_len"] = spec.max_model_len
     return Fingerprint(digest=digest(parts), parts=parts)
 

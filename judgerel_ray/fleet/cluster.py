@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from judgerel_ray.core import EngineError, EngineLost, EngineStartError, JudgeRelError
+from judgerel_ray.engines import EngineSpec
 from judgerel_ray.engines.vllm.arguments import asked_environment
 from judgerel_ray.fleet.address import HINT, probe_cluster, wanted_address
 from judgerel_ray.fleet.engine_log import reason_of, short_notices
@@ -27,32 +28,56 @@ MAX_CONCURRENCY = 64  # leases, recalls and pings of one actor on its event loop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
-    """What a cluster has: totals, and the GPUs of each node that has any."""
+    """What a cluster has: totals, and the GPUs of each node that has any.
+
+    ``largest_type`` is how many GPUs the largest node has that its autoscaler may add, where it
+    has one that says so.
+    """
 
     cpus: float
     gpus: float
     nodes: tuple[int, ...] = ()
+    largest_type: int = 0
 
     @property
     def gpus_of_largest_node(self) -> int:
         """The most GPUs that one engine can have without spreading over nodes."""
         return max(self.nodes, default=0)
 
-    def holds(self, engines: Collection[int]) -> bool:
-        """Whether engines of so many GPUs each fit side by side, each whole on one node.
+    def layout(self, engine: EngineSpec, *, spread: bool) -> tuple[int, ...]:
+        """GPUs that an engine takes of a node at a time: whole, in its stages, or one by one.
 
-        An engine larger than every node is spread in single GPUs.
+        One that fits on the largest node stays whole. A larger one is laid out in the stages of
+        its pipeline; without a pipeline it waits for a larger node, unless it may be `spread`.
+
+        Examples
+        --------
+        >>> room = Capacity(cpus=8, gpus=6, nodes=(3, 3))
+        >>> engine = EngineSpec(name="j", engine="vllm", model="m", gpus=4)
+        >>> room.layout(engine, spread=False), room.layout(engine, spread=True)
+        ((4,), (1, 1, 1, 1))
+        >>> room.layout(replace(engine, pipeline_parallel_size=2), spread=False)
+        (2, 2)
+        """
+        if not engine.gpus:
+            return ()
+        if not self.nodes or engine.gpus <= self.gpus_of_largest_node:
+            return (engine.gpus,)
+        if engine.pipeline_parallel_size > 1:
+            return engine.stages
+        return (1,) * engine.gpus if spread else (engine.gpus,)
+
+    def holds(self, pieces: Collection[int]) -> bool:
+        """Whether pieces of so many GPUs each fit side by side, each whole on one node.
 
         Examples
         --------
         >>> room = Capacity(cpus=8, gpus=6, nodes=(3, 3))
         >>> room.holds([2, 2, 1, 1]), room.holds([2, 2, 2]), room.holds([6])
-        (True, False, True)
+        (True, False, False)
         """
         left = list(self.nodes)
-        whole = sorted((n for n in engines if n <= self.gpus_of_largest_node), reverse=True)
-        spread = sum(n for n in engines if n > self.gpus_of_largest_node)
-        for size in whole:
+        for size in sorted(pieces, reverse=True):
             # Largest first into the fullest node that takes it: no choice is better where sizes
             # divide one another, as 1, 2, 4 and 8 do.
             place = min(
@@ -61,7 +86,7 @@ class Capacity:
             if place is None:
                 return False
             left[place] -= size
-        return spread <= sum(left)
+        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +95,8 @@ class ActorHandle:
 
     actor: Any
     group: Any = None
+    placed: Any = None
+    """Comes back once the actor is on a node."""
 
 
 @contextmanager
@@ -167,7 +194,18 @@ def capacity() -> Capacity:
         cpus=float(total.get("CPU", 0.0)),
         gpus=float(total.get("GPU", 0.0)),
         nodes=tuple(int(n) for n in gpus if n),
+        largest_type=_gpus_of_largest_type(),
     )
+
+
+def _gpus_of_largest_type() -> int:
+    """The most GPUs of a node that the cluster's autoscaler may add, 0 where it says nothing."""
+    from ray._private.state import state
+    from ray.util.client import ray as client
+
+    config = None if client.is_connected() else state.get_cluster_config()
+    groups = () if config is None else config.node_group_configs
+    return max((int(g.resources.get("GPU", 0)) for g in groups if g.max_count), default=0)
 
 
 def in_use() -> Capacity:
@@ -199,15 +237,25 @@ def demand(bundles: list[dict[str, int]]) -> None:
     request_resources(bundles=bundles)
 
 
-def make_actor(spec: JudgeSpec, *, name: str, room: Capacity) -> ActorHandle:
+def make_actor(spec: JudgeSpec, *, name: str, pieces: Sequence[int]) -> ActorHandle:
     """Make one judge actor, pinned to its GPUs by Ray.
 
-    One engine on one node is one actor that holds all of its GPUs (executor ``mp`` for several: no
-    nested placement, and its death frees all of them). Only an engine too large for any node gets a
-    placement group with one GPU a bundle and Ray's executor.
+    An engine in one piece is one actor that holds all of its GPUs, which Ray grants on one node or
+    not at all (executor ``mp`` for several: no nested placement, and its death frees all of them).
+    Only one in several pieces gets a placement group, of one GPU a bundle as vLLM wants it, and
+    Ray's executor.
 
     Effects: asks the cluster for resources; returns before they are granted.
     Retry: safe; each call makes a new actor.
+
+    Parameters
+    ----------
+    spec : JudgeSpec
+        The judge.
+    name : str
+        Of the actor; no other may have it.
+    pieces : sequence of int
+        GPUs it takes of a node at a time, as of :meth:`Capacity.layout`.
     """
     gpus = spec.engine.gpus
     executor = "uni" if gpus <= 1 else "mp"
@@ -222,8 +270,7 @@ def make_actor(spec: JudgeSpec, *, name: str, room: Capacity) -> ActorHandle:
         "runtime_env": {"env_vars": passed_environment() | asked_environment(spec.engine)},
     }
     group = None
-    # Where no node has GPUs yet, one that is large enough may come.
-    if gpus > 1 and room.nodes and gpus > room.gpus_of_largest_node:
+    if len(pieces) > 1:
         from ray.util.placement_group import placement_group
         from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
@@ -235,7 +282,17 @@ def make_actor(spec: JudgeSpec, *, name: str, room: Capacity) -> ActorHandle:
         )
     pinned = replace(spec, engine=replace(spec.engine, executor=executor))
     actor = _remote_judge().options(**options).remote(pinned)
-    return ActorHandle(actor=actor, group=group)
+    return ActorHandle(actor=actor, group=group, placed=actor.__ray_ready__.remote())
+
+
+def is_placed(handle: ActorHandle) -> bool:
+    """Whether an actor is on a node, where it may still load its model; else it waits for one.
+
+    Effects: asks Ray, and does not wait.
+    """
+    import ray
+
+    return bool(ray.wait([handle.placed], timeout=0)[0])
 
 
 @cache

@@ -25,8 +25,8 @@ class Outside:
         What the cluster has, and what of it is taken.
     demand : callable
         Tells an autoscaler what is wanted.
-    make_actor, kill_actor : callables
-        Begin and end a judge's actor.
+    make_actor, kill_actor, is_placed : callables
+        Begin and end a judge's actor, and whether it is on a node yet.
     finished : callable
         Calls of actors that have ended, once one has or some seconds are over.
     result_of : callable
@@ -47,6 +47,7 @@ class Outside:
     demand: Callable[[list[dict[str, int]]], None] = cluster.demand
     make_actor: Callable[..., ActorHandle] = cluster.make_actor
     kill_actor: Callable[[ActorHandle], None] = cluster.kill_actor
+    is_placed: Callable[[ActorHandle], bool] = cluster.is_placed
     finished: Callable[[Sequence[Any], float], Sequence[Any]] = cluster.finished
     result_of: Callable[[Any], object] = cluster.result_of
     providers: Callable[[], Providers] = Providers

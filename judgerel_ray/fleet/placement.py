@@ -16,6 +16,9 @@ from judgerel_ray.fleet.tail import spare_engines
 
 STOP_TIMEOUT_S = 20.0
 CAPACITY_EVERY_S = 5.0
+SPREAD_AFTER_S = 30.0
+"""How long an engine larger than every node waits for a larger one before it is spread: nodes that
+start together join within seconds of each other."""
 
 
 class Placement:
@@ -23,7 +26,8 @@ class Placement:
 
     A judge gets all the engines it wants before the next one gets any; judges that do not fit wait
     until one ends. The account of what is taken is kept here, because the cluster's own lags
-    behind and would let two judges take halves of what each needs.
+    behind and would let two judges take halves of what each needs. A judge that fits nowhere yet
+    takes nothing of it, and is placed as any other once nodes have joined that hold it.
     """
 
     def __init__(
@@ -35,7 +39,7 @@ class Placement:
         self._local = local
         self._others = self._outside.in_use()
         self._room = self._outside.capacity()
-        self._looked_at = self._changed_at = self._outside.now()
+        self._looked_at = self._changed_at = self._grew_at = self._outside.now()
         self._leaving: list[tuple[JudgePool, Slot, Any, float]] = []
         self._demanded: list[dict[str, int]] = []
         self._providers = self._outside.providers()
@@ -50,7 +54,7 @@ class Placement:
             self._drop_surplus(pool, wanted)
             while len(pool.slots) < wanted and self._fits(pool):
                 self._make(pool)
-            if not pool.slots:
+            if not _n_settled(pool):
                 self._evict_idle(keep)
         self._ask_cluster()
 
@@ -69,13 +73,13 @@ class Placement:
         Those kept for a later wave make way only for a judge that has no engine at all.
         """
         waiting = [pool for pool in self._pools.values() if pool.has_work]
-        short = [pool for pool in waiting if len(pool.slots) < self._wanted(pool)]
+        short = [pool for pool in waiting if _n_settled(pool) < self._wanted(pool)]
         for pool in self._pools.values():
             spare = spare_engines(pool, at=self._outside.now())
             for other in short:
                 if _kind(other) != _kind(pool):
                     continue  # a GPU is no use to it, or nothing else is
-                if pool.name in keep and other.slots:
+                if pool.name in keep and _n_settled(other):
                     continue
                 for slot in spare:
                     self._leave(pool, slot)
@@ -123,9 +127,16 @@ class Placement:
         up only after ``start_timeout_s``, and until then somebody should know why nothing happens.
         """
         gpus = pool.spec.engine.gpus
-        if not pool.has_work or gpus <= self._room.gpus:
+        if not pool.has_work:
             return None
-        return f"{gpus} GPU{'s' if gpus > 1 else ''}, the cluster has {self._room.gpus:.0f}"
+        if gpus > self._room.gpus:
+            return f"{gpus} GPU{'s' if gpus > 1 else ''}, the cluster has {self._room.gpus:.0f}"
+        most = max(self._layout(pool), default=0)
+        if most <= self._room.gpus_of_largest_node or any(
+            slot.ready for slot in pool.slots.values()
+        ):
+            return None
+        return f"{most} GPUs on one node, the largest has {self._room.gpus_of_largest_node}"
 
     def _wanted(self, pool: JudgePool) -> int:
         """Engines a judge wants: as said, or all the GPUs there are, and never idle ones."""
@@ -139,30 +150,68 @@ class Placement:
         most = wanted if pool.most is None else pool.most
         return max(1, min(wanted, most, pool.requests_left))
 
-    def _fits(self, pool: JudgePool) -> bool:
+    def _layout(self, pool: JudgePool) -> tuple[int, ...]:
+        """How an engine of a judge would be laid out now."""
+        engine = pool.spec.engine
+        is_early = self._outside.now() - self._grew_at < SPREAD_AFTER_S
+        larger_may_come = is_early or engine.gpus <= self._room.largest_type
+        return self._room.layout(engine, spread=self._local or not larger_may_come)
+
+    def _fits(self, pool: JudgePool, pieces: tuple[int, ...] | None = None) -> bool:
         """Whether one more engine of this judge fits beside what runs."""
-        engines = [one.spec.engine for one, _ in self._engines()]
-        if gpus := pool.spec.engine.gpus:
-            held = [one.gpus for one in engines if one.gpus]
-            return sum(held) + gpus + self._others.gpus <= self._room.gpus and self._room.holds(
-                [*held, gpus]
-            )
+        engines = [(one.spec.engine, slot) for one, slot in self._engines() if not slot.waits]
+        if pool.spec.engine.gpus:
+            asked = self._layout(pool) if pieces is None else pieces
+            held = [piece for _, slot in engines for piece in slot.pieces]
+            n_gpus = sum(held) + sum(asked) + self._others.gpus
+            return n_gpus <= self._room.gpus and self._room.holds([*held, *asked])
         cpus = pool.spec.engine.cpus
-        held_cpus = sum(one.cpus for one in engines)
+        held_cpus = sum(one.cpus for one, _ in engines)
         return not cpus or held_cpus + cpus + self._others.cpus <= max(1.0, self._room.cpus)
+
+    def _place_again(self) -> None:
+        """Look again at engines that no node has taken, in the order of the sweep.
+
+        One that fits by now as it was made is taken for placed. One that fits laid out otherwise is
+        made anew: Ray would hold on to the first layout for good.
+        """
+        queued = [
+            (pool, slot)
+            for pool in self._pools.values()
+            for slot in pool.slots.values()
+            if not (slot.ready or slot.placed or self._saw_placed(slot))
+        ]
+        for _, slot in queued:
+            slot.waits = True
+        for pool, slot in queued:
+            if slot.pieces == self._layout(pool):
+                slot.waits = not self._fits(pool)
+            elif self._fits(pool):
+                self.drop(pool, slot)
+                self._make(pool)
+            else:
+                slot.waits = not self._fits(pool, slot.pieces)
+
+    def _saw_placed(self, slot: Slot) -> bool:
+        """Whether an engine is on a node by now; its time to start begins then."""
+        if self._outside.is_placed(slot.handle):
+            slot.placed, slot.waits, slot.started_at = True, False, self._outside.now()
+        return slot.placed
 
     def _ask_cluster(self) -> None:
         """Tell a cluster that may grow what all judges want, not only those that fit today.
 
-        Where nothing runs and nothing fits, an engine is made all the same and waits there.
+        Where nothing runs and nothing fits, an engine is made all the same and waits there: Ray
+        keeps what one run alone demands, but every run's queue counts.
         """
         if self._local:
             return
         wanted = [
-            {"GPU": pool.spec.engine.gpus} if pool.spec.engine.gpus else {"CPU": 1}
+            bundle
             for pool in self._pools.values()
             if (pool.has_work or pool.at_work) and any(_kind(pool))
             for _ in range(min(pool.replicas or 1, max(1, pool.requests_left)))
+            for bundle in [{"GPU": gpus} for gpus in pool.spec.engine.stages] or [{"CPU": 1}]
         ]
         if wanted != self._demanded:
             self._demanded = wanted
@@ -171,10 +220,10 @@ class Placement:
             return
         for pool in self._pools.values():
             if pool.has_work:
-                self._make(pool)
+                self._make(pool).waits = True
                 return
 
-    def _make(self, pool: JudgePool) -> None:
+    def _make(self, pool: JudgePool) -> Slot:
         """One more engine."""
         # Unlike any other, of this process or another: a name is free only some time after its
         # actor's death.
@@ -182,14 +231,17 @@ class Placement:
         spec, share = pool.spec, self._providers.share_of(pool.spec.engine, name)
         if share is not None:
             spec = replace(spec, share=share)
-        handle = self._outside.make_actor(spec, name=name, room=self._room)
+        pieces = self._layout(pool)
+        handle = self._outside.make_actor(spec, name=name, pieces=pieces)
         pool.slots[name] = Slot(
             name=name,
             handle=handle,
             started_at=self._outside.now(),
             starting=handle.actor.start.remote(),
+            pieces=pieces,
         )
         self._changed_at = self._outside.now()
+        return pool.slots[name]
 
     def _drop_surplus(self, pool: JudgePool, wanted: int) -> None:
         """Let go of engines still coming up that are too many by now: a node went, or the work."""
@@ -232,17 +284,18 @@ class Placement:
         self._looked_at = self._outside.now()
         room = self._outside.capacity()
         if room != self._room:
-            self._room = room
+            self._room, self._grew_at = room, self._outside.now()
             for pool in self._pools.values():
                 pool.most = None  # other nodes, other luck
+        self._place_again()
         slots = [slot for pool in self._pools.values() for slot in pool.slots.values()]
         # The cluster tells ours from others' only once all of ours have theirs, and for a while.
         if (
-            all(slot.ready for slot in slots)
+            all(slot.ready or slot.waits for slot in slots)
             and self._outside.now() - self._changed_at >= CAPACITY_EVERY_S
         ):
             used = self._outside.in_use()
-            engines = [held_by(pool, slot) for pool, slot in self._engines()]
+            engines = [held_by(pool, slot) for pool, slot in self._engines() if not slot.waits]
             self._others = Capacity(
                 cpus=max(0.0, used.cpus - sum(cpus for cpus, _ in engines)),
                 gpus=max(0.0, used.gpus - sum(gpus for _, gpus in engines)),
@@ -255,6 +308,11 @@ class Placement:
                 yield pool, slot
         for pool, slot, _, _ in self._leaving:
             yield pool, slot
+
+
+def _n_settled(pool: JudgePool) -> int:
+    """Engines of a judge that have room, or had it when they were made."""
+    return sum(not slot.waits for slot in pool.slots.values())
 
 
 def _kind(pool: JudgePool) -> tuple[bool, bool]:

@@ -44,6 +44,12 @@ class Slot:
     handle: ActorHandle
     started_at: float
     starting: Any
+    pieces: tuple[int, ...] = ()
+    """GPUs it takes of a node at a time."""
+    waits: bool = False
+    """Made for room that is not there: what it will hold is not taken yet."""
+    placed: bool = False
+    """On a node, as was seen; one that is not waits in Ray's queue."""
     ready: bool = False
     log: str | None = None
     """Where its engine writes what goes wrong."""

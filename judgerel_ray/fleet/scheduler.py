@@ -232,6 +232,7 @@ class Fleet:
         result = self._outside.result_of(reference)
         if isinstance(result, ActorFacts):
             slot.starting, slot.ready, slot.log = None, True, result.log
+            slot.placed, slot.waits = True, False
             pool.start_failures, pool.came_up = 0, True
             return
         if isinstance(result, StoreError):
@@ -278,8 +279,11 @@ class Fleet:
     def _enforce_deadlines(self) -> None:
         """An actor that is late with a lease, or with coming up, is taken for dead."""
         late = self._outside.now()
+        any_up = any(slot.ready for pool in self._pools.values() for slot in pool.slots.values())
         for pool in self._pools.values():
             for slot in list(pool.slots.values()):
+                if not slot.placed and any_up:
+                    slot.started_at = late  # those that are up may be what it waits for
                 waited = late - slot.started_at
                 if slot.starting is not None and waited > self._limits.start_timeout_s:
                     error = EngineStartError(f"no engine came up in {waited:.0f} s")

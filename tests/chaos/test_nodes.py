@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -13,24 +12,6 @@ import pytest
 from judgerel_ray.store import read_errors
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """A head without GPUs; the shared Ray is put away meanwhile."""
-    import ray
-    from ray.cluster_utils import Cluster
-
-    shared = ray.is_initialized()
-    ray.shutdown()
-    head = {"num_cpus": 1, "num_gpus": 0, "include_dashboard": False}
-    made = Cluster(initialize_head=True, head_node_args=head)
-    yield made
-    ray.shutdown()
-    made.shutdown()
-    if shared:
-        quiet = {"include_dashboard": False, "log_to_driver": False}
-        ray.init(address="local", num_cpus=2, num_gpus=0, **quiet)
 
 
 @pytest.fixture
@@ -86,12 +67,14 @@ def test_a_node_that_is_lost_costs_nothing_but_time(sweep, undisturbed, nodes, h
     undisturbed(one)
 
 
-def test_an_engine_larger_than_any_node_gets_a_placement_group_over_several(
+def test_stages_of_an_engine_larger_than_any_node_get_a_placement_group_over_several(
     sweep, nodes, hold_leases
 ):
     from ray.util import placement_group_table
 
     one = sweep(n_items=10, replications=30, replicas=1, gpus=4, speed=500)
+    staged = one.file.read_text().replace("gpus = 4", "gpus = 4\npipeline_parallel_size = 2")
+    one.file.write_text(staged)
     seen = Meanwhile(one, hold_leases, placement_group_table, rows=30)
     summary = one.run(nodes.address)
     seen.join()

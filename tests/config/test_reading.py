@@ -37,6 +37,7 @@ def test_a_small_sweep_gets_every_default():
         "model": "uniform",
         "revision": None,
         "gpus": 0,
+        "pipeline_parallel_size": 1,
         "replicas": "auto",
         "dtype": None,
         "quantization": None,

@@ -27,7 +27,8 @@ def layout(monkeypatch, run_here: RunDirectory):
 
     def options(**given):
         asked["options"] = given
-        return SimpleNamespace(remote=lambda spec: asked.setdefault("spec", spec))
+        actor = SimpleNamespace(__ray_ready__=SimpleNamespace(remote=lambda: "ready"))
+        return SimpleNamespace(remote=lambda spec: asked.setdefault("spec", spec) and actor)
 
     monkeypatch.setattr(cluster, "_remote_judge", lambda: SimpleNamespace(options=options))
     # The package has a function of the same name as the module.
@@ -37,7 +38,7 @@ def layout(monkeypatch, run_here: RunDirectory):
         scheduling_strategies, "PlacementGroupSchedulingStrategy", lambda **given: given
     )
 
-    def make(gpus: int, *nodes: int, **keys: bool) -> tuple[Any, ...]:
+    def make(gpus: int, *nodes: int, **keys: Any) -> tuple[Any, ...]:
         asked.clear()
         spec = JudgeSpec(
             engine=EngineSpec(name="j", engine="simulated", model="uniform", gpus=gpus, **keys),
@@ -46,8 +47,10 @@ def layout(monkeypatch, run_here: RunDirectory):
             visibility_token="x",
         )
         room = Capacity(cpus=4.0, gpus=float(sum(nodes)), nodes=nodes)
-        handle = make_actor(spec, name="n", room=room)
+        pieces = room.layout(spec.engine, spread=True)
+        handle = make_actor(spec, name="n", pieces=pieces)
         given = asked["options"]
+        assert handle.placed == "ready"
         assert (handle.group is None) == ("bundles" not in asked)
         if handle.group is not None:
             strategy = given["scheduling_strategy"]
@@ -86,6 +89,15 @@ def test_an_engine_larger_than_every_node_is_spread_in_single_gpus(layout, gpus,
     executor, actor_gpus, actor_cpus, bundles = layout(gpus, *nodes)
     assert (executor, actor_gpus, actor_cpus) == ("ray", 0, 0)
     assert bundles == [{"GPU": 1, "CPU": 1}] * gpus
+
+
+@pytest.mark.parametrize(
+    ("nodes", "whole"), [((4,), False), ((2, 2), False), ((8,), True), ((), True)]
+)
+def test_stages_of_a_pipeline_are_laid_out_where_no_node_holds_all_of_it(layout, nodes, whole):
+    found = layout(8, *nodes, pipeline_parallel_size=4)
+    spread = ("ray", 0, 0, [{"GPU": 1, "CPU": 1}] * 8)
+    assert found == (("mp", 8, 0, None) if whole else spread)
 
 
 @pytest.mark.parametrize("nodes", [(4,), (1, 1)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -12,7 +13,13 @@ from judgerel_ray.core import EngineError
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import JudgePool, JudgeSpec, Outside, WorkQueue
 from judgerel_ray.fleet.cluster import Capacity
-from judgerel_ray.fleet.placement import CAPACITY_EVERY_S, STOP_TIMEOUT_S, Placement, held_by
+from judgerel_ray.fleet.placement import (
+    CAPACITY_EVERY_S,
+    SPREAD_AFTER_S,
+    STOP_TIMEOUT_S,
+    Placement,
+    held_by,
+)
 from judgerel_ray.fleet.pool import Slot
 
 
@@ -32,6 +39,11 @@ class World:
         """What of a provider's limits an actor holds."""
         self.killed: list[str] = []
         self.stopped: set[str] = set()
+        self.largest_type = 0
+        self.places = True
+        """Whether actors get onto nodes, but for those that are queued."""
+        self.queued: set[str] = set()
+        self.pieces: dict[str, tuple[int, ...]] = {}
         self.moment = 1000.0
         self.demanded: list[list[dict[str, int]]] = []
 
@@ -43,6 +55,7 @@ class World:
             demand=self.demanded.append,
             make_actor=self._make,
             kill_actor=lambda handle: self.killed.append(handle.name),
+            is_placed=lambda handle: self.places and handle.name not in self.queued,
             finished=lambda names, _: [name for name in names if name in self.stopped],
             providers=lambda: self,
             now=lambda: self.moment,
@@ -50,7 +63,12 @@ class World:
 
     @property
     def room(self) -> Capacity:
-        return Capacity(cpus=self.cpus, gpus=float(sum(self.nodes)), nodes=tuple(self.nodes))
+        return Capacity(
+            cpus=self.cpus,
+            gpus=float(sum(self.nodes)),
+            nodes=tuple(self.nodes),
+            largest_type=self.largest_type,
+        )
 
     def share_of(self, spec, holder):
         if spec.engine != "openai":
@@ -64,9 +82,8 @@ class World:
     def close(self) -> None:
         assert not self.shares
 
-    def _make(self, spec, *, name, room):
-        assert room == self.room
-        self.made[name] = spec
+    def _make(self, spec, *, name, pieces):
+        self.made[name], self.pieces[name] = spec, pieces
         call = SimpleNamespace(remote=lambda: name)
         return SimpleNamespace(name=name, actor=SimpleNamespace(start=call, stop=call))
 
@@ -94,6 +111,21 @@ class Room:
     @property
     def slots(self) -> dict[str, int]:
         return {name: len(pool.slots) for name, pool in self.pools.items()}
+
+    @property
+    def held(self) -> list[int]:
+        """GPUs that engines take of a node at a time, but for engines that wait for room."""
+        slots = [slot for pool in self.pools.values() for slot in pool.slots.values()]
+        return [gpus for slot in slots if not slot.waits for gpus in slot.pieces]
+
+    def join(self, *nodes: int) -> dict[str, int]:
+        """Nodes join, and the cluster is looked at again."""
+        self.world.nodes = (*self.world.nodes, *nodes)
+        return self.later(CAPACITY_EVERY_S + 1)
+
+    def later(self, seconds: float) -> dict[str, int]:
+        self.world.moment += seconds
+        return self.fill()
 
     def come_up(self) -> None:
         for pool in self.pools.values():
@@ -308,6 +340,94 @@ def test_a_cluster_may_grow_so_a_large_judge_asks_it_once_nothing_else_runs(worl
     assert room.fill() == {"big": 1, "a": 0}
 
 
+def test_a_judge_that_waits_for_a_large_node_leaves_smaller_ones_to_others(world, asking):
+    here = world(nodes=(), cpus=0.0)
+    here.places = False
+    room = Room(here, asking, {"big": (4, 1), "a": (1, 1), "b": (2, 1)}, local=False)
+    assert room.fill() == {"big": 1, "a": 0, "b": 0}
+    assert room.join(1) == {"big": 1, "a": 1, "b": 0}
+    assert room.join(2) == {"big": 1, "a": 1, "b": 1}
+    assert sorted(room.held) == [1, 2]
+    assert room.placement.shortfall(room.pools["big"]) == "4 GPUs, the cluster has 3"
+    assert room.join(1) == {"big": 1, "a": 1, "b": 1}
+    assert room.placement.shortfall(room.pools["big"]) == "4 GPUs on one node, the largest has 2"
+    assert room.join(4) == {"big": 1, "a": 1, "b": 1}
+    assert sorted(room.held) == [1, 2, 4]
+    assert here.killed == []  # it was whole from the first on, and Ray grants it the node
+    assert room.placement.shortfall(room.pools["big"]) is None
+
+
+def test_an_engine_that_no_node_will_hold_is_made_again_over_several(world, asking):
+    here = world(nodes=(), cpus=0.0)
+    here.places = False
+    room = Room(here, asking, {"a": (2, 1)}, local=False)
+    room.fill()
+    [first] = here.made
+    assert room.join(1, 1) == {"a": 1}
+    assert (room.held, here.killed) == ([], [])  # others may still join
+    room.later(SPREAD_AFTER_S)
+    assert here.killed == [first]
+    [second] = room.pools["a"].slots
+    assert (here.pieces[first], here.pieces[second]) == ((2,), (1, 1))
+    assert room.held == [1, 1]
+    room.join(2)  # it is not on any node yet, so a node that holds it whole comes in time
+    [third] = room.pools["a"].slots
+    assert here.pieces[third] == (2,)
+    here.places = True
+    room.later(CAPACITY_EVERY_S + 1)
+    room.join(2)
+    assert list(room.pools["a"].slots) == [third]
+
+
+def test_where_a_node_type_holds_an_engine_it_waits_for_one(world, asking):
+    here = world(nodes=(1, 1))
+    here.places, here.largest_type = False, 4
+    room = Room(here, asking, {"a": (4, 1), "b": (8, 1)}, local=False)
+    room.later(10 * SPREAD_AFTER_S)
+    assert set(here.pieces.values()) == {(4,)}
+    room.join(4)
+    assert room.held == [4]
+
+
+def test_stages_of_a_pipeline_are_placed_at_once(world, asking):
+    here = world(nodes=(2, 2))
+    room = Room(here, asking, {"a": (4, 1)}, local=False)
+    pool = room.pools["a"]
+    pool.spec = replace(pool.spec, engine=replace(pool.spec.engine, pipeline_parallel_size=2))
+    assert room.fill() == {"a": 1}
+    assert room.held == [2, 2]
+    assert here.demanded == [[{"GPU": 2}, {"GPU": 2}]]
+
+
+def test_an_engine_that_has_a_node_is_left_there_while_others_are_placed(world, asking):
+    here = world(nodes=(2,))
+    room = Room(here, asking, {"a": (2, 1), "b": (2, 1)}, local=False)
+    room.fill()
+    [first] = here.made
+    room.join(1)
+    assert list(room.pools["a"].slots) == [first]
+    assert room.pools["a"].slots[first].placed
+    assert room.join(2) == {"a": 1, "b": 1}
+    assert here.killed == []
+
+
+def test_idle_engines_make_way_for_a_judge_whose_engine_waits_in_vain(world, asking):
+    here = world(nodes=(1,))
+    here.places = False
+    room = Room(here, asking, {"big": (4, 1), "a": (1, 4)}, local=False)
+    assert room.fill() == {"big": 0, "a": 1}
+    room.come_up()
+    room.pools["a"].queue, queue = None, room.pools["a"].queue
+    room.finish("a")
+    assert room.fill() == {"big": 1, "a": 0}
+    room.pools["a"].queue = queue
+    assert room.fill() == {"big": 1, "a": 1}
+    next(iter(room.pools["a"].slots.values())).ready = True
+    room.pools["a"].queue = None
+    room.placement.fill(frozenset({"a"}))
+    assert room.slots == {"big": 1, "a": 0}
+
+
 def test_an_empty_cluster_is_asked_for_one_engine(world, asking):
     here = world(nodes=(), cpus=0.0)
     room = Room(here, asking, {"a": (1, 4), "b": (1, 1)}, local=False)
@@ -378,8 +498,7 @@ def test_every_judge_that_fits_gets_its_turn_and_gpus_are_never_given_twice(
         done.add(pool.name)
     while done < set(named):
         slots = room.fill()
-        engines = [gpus for name, (gpus, _) in named.items() for _ in range(slots[name])]
-        assert here.room.holds(engines)
+        assert here.room.holds(room.held)
         running = [name for name, n in slots.items() if n]
         assert running, "nobody runs and somebody waits"
         room.come_up()

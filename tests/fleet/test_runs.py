@@ -17,7 +17,7 @@ from judgerel_ray.config import load_sweep
 from judgerel_ray.core import EngineLost, EngineStartError, StoreError
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import JudgeSpec, judge_actor
-from judgerel_ray.fleet.cluster import capacity, make_actor, result_of
+from judgerel_ray.fleet.cluster import make_actor, result_of
 from judgerel_ray.store import (
     RunDirectory,
     read_errors,
@@ -282,7 +282,7 @@ def test_an_engine_that_cannot_be_made_says_why(ray_local, tmp_path):
     directory = RunDirectory.create(str(tmp_path / "run"))
     engine = EngineSpec(name="a", engine="simulated", model="no-such-distribution")
     spec = JudgeSpec(engine=engine, run=directory, session=1, visibility_token="x")
-    handle = make_actor(spec, name="cannot-be-made", room=capacity())
+    handle = make_actor(spec, name="cannot-be-made", pieces=())
     error = result_of(handle.actor.start.remote())
     assert isinstance(error, EngineLost)
     assert "no-such-distribution" in str(error)

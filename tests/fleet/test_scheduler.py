@@ -100,6 +100,7 @@ class World:
             demand=lambda _: None,
             make_actor=self.make_actor,
             kill_actor=self.kill,
+            is_placed=lambda handle: self.room.holds([self.actors[handle.name].gpus]),
             finished=self.finished,
             result_of=lambda call: call.end(),
             now=lambda: self.now,
@@ -124,8 +125,8 @@ class World:
         assert self.steps < 60_000, "it does not end"
         self.now += seconds
 
-    def make_actor(self, spec, *, name, room):
-        assert room == self.room
+    def make_actor(self, spec, *, name, pieces):
+        assert sum(pieces) == spec.engine.gpus
         actor = Actor(world=self, name=name, judge=spec.name, gpus=spec.engine.gpus)
         self.actors[name] = actor
         alive = [one.gpus for one in self.actors.values() if one.alive and one.gpus]

@@ -44,6 +44,7 @@ def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
         model=model,
         revision=judge.revision,
         gpus=judge.gpus,
+        pipeline_parallel_size=judge.pipeline_parallel_size,
         dtype=judge.dtype,
         quantization=judge.quantization,
         max_model_len=judge.max_model_len,

@@ -24,7 +24,7 @@ _OWNED = {
     "trust_remote_code": "trust_remote_code",
     "tensor_parallel_size": "gpus",
     "distributed_executor_backend": None,
-    "pipeline_parallel_size": None,
+    "pipeline_parallel_size": "pipeline_parallel_size",
     "data_parallel_size": "replicas",
     "seed": None,
     "generation_config": None,
@@ -102,7 +102,8 @@ def engine_arguments(spec: EngineSpec) -> dict[str, JSON]:
         "model": expanduser(spec.model),
         "revision": spec.revision,
         "trust_remote_code": spec.trust_remote_code,
-        "tensor_parallel_size": max(spec.gpus, 1),
+        "tensor_parallel_size": max(spec.stages, default=1),
+        "pipeline_parallel_size": spec.pipeline_parallel_size,
         "distributed_executor_backend": spec.executor,
         "seed": 0,  # every request carries its own; this one moves nothing
         "generation_config": "vllm",  # or a model's file may cap or change what was asked
