@@ -1,0 +1,203 @@
+"""Pass rates and accuracies of several judges without any label (Dawid and Skene).
+
+Shape suffixes: N = items, J = judges, V = values, P = distinct patterns of votes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.panels.panel import effective_judges
+
+_EPS = 1e-10
+_MOST_STEPS = 5000
+_LEAST_JUDGES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DawidSkene:
+    """What judges agree on, if they err independently.
+
+    Attributes
+    ----------
+    rates_V : ndarray of float, shape (n_values,)
+        Share of items whose true value each is.
+    low_V, high_V : ndarray of float, shape (n_values,)
+        Percentile intervals over resampled clusters; NaN without resamples.
+    errors_JVV : ndarray of float, shape (n_judges, n_values, n_values)
+        Chance that a judge says a value (second axis) where a value is true (third axis).
+    posterior_NV : ndarray of float, shape (n_items, n_values)
+        Chance that each value is an item's true one.
+    effective, effective_null, effective_null_sd : float or None
+        Independent judges that these are worth, by their errors against the likeliest values; and
+        what it would be were errors independent as the model has it.
+    p_correlated : float or None
+        Share of such simulations in which the judges are worth as few, or fewer.
+    """
+
+    rates_V: Floats  # noqa: N815
+    low_V: Floats  # noqa: N815
+    high_V: Floats  # noqa: N815
+    errors_JVV: Floats  # noqa: N815
+    posterior_NV: Floats  # noqa: N815
+    effective: float | None = None
+    effective_null: float | None = None
+    effective_null_sd: float | None = None
+    p_correlated: float | None = None
+
+
+def dawid_skene(
+    votes_NJV: ArrayLike,
+    *,
+    clusters_N: ArrayLike | None = None,
+    resamples: int = 200,
+    seed: int = 0,
+) -> DawidSkene:
+    """Estimate shares of true values, and judges' errors, from verdicts alone.
+
+    Parameters
+    ----------
+    votes_NJV : array-like of float, shape (n_items, n_judges, n_values)
+        Share of a judge's replications that say each value; all 0 where it said nothing.
+    clusters_N : array-like, shape (n_items,), optional
+        The question of each item, of which the bootstrap draws; by default each is its own.
+    resamples : int
+        Of the bootstrap, and half as many simulations of independent errors; 0 for neither.
+    seed : int
+        Of both.
+
+    Returns
+    -------
+    DawidSkene
+
+    Raises
+    ------
+    ValueError
+        If the votes have not three dimensions, or there are fewer than three judges or two values:
+        then nothing identifies their errors.
+
+    Notes
+    -----
+    Expectation-maximisation from majority votes, until nothing moves by 1e-12. It takes errors of
+    judges to be independent given the truth: where they are not, agreement on an error looks like
+    truth, and the interval does not know it.
+
+    References
+    ----------
+    .. [1] Dawid, A. P. and Skene, A. M. (1979), doi:10.2307/2346806.
+
+    Examples
+    --------
+    Two judges agree, the third guesses:
+
+    >>> votes = np.eye(2)[[[1, 1, 0], [1, 1, 1], [0, 0, 1], [1, 1, 0], [0, 0, 0], [0, 0, 1]]]
+    >>> dawid_skene(votes, resamples=0).rates_V.round(3).tolist()
+    [0.5, 0.5]
+    """
+    votes: Floats = np.asarray(votes_NJV, np.float64)
+    if votes.ndim != 3 or votes.shape[1] < _LEAST_JUDGES or votes.shape[2] < 2:
+        raise ValueError(
+            "dawid_skene: votes_NJV must have 3 dimensions, at least 3 judges and 2 values, got "
+            f"shape {votes.shape}"
+        )
+    patterns, place_N = np.unique(votes.reshape(len(votes), -1), axis=0, return_inverse=True)
+    place_N = place_N.ravel()
+    patterns = patterns.reshape(-1, *votes.shape[1:])
+    n_P = np.bincount(place_N, minlength=len(patterns)).astype(float)
+    rates, errors, posterior = _maximised(patterns, n_P)
+    low = high = np.full(rates.size, np.nan)
+    worth: tuple[float | None, ...] = (None, None, None, None)
+    if resamples:
+        rng = np.random.default_rng(seed)
+        drawn = _resampled(patterns, place_N, clusters_N, resamples, rng)
+        low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+        worth = _worth(votes, posterior[place_N], rates, errors, resamples // 2, rng)
+    return DawidSkene(
+        rates_V=rates, low_V=low, high_V=high, errors_JVV=errors, posterior_NV=posterior[place_N],
+        effective=worth[0], effective_null=worth[1], effective_null_sd=worth[2],
+        p_correlated=worth[3],
+    )  # fmt: skip
+
+
+def _maximised(patterns: Floats, n_P: Floats) -> tuple[Floats, Floats, Floats]:
+    """Rates (V), errors (J, V said, V true) and posteriors (P, V) of votes (P, J, V)."""
+    posterior = patterns.sum(axis=1)
+    total = posterior.sum(axis=1, keepdims=True)
+    uniform = np.full_like(posterior, 1 / posterior.shape[1])
+    posterior = np.divide(posterior, total, out=uniform, where=total > 0)
+    for _ in range(_MOST_STEPS):
+        weighted = posterior * n_P[:, None]
+        rates = np.maximum(weighted.sum(axis=0) / n_P.sum(), _EPS)
+        errors = np.maximum(np.einsum("pjv,pt->jvt", patterns, weighted), _EPS)
+        errors /= errors.sum(axis=1, keepdims=True)
+        score = np.log(rates) + np.einsum("pjv,jvt->pt", patterns, np.log(errors))
+        score = np.exp(score - score.max(axis=1, keepdims=True))
+        before, posterior = posterior, score / score.sum(axis=1, keepdims=True)
+        if np.abs(posterior - before).max() < 1e-12:
+            break
+    rates = (posterior * n_P[:, None]).sum(axis=0) / n_P.sum()
+    return rates, errors, posterior
+
+
+def _resampled(
+    patterns: Floats,
+    place_N: np.ndarray,
+    clusters_N: ArrayLike | None,
+    resamples: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Rates (resamples, V) of clusters drawn with replacement."""
+    clusters = np.arange(place_N.size) if clusters_N is None else np.asarray(clusters_N)
+    _, code = np.unique(clusters, return_inverse=True)
+    n_clusters = int(code.max()) + 1
+    found = []
+    for _ in range(resamples):
+        times = np.bincount(rng.integers(n_clusters, size=n_clusters), minlength=n_clusters)
+        n_P: Floats = np.zeros(len(patterns))
+        np.add.at(n_P, place_N, times[code])
+        found.append(_maximised(patterns, n_P)[0])
+    return np.array(found)
+
+
+def _worth(
+    votes: Floats,
+    posterior: Floats,
+    rates: Floats,
+    errors: Floats,
+    simulations: int,
+    rng: np.random.Generator,
+) -> tuple[float | None, float | None, float | None, float | None]:
+    """How many independent judges these are worth; that of independent errors, its sd, and p."""
+
+    def effective(seen: Floats, true: np.ndarray) -> float | None:
+        wrong = 1 - np.take_along_axis(seen, true[:, None, None], axis=2)[..., 0]
+        return effective_judges(wrong).value
+
+    complete = votes.sum(axis=2).min(axis=1) > 0
+    observed = effective(votes[complete], posterior[complete].argmax(axis=1))
+    if observed is None or not simulations:
+        return observed, None, None, None
+    n, n_judges, n_values = votes[complete].shape
+    null = []
+    for _ in range(simulations):
+        true = rng.choice(n_values, size=n, p=rates / rates.sum())
+        above = rng.random((n, n_judges, 1)) > np.cumsum(errors, axis=1)[:, :, true].transpose(
+            2, 0, 1
+        )
+        seen = np.eye(n_values)[np.minimum(above.sum(axis=2), n_values - 1)]
+        patterns, place = np.unique(seen.reshape(n, -1), axis=0, return_inverse=True)
+        place = place.ravel()
+        _, _, likely = _maximised(
+            patterns.reshape(-1, n_judges, n_values), np.bincount(place).astype(float)
+        )
+        one = effective(seen, likely[place].argmax(axis=1))
+        null += [] if one is None else [one]
+    if not null:
+        return observed, None, None, None
+    drawn = np.array(null)
+    p = (1 + int((drawn <= observed).sum())) / (1 + drawn.size)
+    return observed, float(drawn.mean()), float(drawn.std()), p

@@ -1,0 +1,212 @@
+"""Pass rates corrected by how often a judge passes what people pass, and what they fail.
+
+Shape suffixes: N = labelled units, M = all units judged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgerel_ray.stats.correction.clustered import ClusteredMean, clustered_mean, share_interval
+from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.intervals.interval import Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeRates:
+    """How often a judge is right of what people pass, and of what they fail.
+
+    Attributes
+    ----------
+    tpr, tnr : float or None
+        Share of what people pass that the judge passes (sensitivity), and of what they fail that
+        it fails (specificity); None without labels of that kind.
+    tpr_interval, tnr_interval : Interval
+        Their intervals.
+    n_passed, n_failed : float
+        Labels that pass, and that fail; not whole where people disagree.
+    """
+
+    tpr: float | None
+    tnr: float | None
+    tpr_interval: Interval
+    tnr_interval: Interval
+    n_passed: float
+    n_failed: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedRate:
+    """A pass rate with a judge's errors taken out.
+
+    Attributes
+    ----------
+    value : float or None
+        The rate, within [0, 1]; None where `undefined` is set.
+    low, high : float or None
+        Its interval.
+    undefined : str or None
+        "too_few_labels" without labels of both kinds, "judge_uninformative" where the interval of
+        sensitivity + specificity - 1 reaches 0: nothing can be told from such a judge.
+    """
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    undefined: str | None = None
+
+
+def judge_rates(
+    labels_N: ArrayLike,
+    judged_N: ArrayLike,
+    *,
+    weights_N: ArrayLike | None = None,
+    clusters_N: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> JudgeRates:
+    """Compute a judge's true positive and true negative rates.
+
+    Parameters
+    ----------
+    labels_N, judged_N : array-like of float, shape (n_labels,)
+        Shares of people, and of the judge's replications, that pass each unit, in [0, 1].
+    weights_N : array-like of float, shape (n_labels,), optional
+        Inverse probabilities of being labelled.
+    clusters_N : array-like, shape (n_labels,), optional
+        The question of each unit.
+    confidence : float
+        Of the intervals, in (0, 1).
+
+    Returns
+    -------
+    JudgeRates
+        Intervals are Clopper and Pearson's, for as many independent labels as vary alike.
+
+    Examples
+    --------
+    >>> found = judge_rates([1, 1, 1, 1, 0, 0], [1, 1, 1, 0, 0, 1])
+    >>> found.tpr, found.tnr, round(found.tpr_interval.low, 3)
+    (0.75, 0.5, 0.194)
+    """
+    labels, judged, passed, failed = _split(labels_N, judged_N, weights_N)
+    tpr = clustered_mean(judged, weights_N=passed, clusters_N=clusters_N)
+    tnr = clustered_mean(1 - judged, weights_N=failed, clusters_N=clusters_N)
+    return JudgeRates(
+        tpr=tpr.value if tpr.n_clusters else None,
+        tnr=tnr.value if tnr.n_clusters else None,
+        tpr_interval=share_interval(tpr, confidence=confidence),
+        tnr_interval=share_interval(tnr, confidence=confidence),
+        n_passed=float(labels.sum()),
+        n_failed=float((1 - labels).sum()),
+    )
+
+
+def rogan_gladen(
+    labels_N: ArrayLike,
+    judged_N: ArrayLike,
+    all_M: ArrayLike,
+    *,
+    weights_N: ArrayLike | None = None,
+    clusters_N: ArrayLike | None = None,
+    clusters_M: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> CorrectedRate:
+    r"""Compute the pass rate that a judge's pass rate stands for, given how it errs.
+
+    .. math:: \hat\pi = (p + TNR - 1) / (TPR + TNR - 1)
+
+    It holds where the judge errs on all units as on the labelled ones, even if other shares of
+    them pass; :func:`.ppi_mean` holds where the labelled ones are drawn at random.
+
+    Parameters
+    ----------
+    labels_N, judged_N
+        As for :func:`judge_rates`.
+    all_M : array-like of float, shape (n_units,)
+        Share of the judge's replications that pass each unit.
+    weights_N, clusters_N
+        As for :func:`judge_rates`.
+    clusters_M : array-like, shape (n_units,), optional
+        The question of each of these.
+    confidence : float
+        Of the interval, in (0, 1).
+
+    Returns
+    -------
+    CorrectedRate
+
+    Notes
+    -----
+    The interval is Lang and Reiczigel's [2]_. Its variances of shares are taken over clusters, as
+    if its pseudo observations were one more unit each way: equal to the published form where every
+    unit is a question of its own and judged once.
+
+    References
+    ----------
+    .. [1] Rogan, W. J. and Gladen, B. (1978), doi:10.1093/oxfordjournals.aje.a112510.
+    .. [2] Lang, Z. and Reiczigel, J. (2014), doi:10.1016/j.prevetmed.2013.09.015.
+
+    Examples
+    --------
+    Sensitivity .9, specificity .8, and half of all judged to pass:
+
+    >>> labels, judged = [1] * 10 + [0] * 10, [1] * 9 + [0] + [1] * 2 + [0] * 8
+    >>> found = rogan_gladen(labels, judged, [1, 0] * 500)
+    >>> round(found.value, 4), round(found.low, 2), round(found.high, 2)
+    (0.4286, 0.11, 0.69)
+    """
+    _, judged, passed, failed = _split(labels_N, judged_N, weights_N)
+    if not passed.any() or not failed.any():
+        return CorrectedRate(undefined="too_few_labels")
+    shares = np.asarray(all_M, np.float64)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    bare = [clustered_mean(judged, weights_N=passed).value,
+            clustered_mean(1 - judged, weights_N=failed).value]  # fmt: skip
+    informed = bare[0] + bare[1] - 1
+    tpr = clustered_mean(judged, weights_N=passed, clusters_N=clusters_N, pseudo=1)
+    tnr = clustered_mean(1 - judged, weights_N=failed, clusters_N=clusters_N, pseudo=1)
+    rate = clustered_mean(shares, clusters_N=clusters_M, pseudo=z * z / 2)
+    youden = tpr.value + tnr.value - 1
+    if informed <= 0 or youden <= z * sqrt(tpr.variance + tnr.variance):
+        return CorrectedRate(undefined="judge_uninformative")
+    value = (float(shares.mean()) + bare[1] - 1) / informed
+    centre, shift, half = _lang_reiczigel(rate, tpr, tnr, z)
+    low, high = centre + shift - half, centre + shift + half
+    return CorrectedRate(value=_within(value), low=_within(low), high=_within(high))
+
+
+def _split(
+    labels_N: ArrayLike, judged_N: ArrayLike, weights_N: ArrayLike | None
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Labels, verdicts, and what each unit counts among the passed and the failed."""
+    labels, judged = np.asarray(labels_N, np.float64), np.asarray(judged_N, np.float64)
+    if labels.shape != judged.shape or labels.ndim != 1:
+        raise ValueError(
+            "judge_rates: labels_N and judged_N must have one shape (n_labels,), got "
+            f"{labels.shape}, {judged.shape}"
+        )
+    if ((labels < 0) | (labels > 1) | (judged < 0) | (judged > 1)).any():
+        raise ValueError("judge_rates: labels_N and judged_N must be within [0, 1]")
+    weights = np.ones(labels.size) if weights_N is None else np.asarray(weights_N, np.float64)
+    return labels, judged, weights * labels, weights * (1 - labels)
+
+
+def _lang_reiczigel(
+    rate: ClusteredMean, tpr: ClusteredMean, tnr: ClusteredMean, z: float
+) -> tuple[float, float, float]:
+    """Centre, shift and half width."""
+    youden = tpr.value + tnr.value - 1
+    centre = (rate.value + tnr.value - 1) / youden
+    shift = 2 * z * z * (centre * tpr.variance - (1 - centre) * tnr.variance)
+    square = rate.variance + centre**2 * tpr.variance + (1 - centre) ** 2 * tnr.variance
+    return centre, shift, z * sqrt(square) / youden
+
+
+def _within(share: float) -> float:
+    """A share, not below 0 nor above 1."""
+    return min(1.0, max(0.0, share))

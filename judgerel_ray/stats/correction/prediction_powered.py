@@ -1,0 +1,320 @@
+"""Prediction-powered means: a judge's score of many, corrected by what people said of few.
+
+Shape suffixes: N = labelled units, M = other units, C = clusters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import nan, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgerel_ray.stats.correction.clustered import cluster_sums
+from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.intervals.precision import t_quantile
+
+_PSEUDO_LABELS = np.array([0.0, 0.0, 1.0, 1.0])
+_PSEUDO_JUDGED = np.array([0.0, 1.0, 0.0, 1.0])
+"""One label of each kind: that a judge erred in none of few labels does not show that it never
+does."""
+_NONE = 1e-12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PpiMean:
+    """A mean corrected by labels.
+
+    Attributes
+    ----------
+    value : float or None
+        The corrected mean; None where `undefined` is set.
+    low, high : float or None
+        Its interval.
+    weight : float
+        How far the judge is followed (lambda): 0 is labels alone, 1 the judge with its mean error
+        taken out.
+    standard_error : float
+        Of `value`, without what small samples add.
+    n_labels, n_clusters : int
+        Labels, and clusters of them.
+    label_variance : float
+        What one label leaves open, clusters included: of the mean, divided by their number.
+    judge_variance : float
+        What all units judged leave open of the mean, however many have a label.
+    undefined : str or None
+        "too_few_labels" below two clusters of labels, "no_spread" where labels and judge show no
+        error at all and the scale has no ends.
+    centre, pseudo_variance : float
+        Middle of the interval, and what pseudo labels add to its variance.
+    clusters_C, influence_C : ndarray
+        Clusters, and what each moves the mean by: differences of two means are made of these.
+    """
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    weight: float = nan
+    standard_error: float = nan
+    n_labels: int = 0
+    n_clusters: int = 0
+    label_variance: float = nan
+    judge_variance: float = nan
+    undefined: str | None = None
+    centre: float = nan
+    pseudo_variance: float = 0.0
+    clusters_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
+    influence_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Fit:
+    """A mean, what every unit moves it by, and what is left of labels with the best weight."""
+
+    value: float
+    weight: float
+    influence_N: Floats  # noqa: N815
+    influence_M: Floats  # noqa: N815
+    residual_N: Floats  # noqa: N815
+    judge_M: Floats  # noqa: N815
+
+
+def _fit(labels: Floats, judged: Floats, others: Floats, weights: Floats, *, among: bool) -> _Fit:
+    """Fit the weight of the judge, and the mean; `among`: labelled units are among the others."""
+    n, m = labels.size, others.size
+    mean_y, mean_f = float(weights @ labels) / n, float(weights @ judged) / n
+    error_y, error_f = weights * (labels - mean_y), weights * (judged - mean_f)
+    if among:
+        spread, both = float(error_f @ error_f), float(error_y @ error_f)
+    elif m:
+        spread = float(np.concatenate([judged, others]).var(ddof=1))
+        both = float(error_y @ error_f) / n
+    slope = both / spread if m and spread > 0 else 0.0
+    share = 1.0 if among or not m else m / (m + n)  # others are not all: they weigh less
+    weight, full = min(1.0, max(0.0, slope * share)), min(1.0, max(0.0, slope))
+    mean_o = float(others.mean()) if m else 0.0
+    left = labels - weight * judged
+    bare = labels - full * judged
+    middle = float(weights @ left) / n
+    return _Fit(
+        value=weight * mean_o + middle,
+        weight=weight,
+        influence_N=weights * (left - middle) / n,
+        influence_M=weight * (others - mean_o) / max(1, m),
+        residual_N=weights * (bare - float(weights @ bare) / n),
+        judge_M=full * (others - mean_o),
+    )
+
+
+def ppi_mean(
+    labels_N: ArrayLike,
+    judged_N: ArrayLike,
+    others_M: ArrayLike,
+    *,
+    weights_N: ArrayLike | None = None,
+    clusters_N: ArrayLike | None = None,
+    clusters_M: ArrayLike | None = None,
+    is_share: bool = False,
+    confidence: float = 0.95,
+) -> PpiMean:
+    r"""Compute a power-tuned prediction-powered mean (PPI++).
+
+    .. math:: \hat\theta = \lambda \bar f_M + \overline{(y - \lambda f)}_N
+
+    The judge's mean over many units has small variance and a bias; the labelled units measure that
+    bias. A judge's score of a unit may be the mean of several replications: what they vary by is
+    part of the scores' variance, and so of the interval.
+
+    Parameters
+    ----------
+    labels_N, judged_N : array-like of float, shape (n_labels,)
+        What people and the judge said of the labelled units.
+    others_M : array-like of float, shape (n_others,)
+        What the judge said of units without label; with `weights_N` of all units.
+    weights_N : array-like of float, shape (n_labels,), optional
+        Inverse probabilities of being labelled, above 0. By default labels are drawn at random.
+    clusters_N, clusters_M : array-like of int, optional
+        The question of each unit; ids are shared. By default every unit is one of its own.
+    is_share : bool
+        Whether all values are in [0, 1]: the interval then rests on one more label of each kind
+        (passes and fails, as judged and not), and ends at 0 and 1.
+    confidence : float
+        Of the interval, in (0, 1).
+
+    Returns
+    -------
+    PpiMean
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a weight is not above 0, or a value is not finite.
+
+    Notes
+    -----
+    Without weights, clusters and small-sample terms (`standard_error`) equal to ``ppi_py`` [1]_.
+    With weights the estimate is Hajek's: means of weighted residuals, centred.
+
+    References
+    ----------
+    .. [1] Angelopoulos, A. N., Duchi, J. C. and Zrnic, T. (2023), PPI++, arXiv:2311.01453.
+
+    Examples
+    --------
+    A judge that passes everything people pass, and one thing more:
+
+    >>> found = ppi_mean([1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 0, 1, 1, 0, 1])
+    >>> round(found.value, 4), round(found.weight, 4)
+    (0.5, 0.4074)
+    """
+    labels, judged, others = (np.asarray(one, np.float64) for one in (labels_N, judged_N, others_M))
+    weights: Floats = np.ones(labels.size) if weights_N is None else np.asarray(weights_N, float)
+    _check(labels, judged, others, weights)
+    n, m, among = labels.size, others.size, weights_N is not None
+    c_N = np.arange(n) if clusters_N is None else np.asarray(clusters_N)
+    c_M = n + np.arange(m) if clusters_M is None else np.asarray(clusters_M)
+    if c_N.shape != (n,) or c_M.shape != (m,):
+        raise ValueError(
+            f"ppi_mean: clusters must have shapes ({n},) and ({m},), got {c_N.shape}, {c_M.shape}"
+        )
+    n_clusters = np.unique(c_N).size
+    if n_clusters < 2:
+        return PpiMean(n_labels=n, n_clusters=n_clusters, undefined="too_few_labels")
+    weights = weights / weights.mean()
+    plain = wide = _fit(labels, judged, others, weights, among=among)
+    if is_share:
+        wide = _fit(
+            np.append(labels, _PSEUDO_LABELS), np.append(judged, _PSEUDO_JUDGED), others,
+            np.append(weights, np.ones(4)), among=among,
+        )  # fmt: skip
+    clusters, code = np.unique(np.concatenate([c_N, c_M]), return_inverse=True)
+    moved = cluster_sums(np.concatenate([wide.influence_N[:n], wide.influence_M]), code)
+    added = float(wide.influence_N[n:] @ wide.influence_N[n:])
+    few = n_clusters / (n_clusters - 1)
+    half = t_quantile(n_clusters - 1, confidence) * sqrt(few * float(moved @ moved) + added)
+    if half < _NONE:
+        return PpiMean(n_labels=n, n_clusters=n_clusters, undefined="no_spread")
+    bare = cluster_sums(np.concatenate([plain.influence_N, plain.influence_M]), code)
+    left = cluster_sums(wide.residual_N, np.append(c_N, -1 - np.arange(wide.residual_N.size - n)))
+    carried = cluster_sums(wide.judge_M, c_M)
+    low, high = wide.value - half, wide.value + half
+    return PpiMean(
+        value=plain.value,
+        low=max(0.0, low) if is_share else low,
+        high=min(1.0, high) if is_share else high,
+        weight=plain.weight,
+        standard_error=sqrt(float(bare @ bare)),
+        n_labels=n,
+        n_clusters=n_clusters,
+        label_variance=few * float(left @ left) / wide.residual_N.size,
+        judge_variance=float(carried @ carried) / max(1, m) / (m if among else m + n),
+        centre=wide.value,
+        pseudo_variance=added,
+        clusters_C=clusters,
+        influence_C=moved,
+    )
+
+
+def ppi_difference(a: PpiMean, b: PpiMean, *, confidence: float = 0.95) -> PpiMean:
+    """Compute the difference of two corrected means, paired by the clusters that they share.
+
+    Parameters
+    ----------
+    a, b : PpiMean
+        Of :func:`ppi_mean` with clusters whose ids mean the same.
+    confidence : float
+        Of the interval, in (0, 1).
+
+    Returns
+    -------
+    PpiMean
+        ``a - b``; ``n_labels`` of both together, ``n_clusters`` of the one that has fewer.
+
+    Examples
+    --------
+    The same labels of both, so nothing is left of the difference but what pseudo labels add:
+
+    >>> one = ppi_mean([1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 0, 1, 1, 0, 1], is_share=True)
+    >>> found = ppi_difference(one, one)
+    >>> found.value, round(found.high, 2)
+    (0.0, 0.57)
+    """
+    few = min(a.n_clusters, b.n_clusters)
+    if a.value is None or b.value is None:
+        return PpiMean(n_labels=a.n_labels + b.n_labels, n_clusters=few,
+                       undefined=a.undefined or b.undefined)  # fmt: skip
+    moved = cluster_sums(
+        np.concatenate([a.influence_C, -b.influence_C]),
+        np.concatenate([a.clusters_C, b.clusters_C]),
+    )
+    added = a.pseudo_variance + b.pseudo_variance
+    variance = few / (few - 1) * float(moved @ moved) + added
+    half = t_quantile(few - 1, confidence) * sqrt(variance)
+    centre = a.centre - b.centre
+    return PpiMean(
+        value=a.value - b.value, low=centre - half, high=centre + half,
+        standard_error=sqrt(variance), n_labels=a.n_labels + b.n_labels, n_clusters=few,
+        centre=centre,
+    )  # fmt: skip
+
+
+def labels_for_width(found: PpiMean, width: float, *, most: int) -> int | None:
+    """Compute how many labels, drawn at random, an interval as narrow as this needs.
+
+    Parameters
+    ----------
+    found : PpiMean
+        Of labels that are there.
+    width : float
+        Of the interval, from end to end, above 0.
+    most : int
+        Units that can be labelled.
+
+    Returns
+    -------
+    int or None
+        None where labelling all of them would not do: more units have to be judged.
+
+    Raises
+    ------
+    ValueError
+        If the width is not above 0.
+
+    Examples
+    --------
+    >>> labels, judged = [1, 1, 0, 0, 1, 0, 1, 1], [1, 1, 1, 0, 1, 0, 1, 1]
+    >>> found = ppi_mean(labels, judged, judged * 100, is_share=True)
+    >>> labels_for_width(found, 0.2, most=800)
+    89
+    """
+    if not width > 0:
+        raise ValueError(f"labels_for_width: width must be above 0, got {width!r}")
+    if found.value is None:
+        return None
+    by_cluster = found.n_clusters / found.n_labels
+
+    def wide(n: int) -> float:
+        variance = found.label_variance / n + found.judge_variance
+        return 2 * t_quantile(max(1.0, n * by_cluster - 1), 0.95) * sqrt(variance)
+
+    if wide(most) > width:
+        return None
+    low, high = 1, most  # an interval of `low` is too wide, of `high` narrow enough
+    while high - low > 1:
+        n = (low + high) // 2
+        low, high = (low, n) if wide(n) <= width else (n, high)
+    return high
+
+
+def _check(labels: Floats, judged: Floats, others: Floats, weights: Floats) -> None:
+    """Refuse what is no sample (ValueError)."""
+    if not labels.shape == judged.shape == weights.shape or labels.ndim != 1 or others.ndim != 1:
+        raise ValueError(
+            "ppi_mean: labels_N, judged_N and weights_N must have one shape (n_labels,), got "
+            f"{labels.shape}, {judged.shape}, {weights.shape}"
+        )
+    if not all(np.isfinite(one).all() for one in (labels, judged, others, weights)):
+        raise ValueError("ppi_mean: values must be finite")
+    if (weights <= 0).any():
+        raise ValueError(f"ppi_mean: weights_N must be above 0, got {weights.min()!r}")
