@@ -7,9 +7,9 @@ Examples
 --------
 >>> import tempfile, pathlib
 >>> with tempfile.TemporaryDirectory() as folder:
-...     file = pathlib.Path(folder, "mine.jsonl")
+...     file = pathlib.Path(folder, "own.jsonl")
 ...     _ = file.write_text('{"item_id": "q1", "question": "Is it?", "options": ["Yes", "No"]}')
-...     items = load_items("mine", str(file))
+...     items = load_items("own", str(file))
 >>> len(sample_items(items, per="category", n=1, seed=1))
 1
 """

@@ -143,9 +143,9 @@ def read_items(
     --------
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "mine.csv")
+    ...     file = pathlib.Path(folder, "own.csv")
     ...     _ = file.write_text("item_id,question,option_x,option_y,gold\n1,Which?,oak,elm,elm\n")
-    ...     items, gold = read_items("mine", str(file))
+    ...     items, gold = read_items("own", str(file))
     >>> items[0].gold, gold.reading
     ('y', 'text')
     """

@@ -41,7 +41,7 @@ def load_criterion(path: str) -> tuple[Item, ...]:
     >>> row = {"text": "Sure, at noon.", "context": "Can we meet?", "criterion": "relevance",
     ...        "question": "Is the reply relevant?", "options": ["Yes", "No"], "label_ann": "Yes"}
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "mine.jsonl")
+    ...     file = pathlib.Path(folder, "own.jsonl")
     ...     _ = file.write_text(json.dumps(row))
     ...     item = load_criterion(str(file))[0]
     >>> item.context, item.ratings[0].rater, item.ratings[0].label

@@ -67,11 +67,11 @@ def load_generic(benchmark: str, path: str, *, gold_is: GoldIs | None = None) ->
     --------
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "mine.csv")
+    ...     file = pathlib.Path(folder, "own.csv")
     ...     _ = file.write_text("item_id,question,option_x,option_y\n1,Which?,this,that\n")
-    ...     item = load_generic("mine", str(file))[0]
+    ...     item = load_generic("own", str(file))[0]
     >>> item.benchmark, [option.option_id for option in item.options]
-    ('mine', ['x', 'y'])
+    ('own', ['x', 'y'])
     """
     return read_generic(benchmark, path, gold_is=gold_is).items
 

@@ -49,7 +49,7 @@ def load_multiple_choice(path: str) -> tuple[Item, ...]:
     --------
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "mine.csv")
+    ...     file = pathlib.Path(folder, "own.csv")
     ...     _ = file.write_text("question,A,B,C,answer\nWhich is a fruit?,oak,apple,,B\n")
     ...     item = load_multiple_choice(str(file))[0]
     >>> item.gold, [(option.option_id, option.text) for option in item.options]

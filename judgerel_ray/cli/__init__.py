@@ -32,7 +32,14 @@ from judgerel_ray.cli.screen import (
     panics_kept_back,
     tell,
 )
-from judgerel_ray.core import EngineError, JudgeRelError, ReadingWarning, SweepError, printable
+from judgerel_ray.core import (
+    EngineError,
+    JudgeRelError,
+    ReadingWarning,
+    SweepError,
+    count_of,
+    printable,
+)
 
 if TYPE_CHECKING:
     from judgerel_ray.config import Sweep
@@ -262,7 +269,7 @@ def _verify(asked: Asked) -> int:
     for found in findings:
         tell(printable(f"{found.level}: {found.name}: {found.message}"))
     wrong = sum(found.level == "error" for found in findings)
-    tell(f"{wrong} error{'s' if wrong != 1 else ''}")
+    tell(count_of(wrong, "error"))
     return SOME_FAILED if wrong else DONE
 
 

@@ -117,7 +117,7 @@ def write_items(asked: Asked) -> int:
         tell=partial(tell, aside=True),
         force=request.force,
     )
-    tell(f"wrote {n} items to {request.out}")
+    tell(f"wrote {n} item{'s' * (n != 1)} to {request.out}")
     return DONE
 
 
@@ -126,5 +126,5 @@ def write_judgments(asked: Asked) -> int:
     request = asked.request()
     paths = [source_path(fspath(path)) for path in request.paths]
     n = asked.verb.act(asked.source, replace(request, paths=paths))
-    tell(f"wrote {n} judgments to {request.out}")
+    tell(f"wrote {n} judgment{'s' * (n != 1)} to {request.out}")
     return DONE

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from judgerel_ray.config.sweep import Sweep
-from judgerel_ray.core import SweepError, decoded
+from judgerel_ray.core import SweepError, count_of, decoded
 from judgerel_ray.protocols.ask import NUMBER, OTHERS_KEY, TABLE
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
 
@@ -155,7 +155,7 @@ def _one_line(error: ValidationError, source: str) -> SweepError:
     problem, hint = _words(first)
     more = len(problems) - 1
     if more:
-        problem = f"{problem} (and {more} more problem{'s' if more > 1 else ''})"
+        problem = f"{problem} (and {count_of(more, 'more problem')})"
     return SweepError(problem, where={"file": source}, hint=hint)
 
 

@@ -14,7 +14,7 @@ from judgerel_ray.core.errors import (
     UnfinishedRunWarning,
 )
 from judgerel_ray.core.key import digest, request_key, seed_base
-from judgerel_ray.core.text import LONGEST_WORD, cut_text, decoded, printable, shortened
+from judgerel_ray.core.text import LONGEST_WORD, count_of, cut_text, decoded, printable, shortened
 from judgerel_ray.core.types import (
     CHOSEN,
     DECLINED,
@@ -75,6 +75,7 @@ __all__ = [
     "TokenCounts",
     "TokenLogprob",
     "UnfinishedRunWarning",
+    "count_of",
     "cut_text",
     "decoded",
     "digest",

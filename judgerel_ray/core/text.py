@@ -30,6 +30,17 @@ _ACTING = re.compile(
 )
 
 
+def count_of(n: int, one: str, many: str | None = None) -> str:
+    """Write a number of things, in the singular where it is one.
+
+    Examples
+    --------
+    >>> count_of(1, "row"), count_of(2000, "row"), count_of(0, "reply", "replies")
+    ('1 row', '2,000 rows', '0 replies')
+    """
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+
+
 def decoded(
     content: bytes, *, where: Mapping[str, object] | None = None, lines: bool = False
 ) -> str:

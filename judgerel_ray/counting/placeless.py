@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.counting.groups.fast_count import little_read_ahead
 from judgerel_ray.counting.groups.tally import Tally, tally_judgments
 from judgerel_ray.counting.nesting import PLACES, N, UnitRows
@@ -237,7 +237,7 @@ def _own_letter(pairs: pl.DataFrame, declared: int | None) -> tuple[list[str], l
     for verdict, label, n_orders in fixed.select("verdict", SHOWN, ORDER).iter_rows():
         both = f"label {label} and verdict {verdict} occur with each other alone"
         n = int(pairs.filter(verdict=verdict)[N].sum())
-        where = f"{both}, in {n_orders} of {of_all} orders ({n} row{'s' * (n > 1)})"
+        where = f"{both}, in {n_orders} of {of_all} orders ({count_of(n, 'row')})"
         if fits:
             if n_orders == of_all:
                 notes.append(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows
 from judgerel_ray.counting.verdicts.spelling import folded, told_apart
@@ -42,7 +42,8 @@ class Strangers(NamedTuple):
         what = f"{right}; verdicts are {verdicts or 'none'}"
         if self.n_rows == self.of_rows:
             return (
-                f"gold matches no verdict of the file in any of its {self.of_rows:,} rows, so no "
+                f"gold matches no verdict of the file in any of its "
+                f"{count_of(self.of_rows, 'row')}, so no "
                 f"verdict could be right and no accuracy is given: {what}"
             )
         return (
@@ -114,7 +115,7 @@ held against the gold of its own row
     if several.is_empty():
         return None
     n_items = several[ITEM].n_unique()
-    questions = f"{n_items:,} question{'s' if n_items > 1 else ''}"
+    questions = count_of(n_items, "question")
     return (
         f"gold differs between the rows of one question in {questions} ({several[ITEM][0]}: "
         f"{_few(set(several[GOLD][0]))}); each verdict is held against the gold of its own row"

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.engines.openai.engine import check_key
 from judgerel_ray.fleet.address import wanted_address
@@ -58,9 +58,9 @@ def check_gpus(wanted: Mapping[str, int], address: str | None) -> None:
     short = {name: n for name, n in wanted.items() if n > here}
     if len(short) == len(wanted):
         name, most = max(short.items(), key=lambda pair: pair[1])
-        others = f" (and {len(short) - 1} more judges)" if len(short) > 1 else ""
+        others = f" (and {count_of(len(short) - 1, 'more judge')})" if len(short) > 1 else ""
         raise SweepError(
-            f"judge needs {most} GPU{'s' if most > 1 else ''}, this machine has {here}{others}",
+            f"judge needs {count_of(most, 'GPU')}, this machine has {here}{others}",
             where={"judge": name},
             hint="gpus = 0 for the CPU, or --address of a cluster",
         )

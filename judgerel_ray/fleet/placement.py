@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from judgerel_ray.core import EngineStartError
+from judgerel_ray.core import EngineStartError, count_of
 from judgerel_ray.fleet.cluster import Capacity
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.pool import JudgePool, Slot
@@ -113,7 +113,7 @@ class Placement:
                 yield (
                     pool,
                     EngineStartError(
-                        f"judge needs {gpus} GPU{'s' if gpus > 1 else ''}, "
+                        f"judge needs {count_of(gpus, 'GPU')}, "
                         f"this machine has {self._room.gpus:.0f}",
                         where={"judge": pool.name},
                         hint="gpus = 0 for the CPU, or --address of a cluster",
@@ -130,7 +130,7 @@ class Placement:
         if not pool.has_work:
             return None
         if gpus > self._room.gpus:
-            return f"{gpus} GPU{'s' if gpus > 1 else ''}, the cluster has {self._room.gpus:.0f}"
+            return f"{count_of(gpus, 'GPU')}, the cluster has {self._room.gpus:.0f}"
         most = max(self._layout(pool), default=0)
         if most <= self._room.gpus_of_largest_node or any(
             slot.ready for slot in pool.slots.values()

@@ -79,7 +79,7 @@ def items(benchmark: str, asked: ItemsRequest) -> int:
     >>> import tempfile
     >>> from judgerel_ray import example
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     items("mine", example("items.jsonl"), out=f"{folder}/items.parquet", gold_is="id")
+    ...     items("own", example("items.jsonl"), out=f"{folder}/items.parquet", gold_is="id")
     8
     """
     from judgerel_ray.counting.given import warn_of

@@ -31,6 +31,7 @@ from judgerel_ray.blocks.words import (
     times,
 )
 from judgerel_ray.config import AskTable, Judge, parse_sweep
+from judgerel_ray.core import count_of
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.given import Given
 from judgerel_ray.counting.outcomes import outcome_table
@@ -250,9 +251,7 @@ def _ask(ask: AskTable) -> str:
         often.append(f"{times(ask.repeat_greedy or 1)} at temperature 0 ({greedy})")
     text = f"{ask.protocol} on {ask.benchmark}: each prompt {' and '.join(often)}. "
     n_templates = len(ask.templates)
-    templates = (
-        f"{n_templates} template{'s' if n_templates > 1 else ''} ({', '.join(ask.templates)})"
-    )
+    templates = f"{count_of(n_templates, 'template')} ({', '.join(ask.templates)})"
     return text + protocol_named(ask.protocol).prompts_told(ask, templates)
 
 
@@ -288,10 +287,8 @@ def _varied(frame: pl.LazyFrame) -> str:
     counts = frame.select(
         pl.len().alias("rows"), *(pl.col(name).n_unique() for name in ("item_id", *names))
     ).collect().row(0, named=True)  # fmt: skip
-    counted = [f"{counts['rows']:,} rows", f"{counts['item_id']:,} questions"]
-    counted += [
-        f"{counts[name]:,} {name.replace('_', ' ')}{'s' * (counts[name] > 1)}" for name in names
-    ]
+    counted = [count_of(counts["rows"], "row"), count_of(counts["item_id"], "question")]
+    counted += [count_of(counts[name], name.replace("_", " ")) for name in names]
     if counts.get("option_order", 1) > 1:
         return ", ".join(counted)
     known = "one order of the options" if "option_order" in names else "no order of the options"

@@ -8,6 +8,7 @@ from typing import cast
 
 from judgerel_ray.blocks.blocks import Block, Column, Lines, Notice, Paragraph, Span, Table
 from judgerel_ray.blocks.words import Row
+from judgerel_ray.core import count_of
 
 
 def unfinished_notice(standing: Mapping[str, object]) -> list[Block]:
@@ -45,7 +46,7 @@ def unfinished_notice(standing: Mapping[str, object]) -> list[Block]:
     if failed:
         counts += f"; {failed:,} of those were tried and failed"
     if asked is None and landed:
-        counts = f"{landed:,} requests landed, and how many were asked is not known"
+        counts = f"{count_of(landed, 'request')} landed, and how many were asked is not known"
     elif not asked:
         counts = "it ended before anything was asked"
     judges = cast("Sequence[Row]", standing["judges"])
@@ -94,7 +95,7 @@ def _reasons(standing: Mapping[str, object]) -> list[Block]:
         if not any(judge == one and problem.startswith(message) for one, problem in problems):
             n = cast(int, row["requests"])
             lines.append(
-                f"{judge}: {n:,} request{'s' if n != 1 else ''} failed "
+                f"{judge}: {count_of(n, 'request')} failed "
                 f"({str(row['kind']).replace('_', ' ')}): {message}"
             )
     return [Paragraph("Why:"), Lines(lines)] if lines else []

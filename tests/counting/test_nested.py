@@ -130,7 +130,10 @@ def test_verdicts_beside_scores_alone_are_refused():
 
     told = {"item_id": ["q"] * 3, "replication": [0, 1, 2], "verdict": ["A", None, None],
             "score": [None, 3.0, None], "criterion": ["x", "y", "y"]}  # fmt: skip
-    with pytest.raises(SweepError, match="1 rows have a verdict and 1 only a score"):
+    with pytest.raises(SweepError, match="1 row has a verdict and 1 only a score"):
         reduce_judgments(tally_file(pl.DataFrame(told).lazy()), by=[])
+    several = pl.concat([pl.DataFrame(told), pl.DataFrame(told | {"item_id": ["r"] * 3})])
+    with pytest.raises(SweepError, match="2 rows have a verdict and 2 only a score"):
+        reduce_judgments(tally_file(several.lazy()), by=[])
     apart = reduce_judgments(tally_file(pl.DataFrame(told).lazy()), coefficients=["valid_rate"])
     assert apart["value"].to_list() == [1.0, 0.5]

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from judgerel_ray.core import count_of
 from judgerel_ray.counting.groups.greedy import sampled
 from judgerel_ray.counting.groups.grouping import Block, count_judgments
 from judgerel_ray.counting.groups.matrix import unit_counts
@@ -141,7 +142,7 @@ class Voting:
         if self._limits.stability(VOTES[-1]).high < wanted:
             return f"not within {VOTES[-1]} votes"
         m, n = round(float(self._counts_UV.sum(axis=1).mean())), self._n_questions
-        known = f"not known from {m} replications of {n} questions"
+        known = f"not known from {count_of(m, 'replication')} of {count_of(n, 'question')}"
         designs = [(1, more) for more in _REPLICATIONS if more > m]
         designs += [(times, max(m, more)) for times in _TIMES for more in _REPLICATIONS[-2:]]
         # The largest first: what it does not tell the others do not.

@@ -11,6 +11,7 @@ import polars as pl
 from judgerel_ray.analyses.panels.cells import share
 from judgerel_ray.blocks.blocks import Axis, Figure, Mark
 from judgerel_ray.blocks.words import Row, costing, unit_words
+from judgerel_ray.core import count_of
 
 SIZE_LEGEND = (
     ("line", "panels drawn at random from the members, with its 95 % interval"),
@@ -41,13 +42,13 @@ def size_figure(steps: Sequence[Row], best: Sequence[Row], *, label: str) -> Fig
     --------
     >>> step = {"n_members": 1, "accuracy": 0.5, "low": 0.4, "high": 0.6}
     >>> figure = size_figure([step, {**step, "n_members": 2}], [], label="b")
-    >>> "1 members: 0.500" in figure.description
+    >>> "1 member: 0.500" in figure.description
     True
     """
     sized = [row for row in best if row["chosen_by"] == "size"]
     lowest = min(_value(row, "low") for row in (*steps, *sized))
     n = len(steps)
-    texts = [f"{row['n_members']} members: {share(row)}" for row in steps]
+    texts = [f"{count_of(cast(int, row['n_members']), 'member')}: {share(row)}" for row in steps]
     texts += [f"best of size {row['limit']:.0f} ({row['members']}): {share(row)}" for row in sized]
     drawn = _frame(steps, "n_members", "accuracy", "low", "high")
     chosen = _frame(sized, "limit", "accuracy", "low", "high").with_columns(

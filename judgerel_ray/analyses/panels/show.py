@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import polars as pl
 
@@ -32,6 +33,7 @@ from judgerel_ray.analyses.panels.figures import (
 )
 from judgerel_ray.blocks.blocks import Block, Figures, Paragraph, Section, Table, row_columns
 from judgerel_ray.blocks.words import Row, cell, group_label, number, unit_words
+from judgerel_ray.core import count_of
 
 FIRST: Mapping[str, Mapping[str, str]] = {
     "panels": {"members": "member", "panels": "rule", "best": "chosen_by", "next": "n_members",
@@ -219,7 +221,7 @@ def cascade_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     for label, parts in groups:
         first = parts["stages"][0]
         cost = f"{label}; cost in {unit_words(first)}"
-        order = f"Who is asked, in order{cost}, {first['n_items']:,} questions"
+        order = f"Who is asked, in order{cost}, {count_of(cast(int, first['n_items']), 'question')}"
         found += [
             *_table(order, STAGE_HEADS, stage_cells, parts["stages"]),
             *_table(f"Cascades by budget{cost}", CURVE_HEADS, curve_cells, parts["curve"]),

@@ -18,6 +18,7 @@ from judgerel_ray.analyses.serving.from_run import (
     serving_asked,
     texts_are_gone,
 )
+from judgerel_ray.core import count_of
 from judgerel_ray.counting.given import Given, looked_at, reading_of
 from judgerel_ray.counting.outcomes import failed_requests
 
@@ -121,11 +122,11 @@ def unread_damage(run: RunDirectory) -> str | None:
     if not damaged:
         return None
     name, how = next(iter(damaged.items()))
-    more = f" (and {len(damaged) - 1} more files)" if damaged.keys() - {name} else ""
+    more = f" (and {count_of(len(damaged) - 1, 'more file')})" if damaged.keys() - {name} else ""
     return (
         f"{run.address(name)} is {how}{more}; these numbers are made of no byte of it, "
-        f"and rest on all {ledger.n_rows:,} requests that landed; judgerel verify {run.url} names "
-        "what is damaged"
+        f"and rest on all {count_of(ledger.n_rows, 'request')} that landed; judgerel verify "
+        f"{run.url} names what is damaged"
     )
 
 
@@ -151,7 +152,9 @@ def unfinished(path: str | Given) -> str | None:
     landed = sum(judge.landed for judge in status.judges)
     asked = [judge.asked for judge in status.judges if judge.asked is not None]
     if not asked or landed > sum(asked):  # more than was planned: what says so is lost
-        return f"unfinished: rests on {landed:,} requests; how many were asked is not known"
+        return (
+            f"unfinished: rests on {count_of(landed, 'request')}; how many were asked is not known"
+        )
     going = ", and still going on" if status.state == "running" else ""
     clauses = [f"unfinished{going}: rests on {landed:,} of {sum(asked):,} requests"]
     clauses += [

@@ -28,6 +28,7 @@ from judgerel_ray.blocks.words import (
     percent,
     reason,
 )
+from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 
@@ -152,7 +153,7 @@ def _few(row: Row | None, n_items: int) -> str:
         return ""
     n = cast(int, row.get("n_compared") or n_items)
     if 0 < n < FEW_QUESTIONS:
-        return f" This rests on {n} question{'s' * (n != 1)}: a few more can change it."
+        return f" This rests on {count_of(n, 'question')}: a few more can change it."
     if Flag.FEW_INFORMATIVE in dict(noted(row)):
         return f" Of the {n:,} questions few decide this: one of them can move it."
     return ""
@@ -176,8 +177,8 @@ def _stuck(found: Lead) -> str:
         else ""
     )
     return (
-        f"this judge answers {found.answer} {whatever} ({n}{found.n_items:,} questions): agreement "
-        "says nothing about its judgment."
+        f"this judge answers {found.answer} {whatever} ({n}{count_of(found.n_items, 'question')}): "
+        "agreement says nothing about its judgment."
     )
 
 

@@ -40,7 +40,7 @@ from judgerel_ray.blocks.words import (
     remarks,
     times,
 )
-from judgerel_ray.core import LONGEST_WORD, printable, shortened
+from judgerel_ray.core import LONGEST_WORD, count_of, printable, shortened
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 
 
@@ -72,7 +72,7 @@ def failed_text(reasons: Mapping[str, int], *, of: int | None = None) -> str:
     """
     n = sum(reasons.values())
     parts = [f"{many:,} {name}" if len(reasons) > 1 else name for name, many in reasons.items()]
-    whole = f"{n:,} of {of:,} requests" if of else f"{n:,} request{'s' if n != 1 else ''}"
+    whole = f"{n:,} of {of:,} requests" if of else count_of(n, "request")
     return f"{whole} failed ({', '.join(parts)})"
 
 
@@ -101,7 +101,7 @@ def failure_lines(failures: pl.DataFrame | None, outcomes: pl.DataFrame) -> Iter
         n = landed[who]
         yield (
             f"{f'{who[0]}: ' if by else ''}{failed_text(reasons, of=n)}; every number rests on "
-            f"{n - sum(reasons.values()):,} replies."
+            f"{count_of(n - sum(reasons.values()), 'reply', 'replies')}."
         )
 
 
@@ -319,8 +319,8 @@ def _basis(rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]
     first = rows[0]
     replies = cast(int, first["n_judgments"]) - sum(failed.values())
     text = (
-        f"{_n(first['n_items'], 'question')} asked, each "
-        f"{_often(first)}: {_n(replies, 'reply', 'replies')}"
+        f"{count_of(cast(int, first['n_items']), 'question')} asked, each "
+        f"{_often(first)}: {count_of(replies, 'reply', 'replies')}"
     )
 
     for row in rows:
@@ -379,8 +379,8 @@ def _block(rows: Sequence[Row], heads: Sequence[str], notes: dict[str, int]) -> 
     """One table, under what it rests on."""
     menus = {cast(int, n) for row in rows if (n := row["n_categories"]) is not None}
     counts = {cast(int, n) for row in rows if (n := row["n_compared"]) is not None}
-    basis = [f"{_n(n, 'question')} with two verdicts or more" for n in sorted(counts)[:1]]
-    basis += [f"{_n(n, 'category', 'categories')}" for n in sorted(menus)]
+    basis = [f"{count_of(n, 'question')} with two verdicts or more" for n in sorted(counts)[:1]]
+    basis += [f"{count_of(n, 'category', 'categories')}" for n in sorted(menus)]
     above = [line for line in (*heads, f"({', '.join(basis)})" if basis else "") if line]
     lines = [
         [coefficient_name(row), _value(row), number(row["noise_floor"]), _marks(row, notes)]
@@ -412,11 +412,6 @@ def _legend(coefficients: pl.DataFrame, notes: dict[str, int]) -> Iterator[str]:
     if coefficients["n_categories"].drop_nulls().len():
         yield from _wrapped(_CATEGORIES)
     yield from _wrapped(_LEGEND)
-
-
-def _n(n: object, one: str, many: str | None = None) -> str:
-    """A number of things."""
-    return f"{cast(int, n):,} {one if n == 1 else many or one + 's'}"
 
 
 def tolerance_text(coefficients: pl.DataFrame, *, source: str = "") -> str:

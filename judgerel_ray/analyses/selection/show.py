@@ -29,6 +29,7 @@ from judgerel_ray.blocks.blocks import (
     row_columns,
 )
 from judgerel_ray.blocks.words import NOISE, Row, ends_of, number, reason
+from judgerel_ray.core import count_of
 
 READ_RANKING = (
     "Does confidence rank right answers above wrong ones, and mean what it says? AUROC: how often "
@@ -154,7 +155,7 @@ def _accuracy(systems: pl.DataFrame) -> Table:
     questions = sorted({row["n_questions"] for row in rows})
     span = " to ".join(f"{n:,}" for n in dict.fromkeys((questions[0], questions[-1])))
     left = sum(row["n_without_gold"] for row in rows)
-    more = f"; {left:,} answers to questions of unknown gold left out" if left else ""
+    more = f"; {count_of(left, 'answer')} to questions of unknown gold left out" if left else ""
     caption = (
         f"Accuracy if every answer is accepted, of {span} questions; a reply unread is not right"
         f"{more}; by chance: the same answers shuffled across questions"

@@ -9,6 +9,7 @@ import polars as pl
 
 from judgerel_ray.blocks.blocks import Block, Paragraph, Table, row_columns
 from judgerel_ray.blocks.words import Row, cell, group_columns, group_label, times
+from judgerel_ray.core import count_of
 
 _WAYS = {
     "key": "With one key goes one seed: a server that repeats itself gives one text. ",
@@ -90,7 +91,7 @@ def shared_blocks(
         for row in rows.iter_rows(named=True)
     ]
     n, ways = int(first["n_requests"].sum()), sorted(set(rows["matched"]))
-    caption = f"Serving noise: {n:,} requests asked in both {names[0]} and {names[1]}"
+    caption = f"Serving noise: {count_of(n, 'request')} asked in both {names[0]} and {names[1]}"
     return [
         Table(caption, row_columns(heads, lines, words=heads[:4]), cards=True),
         *(Paragraph(line) for line in _engines(settings)),
@@ -113,7 +114,7 @@ def _line(rows: Mapping[str, Row], varying: Sequence[str]) -> str:
     who = group_label(first, [name for name in varying if name != "temperature"])
     n = cast(int, first["n_items"])
     often = times(first["n_replications"])
-    head = f"temperature 0, {n:,} question{'s' * (n != 1)} asked up to {often}"
+    head = f"temperature 0, {count_of(n, 'question')} asked up to {often}"
     pairs = [
         f"in {what} {_share(row, ' of the time')}"
         for name, what in (("serving_noise", "verdict"), ("serving_noise_texts", "text"))

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 import polars as pl
 
-from judgerel_ray.core import JUDGE_ROLES, Role, SweepError
+from judgerel_ray.core import JUDGE_ROLES, Role, SweepError, count_of
 from judgerel_ray.counting.columns import FACETS, KINDS, is_judge
 from judgerel_ray.counting.groups.tally import Tally, tally_judgments
 from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows
@@ -177,9 +177,10 @@ def _refuse_mixed(nested: UnitRows, groups: Sequence[str]) -> None:
     mixed = mixed.filter(pl.col("__verdict") > 0, pl.col("__score") > 0).sort(groups or "__all")
     if not mixed.is_empty():
         first = mixed.row(0, named=True)
+        n_verdicts = first["__verdict"]
         raise SweepError(
-            f"{first['__verdict']:,} rows have a verdict and {first['__score']:,} only a score; "
-            "one coefficient cannot count both",
+            f"{count_of(n_verdicts, 'row')} {'has' if n_verdicts == 1 else 'have'} a verdict and "
+            f"{first['__score']:,} only a score; one coefficient cannot count both",
             where={name: first[name] for name in groups if first[name] is not None},
             hint="give every row a verdict, or every row only a score; or separate them with --by "
             "COLUMN",
@@ -242,8 +243,7 @@ def lines_left_out(units: pl.DataFrame, block: Block = 0) -> tuple[str, ...]:
 
 def _n_rows(units: pl.DataFrame) -> str:
     """How many rows were counted in units, in words."""
-    n = int(units[N].list.sum().sum())
-    return f"{n:,} row" if n == 1 else f"{n:,} rows"
+    return count_of(int(units[N].list.sum().sum()), "row")
 
 
 def _default_groups(counts: pl.DataFrame, recorded: Sequence[str]) -> tuple[str, ...]:
