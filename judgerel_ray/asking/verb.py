@@ -57,6 +57,16 @@ class NoRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRequest:
+    """What ``plan`` is asked for."""
+
+    cluster: str | PathLike[str] | None = field(
+        default=None,
+        metadata=flag("recipe of a cluster: refused where no node type holds a judge", "FILE"),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExactRequest:
     """What ``exact`` is asked for."""
 
@@ -80,13 +90,13 @@ class RunRequest(ExactRequest):
 
 
 @verb(
-    NoRequest,
+    PlanRequest,
     group="Ask",
     help="what a sweep asks and costs; asks nothing",
     source="SWEEP.toml",
     prints="json",
 )
-def plan(sweep: Sweep | str | PathLike[str], asked: NoRequest) -> Plan:  # noqa: ARG001
+def plan(sweep: Sweep | str | PathLike[str], asked: PlanRequest) -> Plan:
     """Tell what a sweep asks of whom, and what that costs; asks nothing.
 
     Parameters
@@ -102,7 +112,7 @@ def plan(sweep: Sweep | str | PathLike[str], asked: NoRequest) -> Plan:  # noqa:
     Raises
     ------
     SweepError
-        If the sweep, or a file it names, is wrong.
+        If the sweep, or a file it names, is wrong, or the cluster cannot hold one of its judges.
 
     Examples
     --------
@@ -111,9 +121,13 @@ def plan(sweep: Sweep | str | PathLike[str], asked: NoRequest) -> Plan:  # noqa:
     184
     """
     from judgerel_ray.asking.plan.planning import plan_resolved
+    from judgerel_ray.asking.plan.recipes import check_recipe
     from judgerel_ray.asking.plan.resolve import resolve
 
-    return plan_resolved(resolve(_loaded(sweep)))
+    resolved = resolve(_loaded(sweep))
+    if asked.cluster is not None:
+        check_recipe(resolved.specs.values(), fspath(asked.cluster))
+    return plan_resolved(resolved)
 
 
 @verb(

@@ -179,18 +179,15 @@ def _interruptible() -> Iterator[None]:
 
 def _plan(asked: Asked) -> int:
     """Print the plan."""
-    from judgerel_ray.asking.plan.planning import plan_resolved
-    from judgerel_ray.asking.plan.resolve import resolve
     from judgerel_ray.config import load_sweep
     from judgerel_ray.reporting.standing import plan_text
 
-    resolved = resolve(load_sweep(asked.source))
-    plan = plan_resolved(resolved)
+    sweep = load_sweep(asked.source)
+    plan, resolved = asked.verb.act(sweep, asked.request()).as_json(), sweep.model_dump(mode="json")
     if asked.printing:
-        content = {**plan.as_json(), "resolved": resolved.sweep.model_dump(mode="json")}
-        print(json.dumps(content, indent=2))
+        print(json.dumps({**plan, "resolved": resolved}, indent=2))
     else:
-        tell(plan_text(plan.as_json(), resolved.sweep.model_dump(mode="json")))
+        tell(plan_text(plan, resolved))
     return DONE
 
 

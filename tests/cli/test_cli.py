@@ -28,7 +28,7 @@ SHOWN = ["--format NAMES", "--out FILE", "--force"]
 SCALED = ["--scale FILE", "--mapping NAME", "--preset NAME", "--pairing HOW"]
 BY = ["--by COLS"]
 OPTIONS = {
-    "plan": ["SWEEP.toml", "--json"],
+    "plan": ["SWEEP.toml", "--cluster FILE", "--json"],
     "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ask-lost"],
     "exact": ["SWEEP.toml", "--out RUN", "--address ADDRESS"],
     "status": ["RUN", "--json"],

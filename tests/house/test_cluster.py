@@ -77,6 +77,18 @@ def test_autoscalers_keep_rays_schema(recipe):
 
 
 @pytest.mark.parametrize("recipe", AUTOSCALERS, ids=_name)
+def test_workers_of_autoscalers_are_spot_nodes_and_fit_under_the_cap(recipe):
+    config = _load(recipe.name)
+    for name, kind in config["available_node_types"].items():
+        if name == config["head_node_type"]:
+            continue
+        node = kind["node_config"]
+        is_spot = node.get("InstanceMarketOptions") == {"MarketType": "spot"}
+        assert is_spot or {"preemptible": True} in node.get("scheduling", ())
+        assert (kind["min_workers"], kind["max_workers"] <= config["max_workers"]) == (0, True)
+
+
+@pytest.mark.parametrize("recipe", AUTOSCALERS, ids=_name)
 def test_autoscalers_guard_the_cluster_and_keep_judges_off_the_head(recipe):
     config = _load(recipe.name)
     head = config["available_node_types"][config["head_node_type"]]
@@ -98,25 +110,66 @@ def test_ray_jobs_bring_a_guarded_cluster_and_take_it_down(recipe, kind, path, r
     for part in path:
         job = job[part]
     cluster = job["rayClusterSpec"]
-    head, (workers,) = cluster["headGroupSpec"], cluster["workerGroupSpecs"]
-    (worker,) = workers["template"]["spec"]["containers"]
+    head, groups = cluster["headGroupSpec"], cluster["workerGroupSpecs"]
     assert (document["apiVersion"], document["kind"]) == ("ray.io/v1", kind)
     assert job["entrypoint"].startswith("python jobs/")
     assert job["shutdownAfterJobFinishes"] is True
     assert cluster["rayVersion"] == ray_version
     assert cluster["authOptions"] == {"mode": "token"}
     assert head["rayStartParams"] == {"num-cpus": "0"}
-    assert worker["resources"]["limits"]["nvidia.com/gpu"] == "1"
+    for group in groups:
+        (worker,) = group["template"]["spec"]["containers"]
+        assert int(worker["resources"]["limits"]["nvidia.com/gpu"]) >= 1
+        assert worker["resources"]["requests"] == worker["resources"]["limits"]
 
 
-def test_a_ray_cron_job_has_only_the_fields_it_knows():
+@pytest.fixture(scope="module")
+def kinds() -> dict:
+    """Schemas of Kubernetes' kinds that recipes are of; the file says from where."""
+    return json.loads((Path(__file__).parent / "kuberay-1.7.0.json").read_text())
+
+
+@pytest.mark.parametrize("recipe", ["kuberay-rayjob.yaml", "raycronjob.yaml"])
+def test_ray_jobs_keep_the_schema_of_kuberay(recipe, kinds):
     # An unknown field, concurrencyPolicy say, is dropped without a word by the API server.
-    assert set(_load("raycronjob.yaml")["spec"]) <= {
-        "schedule",
-        "timeZone",
-        "suspend",
-        "jobTemplate",
-    }
+    document = _load(recipe)
+    schema = kinds[document["kind"]]
+    jsonschema.validate(document, schema)
+    unknown = {**document, "spec": {**document["spec"], "concurrencyPolicy": "Forbid"}}
+    with pytest.raises(jsonschema.ValidationError, match="concurrencyPolicy"):
+        jsonschema.validate(unknown, schema)
+
+
+def test_nodes_of_the_ray_job_share_the_models_and_say_where(kinds):
+    groups = _load("kuberay-rayjob.yaml")["spec"]["rayClusterSpec"]["workerGroupSpecs"]
+    claim = _load("model-cache.yaml")
+    assert (claim["apiVersion"], claim["kind"]) == ("v1", "PersistentVolumeClaim")
+    jsonschema.validate(claim["spec"], kinds["PersistentVolumeClaimSpec"])
+    assert claim["spec"]["accessModes"] == ["ReadWriteMany"]
+    for group in groups:
+        pod = group["template"]["spec"]
+        (worker,) = pod["containers"]
+        (models,) = (volume for volume in pod["volumes"] if volume["name"] == "models")
+        (mount,) = (one for one in worker["volumeMounts"] if one["name"] == "models")
+        assert models["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
+        assert {"name": "HF_HOME", "value": mount["mountPath"]} in worker["env"]
+
+
+def test_the_pod_of_the_plain_cron_job_is_one_of_kubernetes(kinds):
+    # Kubernetes 1.31, batch/v1: what a CronJob and its Job may say, of which a pod is described.
+    job = _load("plain-cronjob.yaml")["spec"]
+    assert set(job) <= {
+        "schedule", "timeZone", "startingDeadlineSeconds", "concurrencyPolicy", "suspend",
+        "jobTemplate", "successfulJobsHistoryLimit", "failedJobsHistoryLimit",
+    }  # fmt: skip
+    assert set(job["jobTemplate"]["spec"]) <= {
+        "parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "selector",
+        "template", "ttlSecondsAfterFinished", "completionMode", "suspend", "podFailurePolicy",
+    }  # fmt: skip
+    pod = job["jobTemplate"]["spec"]["template"]["spec"]
+    jsonschema.validate(pod, kinds["PodSpec"])
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**pod, "restart": "Never"}, kinds["PodSpec"])
 
 
 def test_the_plain_cron_job_runs_one_sweep_at_a_time_with_the_token():
@@ -129,6 +182,25 @@ def test_the_plain_cron_job_runs_one_sweep_at_a_time_with_the_token():
     assert {"RAY_API_SERVER_ADDRESS", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"} == {
         variable["name"] for variable in container["env"]
     }
+
+
+def test_the_container_installs_what_the_environment_of_a_gpu_does(root):
+    """Its install lines are those of `make setup`, held to the same pinned lists."""
+    lines = (CLUSTER / "Containerfile").read_text().splitlines()
+    installs = [line for line in lines if line.startswith("RUN pip install")]
+    lists = r"-c requirements/gpu\.txt -c requirements/house\.txt"
+    assert all(re.search(lists, line) for line in installs)
+    makefile = (root / "Makefile").read_text()
+    assert re.search(rf"{lists} -e '\.\[vllm,\$\(EXTRAS\)\]'", makefile)
+    (project_line,) = (line for line in installs if "'.[" in line)
+    extras = set(re.search(r"'\.\[(.*)\]'", project_line)[1].split(","))
+    known = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    assert extras <= set(known["optional-dependencies"])
+    pinned = (root / "requirements" / "house.txt").read_text().lower()
+    for asked in known["dependencies"]:
+        name = re.match(r"[a-z0-9_-]+", asked)[0]
+        in_lists = pinned + (root / "requirements" / "cpu.txt").read_text().lower()
+        assert re.search(rf"^{name}==", in_lists, re.MULTILINE), name
 
 
 def test_images_are_of_this_version_and_of_the_ray_pinned(project, ray_version):

@@ -15,6 +15,7 @@ from math import expm1
 
 from judgerel_ray.asking.plan.fitting import misfits
 from judgerel_ray.asking.plan.hosting import served_remarks
+from judgerel_ray.asking.plan.recipes import node_needs
 from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.benchmarks import GoldReading
 from judgerel_ray.benchmarks.admission import gold_note
@@ -96,7 +97,9 @@ def plan_resolved(resolved: Resolved) -> Plan:
     """
     counts = resolved.counts
     too_long = tuple(misfits(resolved))
-    notes = [*too_long, *sweep_remarks(resolved)]
+    asked = {count.judge for count in counts if count.requests_at_most}
+    needs = node_needs(spec for spec in resolved.specs.values() if spec.name in asked)
+    notes = [*too_long, *needs, *sweep_remarks(resolved)]
     judges = tuple(
         _judge_cost(resolved, name, [count for count in counts if count.judge == name], notes)
         for name in resolved.specs
