@@ -26,6 +26,7 @@ if is_the_command():  # before anything else is imported, which takes longer tha
 # verb of the command line, too.
 from judgerel_ray.asking.verb import exact, load_sweep, plan, run, status, verify  # isort: skip
 from judgerel_ray.importers.verb import import_judgments, items  # isort: skip
+from judgerel_ray.analyses.doctor.verb import doctor  # isort: skip
 from judgerel_ray.analyses.reliability.verb import questions, reduce, serving  # isort: skip
 from judgerel_ray.analyses.confusion.verb import uncertainty  # isort: skip
 from judgerel_ray.analyses.distributions.verb import distributions  # isort: skip
@@ -49,6 +50,7 @@ __all__ = [
     "cascade",
     "compare",
     "distributions",
+    "doctor",
     "exact",
     "example",
     "gate",

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from judgerel_ray.cli.measuring import (
     print_coefficients,
+    print_diagnosis,
     print_differences,
     print_found,
     print_gate,
@@ -280,6 +281,7 @@ ACTS: dict[str, Callable[[Asked], int]] = {
     "import": write_judgments,
     "reduce": print_coefficients,
     "compare": print_differences,
+    "doctor": print_diagnosis,
     "gate": print_gate,
     "report": write_page,
 }

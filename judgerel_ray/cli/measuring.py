@@ -13,6 +13,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.core.verb import comma_names
 
 if TYPE_CHECKING:
+    from judgerel_ray.analyses.doctor.diagnosis import Diagnosis
     from judgerel_ray.analyses.gate.gated import Gated
     from judgerel_ray.analyses.printed import Printed
     from judgerel_ray.cli.parsing import Asked
@@ -52,7 +53,7 @@ def tell_basis(path: str | Given, formats: Sequence[str], *, about: str = "") ->
         tell(f"{about}{line}", aside="json" in formats)
 
 
-DONE = 0
+DONE, UNFIT = 0, 2
 FORMATS = ("table", "json")
 
 
@@ -193,6 +194,18 @@ def print_gate(asked: Asked) -> int:
         else:
             print(written[name]())
     return found.exit_code
+
+
+def print_diagnosis(asked: Asked) -> int:
+    """Print what is missing on this machine, or what judgments support.
+
+    Effects: reads. Retry: safe.
+    """
+    request = asked.request()
+    path = judged(asked.source, request) if asked.source else None
+    found: Diagnosis = asked.verb.act(path, request)
+    print(found.as_json()) if asked.printing else tell(found.text())
+    return DONE if found.is_fit else UNFIT
 
 
 def write_page(asked: Asked) -> int:

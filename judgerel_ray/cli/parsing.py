@@ -228,7 +228,8 @@ class _Command(click.Command):
     def __init__(self, verb: Verb) -> None:
         self.verb = verb
         places = [one for one in fields(verb.options) if not one.kw_only]  # type: ignore[arg-type]
-        params: list[click.Parameter] = [_argument("read", verb.source)]
+        bare = verb.source.strip("[]")
+        params: list[click.Parameter] = [_argument("read", bare, required=bare == verb.source)]
         params += [
             _argument(one.name, flag_of(one).metavar or "", required=one.default is MISSING)
             for one in places
@@ -250,7 +251,7 @@ class _Command(click.Command):
             for name, one in values.items()
             if not (one is None or one is False or one == ())
         }
-        source = given.pop("read")
+        source = given.pop("read", "")
         printing = {name: given.pop(name) for name in PRINTING[self.verb.prints] if name in given}
         return Asked(verb=self.verb, source=source, texts=given, printing=printing)
 

@@ -238,7 +238,7 @@ def verb(
     options : type
         The options class: a frozen dataclass, a field an option.
     group, help, source, prints, show, file
-        As of :class:`Verb`.
+        As of :class:`Verb`; a source in brackets may be left out, and is None then.
     basis : callable, optional
         Opens what is read, and gives what says, once numbers are made of it, what they rest on:
         the command line does so by itself.
@@ -263,6 +263,8 @@ def verb(
     ) -> Callable[Concatenate[Source, P], Found]:
         own = inspect.signature(act)
         first = next(iter(own.parameters.values()))
+        if source.startswith("["):  # what may be left out
+            first = first.replace(default=None)
         asked = list(inspect.signature(options).parameters.values())
         signature = own.replace(parameters=[first, *asked])
 
@@ -272,6 +274,7 @@ def verb(
                 bound = signature.bind(*args, **named)
             except TypeError as error:  # else it would name the class of the options
                 raise TypeError(f"{act.__name__}(): {error}") from None
+            bound.arguments.setdefault(first.name, first.default)
             read, *more = bound.args
             asked_for = options(*more, **bound.kwargs)
             if basis is None:

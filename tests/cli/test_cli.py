@@ -56,6 +56,7 @@ OPTIONS = {
         "--reread",
         "--force",
     ],
+    "doctor": ["[PATH]", *READ, "--json"],
     "reduce": [
         "PATH",
         "--measurement NAMES",
@@ -166,7 +167,7 @@ OPTIONS = {
 }  # fmt: skip
 GROUPS = {
     "Ask": ["plan", "run", "exact", "status", "verify"],
-    "Data": ["items", "import"],
+    "Data": ["items", "import", "doctor"],
     "Analyse": ["reduce", "questions", "serving", "uncertainty", "distributions", "scales", "align",
                 "rank", "select", "systems", "panels", "cascade"],
     "Decide": ["advise", "compare", "gate", "report"],

@@ -54,7 +54,7 @@ def headline(gated: Gated) -> str:
     Examples
     --------
     >>> from judgerel_ray import example, gate
-    >>> headline(gate(example("judgments.csv"), require="krippendorff_alpha >= .99"))
+    >>> headline(gate(example("judgments.csv"), require="krippendorff_alpha >= .75"))
     'FAIL: 1 missed, 1 open, of 2'
     """
     found = Counter(gated.requirements["verdict"].to_list())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from math import log
 
 import polars as pl
 
@@ -12,15 +13,21 @@ from judgerel_ray.analyses.reliability.lead_codes import LeadCode
 from judgerel_ray.analyses.reliability.reproducibility import leads
 from judgerel_ray.analyses.reliability.tolerance import FAILS, MEETS, standing
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.codes import ALIKE, UNANIMOUS, UNANIMOUS_UNITS, Flag
+from judgerel_ray.core.codes import ALIKE, UNANIMOUS, UNANIMOUS_UNITS, Flag, IntervalMethod
 from judgerel_ray.counting.verdicts.policy import Row
 from judgerel_ray.stats import clopper_pearson
+from judgerel_ray.stats.intervals.interval import share_ends
+from judgerel_ray.stats.intervals.precision import t_quantile
 
 SHARES = frozenset({
     "percent_agreement", "flip_rate", "valid_rate", "total_agreement", "accuracy",
     "majority_accuracy", "swap_consistency", "place_consistency", "first_place",
 })  # fmt: skip
 """Coefficients that are a mean, over questions, of what lies between 0 and 1."""
+_ON_LOGIT = (
+    IntervalMethod.JACKKNIFE_LOGIT_LOW.value, IntervalMethod.JACKKNIFE_LOGIT_HIGH.value,
+)  # fmt: skip
+_OF_ERROR = ("value", "low", "high", "n_compared")
 _ALL_ALIKE = (ALIKE, UNANIMOUS, UNANIMOUS_UNITS)
 CROSSES, AT_LIMIT = "interval_crosses_limit", "value_at_limit"
 COLUMNS = {
@@ -77,8 +84,8 @@ def of_requirement(
     -------
     pl.DataFrame
         The groups, and the columns of `COLUMNS`. What leads is judged: reproducibility where it is
-        known. A share of 1 (or 0) on every question, which leaves an interval no spread, has the
-        exact one of as many questions.
+        known. The interval of a share is drawn out to that of Korn and Graubard, where that is
+        wider (:func:`.share_ends`), and is exact where every question has 1, or 0.
 
     Raises
     ------
@@ -90,6 +97,7 @@ def of_requirement(
     >>> rows = pl.DataFrame({"judge": ["a", "b"], "coefficient": ["valid_rate"] * 2,
     ...                      "missing": ["category"] * 2, "measurement": ["nominal"] * 2,
     ...                      "value": [0.99, 0.96], "low": [0.97, 0.94], "high": [1.0, 0.98],
+    ...                      "n_compared": [90] * 2, "interval_method": ["posterior"] * 2,
     ...                      "undefined": [None] * 2})
     >>> from judgerel_ray.analyses.gate.requirement import requirement
     >>> found = of_requirement(requirement("valid_rate >= .95"), rows, ["judge"], 0.95)
@@ -178,7 +186,10 @@ def _filled(rows: pl.DataFrame, of_a_drop: bool) -> pl.DataFrame:
 
 
 def _ends(row: Row, confidence: float) -> tuple[float | None, float | None]:
-    """The interval; of a share that every question has alike the exact one."""
+    """The interval; of a share never shorter than that of as many trials as it is worth.
+
+    Where every question has it alike that is the exact one of the questions.
+    """
     low, high, value = row["low"], row["high"], row["value"]
     n = row.get("n_compared") or 0
     alike = row.get("no_interval") in _ALL_ALIKE and row["coefficient"] in SHARES
@@ -186,7 +197,28 @@ def _ends(row: Row, confidence: float) -> tuple[float | None, float | None]:
     if low is None and alike and value in (0.0, 1.0) and isinstance(n, int) and n:
         found = clopper_pearson(n if value else 0, n, confidence=confidence)
         return found.low, found.high
-    return (None, None) if not isinstance(low, float) else (low, float(str(high)))
+    if not isinstance(low, float) or not isinstance(high, float):
+        return None, None
+    of_a_share = row["coefficient"] in SHARES and "interval_method" in row  # and of no drop
+    error = _error(row, confidence) if of_a_share else 0.0
+    if error:
+        more = share_ends(float(str(value)), error, int(str(n)), confidence=confidence)
+        return min(low, more[0]), max(high, more[1])
+    return low, high
+
+
+def _error(row: Row, confidence: float) -> float:
+    """The standard error that the jackknife's interval of a share was laid with; 0 of others."""
+    value, low, high, n = (float(str(row[name] or 0)) for name in _OF_ERROR)
+    reach = t_quantile(n - 1, confidence) if n > 1 and 0 < value < 1 else float("inf")
+    kind = row["interval_method"]
+    if kind == IntervalMethod.JACKKNIFE.value:
+        return max(value - low, high - value) / reach
+    end = low if kind == IntervalMethod.JACKKNIFE_LOGIT_LOW.value else high
+    if kind not in _ON_LOGIT or not 0 < end < 1:
+        return 0.0
+    away = abs(log(value / (1 - value)) - log(end / (1 - end)))
+    return away * value * (1 - value) / reach
 
 
 def _of_sampling(rows: pl.DataFrame) -> pl.Expr:

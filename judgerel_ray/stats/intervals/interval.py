@@ -152,6 +152,7 @@ def logit_ends(value: float, half: float) -> tuple[float, float]:
 _SOME = 10_000  # units looked at first
 _HELD = 5_000_000  # counts whose terms are held, and not computed again
 _FEW = 10
+_MANY_TRIALS = 10**9
 _BIAS = 0.25  # of the standard error: coverage of .95 is then still .94
 _REPLICATIONS = 20  # an entropy's bias falls with them, its error with the questions
 _MINORITY = 5  # below it coverage falls to .63, from it on it holds (docs/coverage.md)
@@ -577,6 +578,43 @@ def clustered_share(
         k=k, n=n, value=k / n, low=low, high=high, n_questions=n_questions,
         method=f"by {n_questions} questions",
     )  # fmt: skip
+
+
+def share_ends(
+    value: float, error: float, n_questions: int, *, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Give Clopper and Pearson's ends for as many trials as the error of a share is worth.
+
+    A share that is far from one half varies to one side more than Student's t has it, and its plain
+    interval excludes a truth nearer the middle too often.
+
+    Parameters
+    ----------
+    value : float
+        The share, in (0, 1).
+    error : float
+        Its standard error by question, above 0.
+    n_questions : int
+        Questions, at least 2.
+    confidence : float
+        Coverage asked for, in (0, 1).
+
+    Returns
+    -------
+    low, high : float
+
+    References
+    ----------
+    .. [1] Korn, E. L. and Graubard, B. I. (1998), Confidence intervals for proportions with small
+       expected number of positive counts estimated from survey data, Survey Methodology 24.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in share_ends(0.9, 0.03, 40)]
+    [0.821, 0.952]
+    """
+    lost = t_quantile(_MANY_TRIALS, confidence) / t_quantile(n_questions - 1, confidence)
+    return _ends(value, value * (1 - value) / error**2 * lost**2, confidence)
 
 
 def _worth(hits: NDArray[np.bool_], number: NDArray[np.intp], confidence: float) -> float:

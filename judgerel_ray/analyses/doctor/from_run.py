@@ -1,0 +1,192 @@
+"""From judgments to what they support: what columns are taken for, and what is in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from judgerel_ray.analyses.doctor.diagnosis import Diagnosis, Judging, Support, TakenFor
+from judgerel_ray.analyses.reliability.lead_codes import LeadCode
+from judgerel_ray.analyses.reliability.reducing import (
+    Judged,
+    ReduceOptions,
+    open_judgments,
+    reduce_judged,
+)
+from judgerel_ray.analyses.reliability.reproducibility import NUISANCE
+from judgerel_ray.blocks.words import group_label
+from judgerel_ray.counting.columns import FACETS, is_judge
+from judgerel_ray.counting.given import Given, looked_at, reading_of
+from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
+from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.counting.verdicts.places import ORDER, SHOWN
+from judgerel_ray.counting.verdicts.policy import LABEL, SCORED, Row
+
+_MEANT = {
+    "item_id": "the item judged", "replication": "which repeat it is",
+    "block": "which block of repeats", "verdict": "the verdict", "score": "the score",
+    "outcome": "what became of the request", SHOWN: "the place of the chosen option",
+    GOLD: "the right verdict", "confidence": "the judge's confidence", "key": "the request's key",
+    "seed": "the seed", "n_options": "how many options there are", "options": "the options",
+    "prompt_tokens": "cost", "completion_tokens": "cost", "cached_tokens": "cost", "cost": "cost",
+    "finish_reason": "why the reply ended", "attempt": "which attempt landed",
+    "landed_at": "when it landed",
+}  # fmt: skip
+_PAIR = 2
+_FEW_ITEMS = 20
+_LABELS = 60
+_NEARLY_ALL = 0.95
+
+
+def diagnose(path: str | Given) -> Diagnosis:
+    """Say what a run directory or a file of judgments supports.
+
+    Effects: reads. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If it cannot be read: a column is missing, or rows contradict each other, which are named.
+    StoreError
+        If the path is a folder but no run directory.
+    """
+    path = looked_at(path)
+    with reading_of(path):
+        judged = open_judgments(path, extra=[], reads=[GOLD, "confidence"])
+        schema = judged.frame.collect_schema()
+        options = ReduceOptions(coefficients=("percent_agreement", "valid_rate"))
+        found = reduce_judged(judged, options)
+        lacking = {"verdict": pl.String(), "score": pl.Float64()}
+        rows = judged.frame.filter(is_judge(schema.names())).with_columns(
+            pl.lit(None, kind).alias(name) for name, kind in lacking.items() if name not in schema
+        )
+        columns = tuple(_columns(judged, schema.names()))
+        return Diagnosis(
+            columns=columns,
+            judges=tuple(_judges(found, rows)),
+            supports=tuple(_supports(judged, rows, schema.names())),
+            notes=judged.notes,
+        )
+
+
+def _columns(judged: Judged, names: list[str]) -> Iterator[TakenFor]:
+    """What each column is taken for."""
+    flat = [name for name, kind in judged.frame.collect_schema().items() if not kind.is_nested()]
+    told = judged.frame.select(
+        *(pl.col(name).n_unique().alias(f"n_{name}") for name in flat),
+        *(pl.col(name).null_count().alias(f"empty_{name}") for name in flat),
+    ).collect(engine="streaming").row(0, named=True)  # fmt: skip
+    for name in names:
+        meant = _MEANT.get(name, "")
+        if name in NUISANCE:
+            meant = "a facet that should not matter"
+        elif name in DEFAULT_GROUPS:
+            meant = "makes groups"
+        elif name in FACETS:
+            meant = "tells units apart"
+        yield TakenFor(
+            column=name, taken_for=meant, n_values=int(told.get(f"n_{name}", 0)),
+            n_empty=int(told.get(f"empty_{name}", 0)),
+        )  # fmt: skip
+
+
+def _judges(found: pl.DataFrame, rows: pl.LazyFrame) -> Iterator[Judging]:
+    """Every group, and why it may be no judging at all."""
+    groups = found.columns[: found.columns.index("coefficient")]
+    scored = rows.filter(SCORED).group_by(*groups, LABEL.alias("__value")).agg(n=pl.len())
+    counted = scored.collect(engine="streaming")
+    for row in found.filter(coefficient="valid_rate").iter_rows(named=True):
+        own = counted.filter(*(pl.col(name).eq_missing(pl.lit(row[name])) for name in groups))
+        yield Judging(
+            group=group_label(row, [name for name in groups if row[name] is not None]),
+            n_items=row["n_items"],
+            n_judgments=row["n_judgments"],
+            valid_rate=row["value"],
+            doubt=_doubt(row, own),
+        )
+
+
+def _doubt(row: Row, values: pl.DataFrame) -> str | None:
+    """Why a group may be no judging at all: constant, unreadable, or a value in place of none."""
+    lead, _, name = str(row["lead"]).partition(":")
+    n = int(values["n"].sum())
+    if lead == LeadCode.FEW_VERDICTS.value:
+        return "unreadable: fewer than half of the replies hold a verdict; judgerel rejudge, or " \
+               "another reader of replies"  # fmt: skip
+    if lead == LeadCode.ONE_ANSWER.value:
+        return f"constant: every verdict is {name}, whatever is asked"
+    if lead == LeadCode.ONE_PLACE.value:
+        return f"constant: every verdict names place {name}, whatever stands there"
+    if n and values.height > 1 and (most := int(str(values["n"].max()))) >= _NEARLY_ALL * n:
+        word = str(values.filter(pl.col("n") == most)["__value"][0]).removeprefix("=")
+        return (
+            f"nearly constant: {most:,} of {n:,} verdicts are {word}; perhaps what was put in "
+            "place of replies that could not be read"
+        )
+    return None
+
+
+def _supports(judged: Judged, rows: pl.LazyFrame, names: list[str]) -> Iterator[Support]:
+    """What can be asked of the judgments, and what is in the way."""
+    facets = [name for name in FACETS if name in names]
+    asked = rows.filter(SCORED).group_by("item_id", *facets).agg(n=pl.len())
+    units = asked.collect(engine="streaming")
+    n_items = units["item_id"].n_unique()
+    most = int(str(units["n"].max() or 0))
+    again = units.filter(pl.col("n") >= _PAIR)["item_id"].n_unique()
+    labels = f"bring {min(_LABELS, n_items):,} labels in a column {GOLD}"
+    once = "every item was judged once" if most == 1 else "no item has a verdict"
+    yield Support(
+        question="does it repeat itself", verb="reduce", is_supported=again > 0,
+        found=f"{again:,} of {n_items:,} items asked up to {most:,} times" if again else once,
+        unblock=None if again else f"ask 2 more times (replication 0, 1, 2), or {labels}",
+    )  # fmt: skip
+    few = n_items < _FEW_ITEMS
+    yield Support(
+        question="are intervals to be trusted", verb="gate", is_supported=not few,
+        found=f"{n_items:,} items",
+        unblock=f"{_FEW_ITEMS - n_items:,} more items: below {_FEW_ITEMS} they cover less than "
+        "they say" if few else None,
+    )  # fmt: skip
+    for name in NUISANCE:
+        yield _of_facet(units, name)
+    orders = ORDER in names and units[ORDER].drop_nulls().n_unique() > 1
+    yield Support(
+        question="does it go by position", verb="reduce",
+        is_supported=orders and SHOWN in names,
+        found=f"{'several orders' if orders else 'one order'} of the options, "
+        f"{'a' if SHOWN in names else 'no'} column {SHOWN}",
+        unblock=None if orders and SHOWN in names else f"ask in both orders (option_order 0, 1), "
+        f"and say in a column {SHOWN} where the chosen option stood",
+    )  # fmt: skip
+    known = GOLD in names or judged.run is not None
+    gold = rows.filter(pl.col(GOLD).is_not_null()).select(pl.col("item_id").n_unique()) \
+        if GOLD in names else None  # fmt: skip
+    n_gold = int(gold.collect().item()) if gold is not None else 0
+    yield Support(
+        question="is it right", verb="select", is_supported=known and (n_gold > 0 or not gold),
+        found=f"{n_gold:,} items with a right verdict" if GOLD in names else
+        "the run's items say" if known else "no right verdicts",
+        unblock=None if known and (n_gold or gold is None) else labels,
+    )  # fmt: skip
+    several = units["judge"].drop_nulls().n_unique() if "judge" in names else 1
+    yield Support(
+        question="is a panel worth more", verb="panels", is_supported=several > 1,
+        found=f"{several:,} judge{'s' * (several != 1)}",
+        unblock=None if several > 1 else "ask another judge the same items",
+    )  # fmt: skip
+
+
+def _of_facet(units: pl.DataFrame, name: str) -> Support:
+    """Whether a facet that should not matter was varied inside items."""
+    crossed = 0
+    if name in units.columns:
+        levels = units.group_by("item_id").agg(pl.col(name).drop_nulls().n_unique())
+        crossed = levels.filter(pl.col(name) >= _PAIR).height
+    said = name.replace("_", " ")
+    return Support(
+        question=f"does {said} matter", verb="reduce", is_supported=crossed > 0,
+        found=f"{crossed:,} items at several levels" if crossed else "no item at two levels",
+        unblock=None if crossed else f"ask the same items at two levels of {name}",
+    )  # fmt: skip

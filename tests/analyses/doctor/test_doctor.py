@@ -1,0 +1,119 @@
+"""What a doctor finds on a machine and in files of judgments."""
+
+import json
+import subprocess
+import sys
+from functools import partial
+from importlib.metadata import PackageNotFoundError
+
+import polars as pl
+import pytest
+
+import judgerel_ray
+from judgerel_ray.analyses.doctor.machine import checks
+from judgerel_ray.cli import main
+from judgerel_ray.core import SweepError
+
+doctor = partial(judgerel_ray.doctor, exact_values=True)
+
+
+def judged(**columns):
+    """Three repeats of 24 items by one judge, and further columns."""
+    n = 24
+    rows = {
+        "item_id": [f"q{one // 3}" for one in range(3 * n)],
+        "replication": [0, 1, 2] * n,
+        "verdict": ["a", "b", "b", "a", "a", "a"] * (n // 2),
+    }
+    return pl.DataFrame(rows | columns, strict=False)
+
+
+def supported(found):
+    return {one.question: one.is_supported for one in found.supports}
+
+
+def test_a_file_of_repeats_supports_repeating_itself():
+    found = doctor(judged())
+    told = supported(found)
+    assert told["does it repeat itself"]
+    assert told["are intervals to be trusted"]
+    assert not told["is it right"]
+    assert not told["does option order matter"]
+    assert all(one.unblock for one in found.supports if not one.is_supported)
+    assert {one.column: one.taken_for for one in found.columns}["verdict"] == "the verdict"
+
+
+def test_judged_once_says_what_would_unblock():
+    found = doctor(judged().filter(pl.col("replication") == 0))
+    told = {one.question: one for one in found.supports}["does it repeat itself"]
+    assert (told.is_supported, told.found) == (False, "every item was judged once")
+    assert told.unblock == (
+        "ask 2 more times (replication 0, 1, 2), or bring 24 labels in a column gold"
+    )
+
+
+def test_orders_labels_and_gold_are_found():
+    at = pl.when((pl.col("verdict") == "a") == (pl.col("option_order") == 0))
+    rows = judged(option_order=[0, 1, 0] * 24, gold=["a"] * 72)
+    told = supported(doctor(rows.with_columns(label=at.then(pl.lit("A")).otherwise(pl.lit("B")))))
+    assert told["does option order matter"]
+    assert told["does it go by position"]
+    assert told["is it right"]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "says"),
+    [
+        (["a"] * 72, "constant: every verdict is a"),
+        (["a"] * 70 + ["b", "c"], "nearly constant: 70 of 72 verdicts are a"),
+        ([None, None, "a"] * 24, "unreadable: fewer than half"),
+        (["a", "b", "b"] * 24, None),
+    ],
+)
+def test_a_judge_that_never_judged_is_named(verdicts, says):
+    (one,) = doctor(judged(verdict=verdicts)).judges
+    assert one.doubt is None if says is None else one.doubt.startswith(says)
+
+
+def test_scores_alone_are_read_too():
+    rows = judged(score=[float(one % 5) for one in range(72)]).drop("verdict")
+    assert supported(doctor(rows))["does it repeat itself"]
+
+
+def test_rows_that_contradict_each_other_are_named(tmp_path, capsys):
+    path = tmp_path / "twice.csv"
+    path.write_text("item_id,replication,verdict\nq1,0,A\nq1,0,B\n")
+    with pytest.raises(SweepError, match=r"2 rows hold the same replication.*item_id=q1"):
+        doctor(path)
+    assert main(["doctor", str(path)]) == 2
+    assert "item_id=q1, replication=0" in capsys.readouterr().err
+
+
+def test_a_machine_without_a_base_package_is_not_fit():
+    def version_of(name):
+        if name in ("polars", "altair"):
+            raise PackageNotFoundError(name)
+        return "1"
+
+    required = ["numpy>=2", "polars>=2", "altair>=6; extra == 'report'", "s3fs; extra == 's3'"]
+    found = {one.name: one for one in checks(required=lambda: required, version_of=version_of)}
+    assert (found["base"].is_there, found["base"].hint) == (False, "pip install judgerel_ray")
+    assert found["report"].hint == "pip install 'judgerel_ray[report]'"
+    assert found["s3"].is_there
+    fit = judgerel_ray.doctor().is_fit
+    assert fit
+
+
+def test_the_command_says_what_the_machine_has(capsys):
+    assert main(["doctor", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {"python", "base", "gpu", "disk", "token"} <= {one["name"] for one in told["machine"]}
+    assert set(told) == {"machine"}
+
+
+def test_the_machine_is_looked_at_without_what_it_may_lack():
+    code = (
+        "import judgerel_ray, sys; judgerel_ray.doctor().text(); "
+        "sys.exit(bool({'polars', 'ray', 'torch', 'rich'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

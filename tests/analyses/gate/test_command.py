@@ -1,0 +1,49 @@
+"""``judgerel gate`` as it is typed: what it prints, and with which code it leaves."""
+
+import json
+
+import pytest
+
+from judgerel_ray import example
+from judgerel_ray.cli import main
+
+FILE = example("judgments.csv")
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "says"),
+    [
+        ("flip_rate <= .9", 0, "PASS: 2 of 2 met"),
+        ("krippendorff_alpha >= .75", 4, "FAIL: 1 missed, 1 open, of 2"),
+        ("valid_rate >= .95", 5, "INCONCLUSIVE: 2 open, of 2"),
+    ],
+)
+def test_each_verdict_has_its_code(rule, code, says, capsys):
+    assert main(["gate", FILE, "--exact-values", "--require", rule]) == code
+    out = capsys.readouterr().out
+    assert out.startswith(says)
+    assert "One look, counted nowhere" in out
+
+
+def test_formats_are_printed_as_asked(capsys):
+    asked = ["gate", FILE, "--exact-values", "--require", "flip_rate <= .9", "--format"]
+    assert main([*asked, "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["verdict"] == "PASS"
+    assert main([*asked, "markdown"]) == 0
+    assert capsys.readouterr().out.startswith("### Judge gate: PASS")
+    assert main([*asked, "junit"]) == 0
+    assert capsys.readouterr().out.startswith("<?xml")
+    assert main([*asked, "html"]) == 2
+    assert "--format must be of table, json, markdown, junit" in capsys.readouterr().err
+
+
+def test_what_would_decide_is_said(capsys):
+    assert main(["gate", FILE, "--exact-values", "--require", "krippendorff_alpha >= .7 where "
+                 "judge=simulated-steady"]) == 5  # fmt: skip
+    out = capsys.readouterr().out
+    assert "more questions" in out
+
+
+def test_a_mistake_is_one_line(capsys):
+    assert main(["gate", FILE]) == 2
+    assert capsys.readouterr().err.startswith("judgerel: no requirement given. Try: --require")
