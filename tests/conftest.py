@@ -65,6 +65,8 @@ _FOREIGN_WARNINGS = {
 # What tests of several files share is made once where one process has them all: real engines,
 # the cluster of simulated ones, the parsed tree. The longest first.
 _SHARED = ("engines", "clusters", "tests/house/")
+_OF_ENGINES = ("pytest.mark.vllm", "transformers", "tiny_model")
+"""What makes a file one of engines: their libraries take seconds to import, in one process."""
 
 
 @cache
@@ -74,7 +76,7 @@ def _group(file: str) -> str:
     if file.startswith(house):
         return house
     text = Path(__file__).parents[1].joinpath(file).read_text(encoding="utf-8")
-    if "pytest.mark.vllm" in text:
+    if any(word in text for word in _OF_ENGINES):
         return engines
     return clusters if "pytest.mark.ray" in text else file
 

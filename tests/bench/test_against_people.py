@@ -11,6 +11,7 @@ from judgerel_ray.stats.ratings.people_match import people_match
 RUNS = 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("base", "n", "people"), [("even", 20, 2), ("skewed", 55, 5)])
 def test_one_more_person_is_not_said_to_differ(base, n, people):
     found = rates(BASES[base], n, people, RUNS, 1)
@@ -21,6 +22,7 @@ def test_one_more_person_is_not_said_to_differ(base, n, people):
     assert found["noise"] <= 0.07
 
 
+@pytest.mark.slow
 def test_the_majoritys_label_has_one_more_person_above_people():
     found = rates(BASES["even"], 200, 2, RUNS, 1)
     assert found["old"] > found["truth"] + 0.1

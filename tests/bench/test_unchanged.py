@@ -37,6 +37,7 @@ def differences(before, now):
     return [(one.field, one.kind) for one in found.unexplained]
 
 
+@pytest.mark.slow
 def test_the_same_code_says_the_same_twice(ask):
     found = Found()
     for case in CASES:

@@ -127,20 +127,26 @@ def test_roles_are_ours_in_any_case_and_no_value_is_block_0():
         reduce_judgments(tally_file(answers))
 
 
+@pytest.fixture(scope="module")
+def reduced():
+    """What the rows come to."""
+    return jr.reduce(pl.DataFrame(ROWS))
+
+
 @pytest.mark.parametrize("values", [["high"] * 4, [90, 80, 70, 60], [[1], [2], [3], [4]]])
-def test_a_column_that_a_verb_does_not_use_never_makes_it_refuse(values, tmp_path):
+def test_a_column_that_a_verb_does_not_use_never_makes_it_refuse(values, reduced, tmp_path):
     frame = pl.DataFrame({**ROWS, "gold": "A", "confidence": values, "key": [["x"]] * 4,
                           "role": None})  # fmt: skip
     lists = frame.with_columns(gold=pl.concat_list("gold"))
-    assert jr.reduce(lists).equals(jr.reduce(pl.DataFrame(ROWS)))
+    assert jr.reduce(lists).equals(reduced)
     with pytest.raises(SweepError, match="gold must be a single value"):
         jr.select(lists.drop("confidence"))
-    assert jr.reduce(frame).equals(jr.reduce(pl.DataFrame(ROWS)))
+    assert jr.reduce(frame).equals(reduced)
     with pytest.raises(SweepError, match="confidence"):
         jr.select(frame)
     file = tmp_path / "r.parquet"
     frame.write_parquet(file)
-    assert jr.reduce(file).equals(jr.reduce(pl.DataFrame(ROWS)))
+    assert jr.reduce(file).equals(reduced)
 
 
 def test_a_row_that_no_row_may_be_is_refused_with_what_to_try(tmp_path):

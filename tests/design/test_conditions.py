@@ -47,6 +47,7 @@ def test_keys_are_unique_over_a_sweep(make):
     assert len(set(keys)) == len(keys)
 
 
+@pytest.mark.slow
 def test_all_seed_bases_of_ten_thousand_conditions_differ(make):
     items = [make.item(f"q{i}") for i in range(1250)]
     frame = make.frame(items, judges="jk", temperatures=(1.0, 0.75, 0.5, 0.25))

@@ -25,6 +25,7 @@ def test_the_closed_form_is_the_mean_absolute_correlation():
     assert np.abs(r).mean() == pytest.approx(e, abs=4 * np.abs(r).std() / np.sqrt(len(r)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "c"), [(8, 0), (20, 0), (20, 7)])
 def test_the_null_of_alpha_is_its_closed_form(k, c):
     codes = np.hstack([np.random.default_rng(k).normal(size=(100, k)), np.ones((100, c))])
@@ -51,6 +52,7 @@ def test_independent_noise_is_called_noise():
     assert sum(noise.omega.p > 0.05 for noise in noises) >= 12
 
 
+@pytest.mark.slow
 def test_questions_that_move_together_are_not_noise():
     rng = np.random.default_rng(0)
     codes = rng.normal(size=(60, 1)) + rng.normal(size=(60, 6))
@@ -59,6 +61,7 @@ def test_questions_that_move_together_are_not_noise():
     assert noise.omega.mean < schroeder2024(codes).omega
 
 
+@pytest.mark.slow
 def test_the_floor_depends_on_nothing_but_the_table():
     codes = dice(0, 30, 5)
     rng = np.random.default_rng(1)

@@ -57,6 +57,7 @@ def test_feedbackqa_half_of_the_items_have_no_majority(recordings: Path):
     assert (found.n_items, found.n_split, found.n_single) == (1410, 721, 0)
 
 
+@pytest.mark.slow
 def test_summeval_experts_lead_and_crowd_workers_stand_apart(recordings: Path):
     items = items_to_frame(load_items("summeval", str(recordings / "items")))
     right = right_options(items)

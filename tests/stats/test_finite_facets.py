@@ -87,6 +87,7 @@ def test_interactions_of_all_levels_belong_to_what_is_left_of_them():
     np.testing.assert_array_equal(form[-1], np.eye(7)[-1])
 
 
+@pytest.mark.slow
 def test_components_of_all_orders_are_recovered_though_their_covariance_is_negative():
     """Questions that go by the place more than by content: 200 sets of 30 x 2 x 2."""
     rng = np.random.default_rng(3)

@@ -233,10 +233,11 @@ def test_a_run_is_not_made_in_a_run(refused):
         assert "lies in a run directory" in refused("run", "sweep.toml", "--out", out)
 
 
+ONE = ["--coefficient", "percent_agreement"]
 WRITERS = [
-    (["reduce", "a.csv", "--out"], "c.csv"),
-    (["reduce", "a.csv", "--out"], "c.json"),
-    (["reduce", "a.csv", "--out"], "c.parquet"),
+    (["reduce", "a.csv", *ONE, "--out"], "c.csv"),
+    (["reduce", "a.csv", *ONE, "--out"], "c.json"),
+    (["reduce", "a.csv", *ONE, "--out"], "c.parquet"),
     (["questions", "a.csv", "--out"], "q.csv"),
     (["questions", "a.csv", "--out"], "q.JSON"),
     (["report", "a.csv", "--out"], "r.html"),

@@ -153,8 +153,9 @@ class Spellings:
         if words := _groups(verdicts.select("text", "shown"), " = "):
             found_lines.append(f"put together: {_listed(words)}; {_KEPT} apart")
         each_once = verdicts.unique("shown", keep="first", maintain_order=True)
-        drawn = pl.col("shown").str.replace_many(_LATIN)
-        if alike := _groups(each_once.select("shown", loosened(folded(drawn)).alias("key")), ", "):
+        # In steps: one expression of both holds its first step hundreds of times.
+        drawn = each_once.select("shown", key=folded(pl.col("shown").str.replace_many(_LATIN)))
+        if alike := _groups(drawn.with_columns(loosened(pl.col("key")).alias("key")), ", "):
             same = "write them in one way if they are one"
             found_lines.append(
                 f"look alike, counted as different verdicts: {_listed(alike)}; {same}"

@@ -85,6 +85,7 @@ def test_nothing_is_said_where_nothing_is_known(page, frame):
     assert (found.count(PANELS), found.count(CASCADE)) == (0, 0)
 
 
+@pytest.mark.slow
 def test_a_page_waits_for_no_million_of_rows(page, monkeypatch):
     monkeypatch.setattr(panels_module, "MOST_ON_PAGE", 100)
     assert PANELS not in sections(page(answers()))

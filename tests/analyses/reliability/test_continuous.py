@@ -62,6 +62,7 @@ def test_intervals_and_floors_are_near_those_of_counted_scores():
         assert ratio == pytest.approx(1, abs=0.1)
 
 
+@pytest.mark.slow
 def test_noise_is_called_noise():
     called = [reduced(frame(drawn(30, 10, spread=0, seed=seed)), NAMES[:2]) for seed in range(20)]
     for name in NAMES[:2]:
@@ -92,6 +93,7 @@ def test_the_order_of_rows_does_not_matter():
                 assert other[name][column] == one[name][column]
 
 
+@pytest.mark.slow
 def test_many_questions_are_no_matter():
     found = reduced(frame(drawn(5_000, 3)), ["icc1", "percent_agreement", "valid_rate"])
     assert found["icc1"]["value"] == pytest.approx(0.5, abs=0.05)

@@ -123,16 +123,28 @@ def test_the_page_shows_what_reduce_says(answers, tmp_path, capsys):
         assert f"{row['n_right']} of 24" in text
 
 
-def test_a_cost_that_cannot_be_told_says_why_on_terminal_and_page(answers, tmp_path, capsys):
-    rows = pl.read_parquet(answers)
-    twice, page = tmp_path / "twice.parquet", tmp_path / "page.html"
+@pytest.fixture
+def twice(answers, tmp_path):
+    """The answers at two temperatures."""
+    rows, path = pl.read_parquet(answers), tmp_path / "twice.parquet"
     heats = [rows.with_columns(temperature=pl.lit(heat)) for heat in (0.0, 0.7)]
-    pl.concat(heats).write_parquet(twice)
-    assert main(["systems", str(twice), "--resamples", "9"]) == 0
-    text = capsys.readouterr().out
-    assert main(["report", str(twice), "--out", str(page)]) == 0
-    for shown in (text, page.read_text("utf-8")):
-        assert "remark: several answer temperatures" in " ".join(shown.split())
+    pl.concat(heats).write_parquet(path)
+    return str(path)
+
+
+SEVERAL = "remark: several answer temperatures"
+
+
+def test_a_cost_that_cannot_be_told_says_why_on_a_terminal(twice, capsys):
+    assert main(["systems", twice, "--resamples", "9"]) == 0
+    assert SEVERAL in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.slow
+def test_a_cost_that_cannot_be_told_says_why_on_a_page(twice, tmp_path):
+    page = tmp_path / "page.html"
+    assert main(["report", twice, "--out", str(page)]) == 0
+    assert SEVERAL in " ".join(page.read_text("utf-8").split())
 
 
 def test_a_file_without_gold_has_no_such_section(answers, tmp_path):

@@ -1,5 +1,6 @@
 """Worst and best cases against all ways to fill in, tried one by one."""
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -25,6 +26,12 @@ def holes(draw, widths=(2, 3)):
 
 def tried(name, seen, missing):
     """The least and the greatest value of all ways; None without any."""
+    return _tried(name, tuple(map(tuple, seen.tolist())), tuple(missing.tolist()))
+
+
+@cache
+def _tried(name, rows, missing):
+    seen = np.array(rows)
     width = seen.shape[1]
     statistic = count_statistic(name, n_values=width)
     ways = product(*[list(ways_to_fill(int(one), width)) for one in missing])

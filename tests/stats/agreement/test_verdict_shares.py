@@ -53,6 +53,7 @@ def test_known_shares_are_estimated_from_few_replications():
     assert abs(bias) < 0.006
 
 
+@pytest.mark.slow
 def test_majority_labels_do_not_follow_spearman_and_brown():
     # Forty questions, five verdicts, alpha .43: Spearman-Brown promises .694 .791 .893 .941.
     rng = np.random.default_rng(0)

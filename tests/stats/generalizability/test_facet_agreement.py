@@ -96,6 +96,7 @@ def test_scores_by_their_sums_are_scores_counted():
         assert by_sums.at(ones)[0] == pytest.approx(by_count.at(ones)[0], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_levels_that_do_nothing_leave_repeatability():
     """Law: units cut at random into two levels show what the whole units do, in the mean."""
     rng = np.random.default_rng(7)

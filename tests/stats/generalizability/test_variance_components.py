@@ -121,6 +121,7 @@ def test_leaving_a_question_out_is_computing_without_it(seed):
     assert whole.left_out_GP.shape == (whole.n_questions, len(whole.components))
 
 
+@pytest.mark.slow
 def test_known_components_are_recovered():
     # 200 sets of 12 questions x 3 orders x 2 templates, 0 to 3 replications; truth 1, .3, .5, .8.
     rng = np.random.default_rng(7)

@@ -133,6 +133,7 @@ def test_a_judge_that_hangs_on_one_question_is_not_told_from_others():
     assert (found.p, found.few) == (None, True)
 
 
+@pytest.mark.slow
 def test_equal_judges_are_seldom_wrongly_placed():
     rng = np.random.default_rng(11)
     placed = given = 0

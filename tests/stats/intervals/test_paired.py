@@ -66,6 +66,7 @@ def plain_alpha(clusters):
     return value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("units", [1, 2])
 def test_all_exchanges_by_brute_force(units):
     rng = np.random.default_rng(4)

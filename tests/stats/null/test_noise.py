@@ -63,6 +63,7 @@ def test_the_undefined_has_no_floor():
     assert (floor.mean, floor.sd, floor.p, floor.n_permutations) == (None, None, None, 0)
 
 
+@pytest.mark.slow
 def test_more_ratings_than_are_shuffled_have_the_same_null(monkeypatch):
     counts = np.random.default_rng(7).multinomial(6, [0.6, 0.3, 0.1], size=2000)
     numbers = [

@@ -145,6 +145,7 @@ def test_the_order_of_questions_does_not_matter_to_the_deals():
     assert again.mean == pytest.approx(found.mean, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mapping", ["minmax", "midrank", "binarise"])
 def test_noise_on_replicated_scales_is_called_noise(mapping):
     rng = np.random.default_rng(6)
