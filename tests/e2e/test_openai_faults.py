@@ -143,6 +143,7 @@ def test_what_an_outage_outlasts_is_owed_and_lands_with_the_next_run(
     limits = "timeout = 15, deadline = 16, retries = 3, concurrency = 60"
     with fault_server(shares={"hang": 0.85}) as server:
         file = write(server, limits=limits, replications=6)
+        file.write_text(f"{file.read_text()}max_attempts = 2\n")  # each takes the sixteen seconds
         assert main(["run", str(file), "--out", str(run)]) == 1
         landed = rows_of(run)
         errors = read_errors(RunDirectory(url=str(run)))

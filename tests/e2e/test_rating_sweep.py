@@ -76,6 +76,14 @@ def ratings(tmp_path_factory, ray_local):  # noqa: ARG001  engines need a cluste
     return folder
 
 
+@pytest.fixture(scope="module")
+def page(ratings):
+    """The page of that run; made once."""
+    out = ratings / "page.html"
+    assert main(["report", str(ratings / "run"), "--out", str(out)]) == 0
+    return out.read_text("utf-8")
+
+
 def rows(ratings):
     return scan_judgments(RunDirectory.open(str(ratings / "run"))).collect()
 
@@ -183,10 +191,8 @@ def percent_scores(ratings):
     return path
 
 
-def test_the_page_says_what_was_rated(ratings, tmp_path):
-    page = tmp_path / "page.html"
-    assert main(["report", str(ratings / "run"), "--out", str(page)]) == 0
-    said = " ".join(page.read_text("utf-8").split())
+def test_the_page_says_what_was_rated(page):
+    said = " ".join(page.split())
     assert "rated by helpfulness (definition: short) on points5, points10, likert5, binary" in said
     assert "<h2>Consistency across scales</h2>" in said
     assert "ceiling of a judge without noise" in said
@@ -209,7 +215,7 @@ def by_hand(found, scale, people):
     )
 
 
-def test_people_who_rated_each_of_two_responses_are_a_reference(ratings, capsys, tmp_path):
+def test_people_who_rated_each_of_two_responses_are_a_reference(ratings, page, capsys):
     run = str(ratings / "run")
     capsys.readouterr()
     assert main(["align", run, "--reference", "human", "--format", "json"]) == 0
@@ -234,9 +240,7 @@ def test_people_who_rated_each_of_two_responses_are_a_reference(ratings, capsys,
     row = found["points5"]
     assert row["averaged"] > row["single"]
     assert row["averaged_low"] < endless < row["averaged_high"] + 0.05
-    page = tmp_path / "page.html"
-    assert main(["report", run, "--out", str(page)]) == 0
-    assert "<h2>Alignment with human</h2>" in page.read_text("utf-8")
+    assert "<h2>Alignment with human</h2>" in page
 
 
 CRITERIA = ("coherence", "consistency", "fluency", "relevance")

@@ -80,15 +80,27 @@ def page_of(folder, name="r.html"):
     return page, " ".join(text.split())
 
 
-def test_the_page_has_the_numbers_of_reduce(run, capsys):
-    page, text = page_of(run)
+@pytest.fixture(scope="module")
+def shown(run):
+    """The page of the run and its text; made once."""
+    return page_of(run)
+
+
+@pytest.fixture(scope="module")
+def scores(run):
+    """Every score of the run; computed once."""
+    return run_uncertainty_tables(str(run / "run")).scores
+
+
+def test_the_page_has_the_numbers_of_reduce(run, shown, capsys):
+    page, text = shown
     capsys.readouterr()
     assert main(["uncertainty", str(run / "run"), "--format", "json"]) == 0
     tables = json.loads(capsys.readouterr().out)
     assert set(tables) == {"worth", "scores", "labels", "transfer", "people", "against_people"}
-    shown = [row for row in tables["worth"] if row["value"] is not None and row["low"] is not None]
-    assert len(shown) > 40
-    for row in shown:
+    worth = [row for row in tables["worth"] if row["value"] is not None and row["low"] is not None]
+    assert len(worth) > 40
+    for row in worth:
         assert f"{number(row['value'])} [{number(row['low'])}, {number(row['high'])}]" in text
     for row in tables["labels"]:
         if row["kind"] != "in-sample":
@@ -100,8 +112,7 @@ def test_the_page_has_the_numbers_of_reduce(run, capsys):
     assert "assessments are" not in text
 
 
-def test_replications_stand_beside_matrices_at_their_cost(run):
-    scores = run_uncertainty_tables(str(run / "run")).scores
+def test_replications_stand_beside_matrices_at_their_cost(scores):
     plain = scores.filter(scores["score"].str.contains("replications at temperature 1"))
     assert set(plain["benchmark"]) == {"truth"}
     assert plain["score"].to_list().count("share of 4 replications at temperature 1") == 2
@@ -112,20 +123,19 @@ def test_replications_stand_beside_matrices_at_their_cost(run):
     assert (plain["n"] <= N_ITEMS).all()
 
 
-def test_the_verdicts_own_probability_stands_beside_and_limits_have_a_section(run):
-    scores = run_uncertainty_tables(str(run / "run")).scores
+def test_the_verdicts_own_probability_stands_beside_and_limits_have_a_section(shown, scores):
     own = scores.filter(scores["score"].str.starts_with("probability of the verdict"))
     assert own.select("judge", "benchmark").rows() == [("firm", "grades"), ("swayed", "grades")]
     assert (own["n"] > 0).all()
     assert own["mean"].is_between(0, 1).all()
-    _, text = page_of(run)
+    _, text = shown
     assert "Infinitely many replications" in text
     assert "How certain the distributions are" in text
     assert "the probability of every verdict at temperature 1, 0.5, nothing sampled" in text
 
 
-def test_confusion_verdicts_are_no_part_of_agreement(run):
-    _, text = page_of(run)
+def test_confusion_verdicts_are_no_part_of_agreement(shown):
+    _, text = shown
     # Replications are of best_of alone: 4 of each of the 24 questions.
     assert "best_of" in text
     assert "every question was asked once" not in text

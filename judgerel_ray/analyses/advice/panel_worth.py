@@ -20,6 +20,7 @@ from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.intervals.mixing import posterior_shares
 from judgerel_ray.stats.intervals.vote_limits import (
     MOST_VALUES,
+    Limits,
     VoteLimits,
     expected_limits,
     vote_limits,
@@ -77,6 +78,7 @@ class Voting:
         taking = counts_UV.sum(axis=1) >= 2
         self._counts_UV = counts_UV[taking]
         self._n_questions = np.unique(clusters_U[taking]).size
+        self._designs: dict[tuple[int, int], Limits | None] = {}
 
     @property
     def is_known(self) -> bool:
@@ -158,14 +160,20 @@ class Voting:
 
     def _tells(self, design: tuple[int, int], wanted: float) -> tuple[bool, bool]:
         """Whether limits of so many times the questions, asked so often, exist and decide."""
-        times, replications = design
-        found = expected_limits(
-            self._shares, n_questions=self._n_questions * times, n_replications=replications
-        )
-        if found is None:
+        limits = self._expected(design)
+        if limits is None:
             return False, False
-        low, high = found.stability(VOTES[-1])
-        return True, low >= wanted or high < wanted
+        return True, limits.low >= wanted or limits.high < wanted
+
+    def _expected(self, design: tuple[int, int]) -> Limits | None:
+        """Limits of the most votes that a design is expected to give; each is computed once."""
+        if design not in self._designs:
+            times, replications = design
+            found = expected_limits(
+                self._shares, n_questions=self._n_questions * times, n_replications=replications
+            )
+            self._designs[design] = None if found is None else found.stability(VOTES[-1])
+        return self._designs[design]
 
     def _reaches(self, k: int, wanted: float) -> bool:
         """Whether the lower limit of k votes does."""

@@ -67,6 +67,7 @@ def disjoint_agreement(counts_NV: Floats, k: int) -> Floats:
     return agreement
 
 
+@lru_cache(maxsize=1024)
 def tie_nodes(c: int, k: int) -> tuple[tuple[float, float], ...]:
     """Give nodes z and weights w with sum w z^t = 1 / (t + 1) for all ties t possible at c of k.
 

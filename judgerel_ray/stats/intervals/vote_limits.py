@@ -13,7 +13,7 @@ Shape suffixes: U = units, V = distinct values, D = distinct rows of counts, J =
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import log
 from typing import NamedTuple
 
@@ -98,7 +98,7 @@ class VoteLimits:
         [0.9, 1.0]
         """
         if k not in self._found:
-            agreement_J = (majority_probabilities(self._atoms_JV, k) ** 2).sum(axis=1)
+            agreement_J = _agreement_of_atoms(self._atoms_JV.shape[1], k)
             self._found[k] = Limits(self._end(agreement_J, 1.0), self._end(agreement_J, -1.0))
         return self._found[k]
 
@@ -190,6 +190,15 @@ class VoteLimits:
             fits = self._log(best_D + middle * (here_D - best_D)) >= least
             low, high = (middle, high) if fits else (low, middle)
         return low
+
+
+@lru_cache(maxsize=64)
+def _agreement_of_atoms(n_values: int, k: int) -> Floats:
+    """How often two votes of k agree under each sorted distribution: the same for all counts."""
+    agreement_J: Floats = (majority_probabilities(sorted_distributions(n_values), k) ** 2).sum(
+        axis=1
+    )
+    return agreement_J
 
 
 def vote_limits(counts_UV: ArrayLike, *, n_questions: int | None = None) -> VoteLimits | None:
