@@ -87,7 +87,7 @@ class Diagnosis:
         return "\n\n".join("\n".join(part) for part in self._parts() if part)
 
     def _parts(self) -> Iterator[list[str]]:
-        """The parts of the text, each in lines."""
+        """The parts of the text, a list of lines each."""
         yield _grid([
             ("ok" if one.is_there else "--", one.name, one.found) for one in self.machine
         ], [one.hint for one in self.machine])  # fmt: skip

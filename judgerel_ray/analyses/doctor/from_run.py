@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
@@ -61,7 +61,8 @@ def diagnose(path: str | Given) -> Diagnosis:
         rows = judged.frame.filter(is_judge(schema.names())).with_columns(
             pl.lit(None, kind).alias(name) for name, kind in lacking.items() if name not in schema
         )
-        columns = tuple(_columns(judged, schema.names()))
+        own = schema.names() if judged.tally is None else judged.tally.columns
+        columns = tuple(_columns(judged, own))
         return Diagnosis(
             columns=columns,
             judges=tuple(_judges(found, rows)),
@@ -70,7 +71,7 @@ def diagnose(path: str | Given) -> Diagnosis:
         )
 
 
-def _columns(judged: Judged, names: list[str]) -> Iterator[TakenFor]:
+def _columns(judged: Judged, names: Sequence[str]) -> Iterator[TakenFor]:
     """What each column is taken for."""
     flat = [name for name, kind in judged.frame.collect_schema().items() if not kind.is_nested()]
     told = judged.frame.select(

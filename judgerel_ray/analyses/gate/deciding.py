@@ -95,6 +95,8 @@ def _needs(row: Row, plan: Plan | None, confidence: float, then: float) -> dict[
         return {}
     value, limit, low, high = (float(str(row[name])) for name in ("value", "limit", "low", "high"))
     half = value - low if limit < value else high - value
+    if (low if limit < value else high) in (0.0, 1.0):  # cut off there: it would reach farther
+        half = max(value - low, high - value)
     way = abs(value - limit)
     if half <= 0:
         return {}

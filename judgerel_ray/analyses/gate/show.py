@@ -21,7 +21,8 @@ _SAID = {
     CROSSES: "the interval crosses the limit",
     AT_LIMIT: "the value is at the limit: no number of judgments decides",
 }
-_HEADS = ("verdict", "requirement", "group", "no verdict", "value", "interval", "decided by")
+_MISSING = "no verdict"
+_HEADS = ("verdict", "requirement", "group", _MISSING, "value", "interval", "decided by")
 
 
 def gate_blocks(gated: Gated) -> list[Block]:
@@ -36,11 +37,13 @@ def gate_blocks(gated: Gated) -> list[Block]:
     """
     told = [*gated.requirements.iter_rows(named=True)]
     lines = [_cells(row, _groups(gated)) for row in told]
-    table = Table(
-        f"Requirements, judged by the whole {_percent(gated.look.confidence)} interval",
-        row_columns(_HEADS, lines, words=_HEADS),
-        cards=True,
-    ).compact()
+    columns = [
+        one
+        for one in row_columns(_HEADS, lines, words=_HEADS)
+        if not one.is_empty and (one.head != _MISSING or set(one.cells) != {"category"})
+    ]
+    title = f"Requirements, judged by the whole {_percent(gated.look.confidence)} interval"
+    table = Table(title, columns, cards=True)
     why = dict.fromkeys(_why(row) for row in told if row["reason"] and row["reason"] != CROSSES)
     blocks: list[Block] = [Paragraph(headline(gated), kind="lead"), table]
     if why:

@@ -293,3 +293,11 @@ def test_text_of_a_requirement_survives_its_spaces():
     )
     assert (found.name, found.limit, found.against) == ("accuracy", 0.02, "my file.csv")
     assert dict(found.where) == {"judge": "a b", "criterion": "c"}
+
+
+def test_an_interval_that_ends_at_a_bound_needs_no_fewer_questions():
+    """Of a flip rate that ends at 0 the way down is no measure of how wide the interval is."""
+    rows = judged(8, 4, steady=0.9)
+    row = gate(rows, require="flip_rate >= .01").requirements.row(0, named=True)
+    assert (row["verdict"], row["low"]) == ("INCONCLUSIVE", 0.0)
+    assert row["more_questions"] > 2
