@@ -20,6 +20,7 @@ from judgerel_ray.cli.measuring import (
     print_coefficients,
     print_differences,
     print_found,
+    write_label_page,
     write_page,
 )
 from judgerel_ray.cli.parsing import Asked, parse
@@ -275,5 +276,6 @@ ACTS: dict[str, Callable[[Asked], int]] = {
     "reduce": print_coefficients,
     "compare": print_differences,
     "report": write_page,
+    "label": write_label_page,
 }
 """Verbs that do more than to print the tables they give."""

@@ -116,16 +116,9 @@ OPTIONS = {
         *READ, *BY, *SHOWN,
     ],
     "cascade": [
-        "PATH",
-        "--gold FILE",
-        "--price NAME=...",
-        "--confidence NAME",
-        "--seed S",
-        "--order A,B",
-        "--person-cost COST",
-        "--person-accuracy A",
-        "--points N",
-        *READ, *BY, *SHOWN,
+        "PATH", "--gold FILE", "--price NAME=...", "--confidence NAME", "--seed S",
+        "--order A,B", "--person-cost COST", "--person-accuracy A", "--points N", *READ, *BY,
+        *SHOWN,
     ],
     "advise": [
         "PATH",
@@ -143,17 +136,17 @@ OPTIONS = {
         *READ, *BY,
         "--format NAMES",
     ],
+    "correct": [
+        "PATH", "--labels FILE", "--positive VERDICT", "--width W", "--seed S", *READ, *BY,
+        *SHOWN,
+    ],
+    "label": [
+        "PATH", "--out page.html", "--n N", "--choose {random,unstable,uncertain}",
+        "--items FILE", "--seed S", "--force", *READ,
+    ],
     "report": [
-        "PATH",
-        "--out report.html",
-        "--force",
-        "--mapping NAME",
-        "--preset NAME",
-        "--pairing HOW",
-        "--scale FILE",
-        "--reference WHO",
-        "--outside FILE",
-        *READ,
+        "PATH", "--out report.html", "--force", "--mapping NAME", "--preset NAME",
+        "--pairing HOW", "--scale FILE", "--reference WHO", "--outside FILE", *READ,
     ],
 }  # fmt: skip
 GROUPS = {
@@ -161,7 +154,7 @@ GROUPS = {
     "Data": ["items", "import"],
     "Analyse": ["reduce", "questions", "serving", "uncertainty", "distributions", "scales", "align",
                 "rank", "select", "systems", "panels", "cascade"],
-    "Decide": ["advise", "compare", "report"],
+    "Decide": ["advise", "compare", "correct", "label", "report"],
 }  # fmt: skip
 
 
