@@ -36,6 +36,7 @@ from judgerel_ray.analyses.panels.verb import cascade, panels  # isort: skip
 from judgerel_ray.analyses.advice.verb import advise  # isort: skip
 from judgerel_ray.analyses.comparison.verb import compare  # isort: skip
 from judgerel_ray.analyses.gate.verb import gate  # isort: skip
+from judgerel_ray.analyses.correction.verb import correct, label  # isort: skip
 from judgerel_ray.reporting.verb import report  # isort: skip
 from judgerel_ray.examples import example  # isort: skip
 from judgerel_ray.core import ReadingWarning, UnfinishedRunWarning  # isort: skip
@@ -49,6 +50,7 @@ __all__ = [
     "align",
     "cascade",
     "compare",
+    "correct",
     "distributions",
     "doctor",
     "exact",
@@ -56,6 +58,7 @@ __all__ = [
     "gate",
     "import_judgments",
     "items",
+    "label",
     "load_sweep",
     "panels",
     "plan",

@@ -24,6 +24,7 @@ from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
 from judgerel_ray.benchmarks.feedbackqa import load_feedbackqa
 from judgerel_ray.benchmarks.generic import load_generic
 from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
+from judgerel_ray.benchmarks.log import load_log
 from judgerel_ray.benchmarks.mix import MIX, mix_sources, sample_items
 from judgerel_ray.benchmarks.mmlu_pro import load_mmlu_pro
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
@@ -49,6 +50,7 @@ __all__ = [
     "load_hh_rlhf",
     "load_items",
     "load_lima",
+    "load_log",
     "load_mix",
     "load_mmlu_pro",
     "load_mt_bench",

@@ -14,6 +14,7 @@ from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
 from judgerel_ray.benchmarks.feedbackqa import LABELS, load_feedbackqa
 from judgerel_ray.benchmarks.generic import Loaded, holds_items, read_generic
 from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
+from judgerel_ray.benchmarks.log import load_log
 from judgerel_ray.benchmarks.mix import draw_mix
 from judgerel_ray.benchmarks.mmlu_pro import load_mmlu_pro
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
@@ -25,6 +26,9 @@ from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa, load_truthfulqa_
 from judgerel_ray.core import GoldIs, Item, SweepError
 from judgerel_ray.core.files import is_folder
 from judgerel_ray.core.text import closest
+
+LOG = "log"
+"""Rows of judgments, several of one item: never a plain file of items."""
 
 
 def load_mix(path: str, *, seed: int = 1) -> tuple[Item, ...]:
@@ -60,6 +64,7 @@ LOADERS: dict[str, Callable[[str], tuple[Item, ...]]] = {
     "mmlu_pro": load_mmlu_pro,
     "multiple_choice": load_multiple_choice,
     "bergman2025": load_bergman2025,
+    LOG: load_log,
 }
 """Loaders of upstream files; any other name is a plain items file's."""
 
@@ -121,7 +126,7 @@ def load_items(
     judgerel_ray.core.errors.SweepError: no loader of this name reads a folder \
 [benchmark=bbhh, folder=., loaders=bbh squad mt_bench head_to_tail schroeder2024 truthfulqa \
 truthfulqa_pairs hh_rlhf lima summeval summeval_summaries feedbackqa feedback_collection \
-criterion mix mmlu_pro multiple_choice bergman2025]. Try: bbh
+criterion mix mmlu_pro multiple_choice bergman2025 log]. Try: bbh
     """
     return read_items(benchmark, path, answers=answers, seed=seed, gold_is=gold_is).items
 
@@ -166,7 +171,8 @@ def read_items(
         return Loaded(_ANSWERED[benchmark](path, answers))
     # A table of questions with a right option may name its items as a plain one does.
     but_for = ANSWERS if benchmark == MULTIPLE_CHOICE else ()
-    if benchmark not in LOADERS or (not folder and holds_items(path, but_for=but_for)):
+    plain = benchmark not in LOADERS
+    if plain or (benchmark != LOG and not folder and holds_items(path, but_for=but_for)):
         return read_generic(benchmark, path, gold_is=gold_is, ties=ties)
     if gold_is not in (None, REFERENCE):
         raise SweepError(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _NO_BREAK = "\u00a0"
 
 
-def rendered_page(template: str, **values: str | Sequence[Block]) -> str:
+def rendered_page(template: str, **values: object) -> str:
     """Fill a template of the package, which renders blocks by the macros of ``blocks.html``.
 
     Parameters

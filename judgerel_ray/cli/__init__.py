@@ -22,6 +22,7 @@ from judgerel_ray.cli.measuring import (
     print_differences,
     print_found,
     print_gate,
+    write_label_page,
     write_page,
 )
 from judgerel_ray.cli.parsing import Asked, parse
@@ -284,5 +285,6 @@ ACTS: dict[str, Callable[[Asked], int]] = {
     "doctor": print_diagnosis,
     "gate": print_gate,
     "report": write_page,
+    "label": write_label_page,
 }
 """Verbs that do more than to print the tables they give."""

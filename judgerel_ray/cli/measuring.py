@@ -215,6 +215,14 @@ def write_page(asked: Asked) -> int:
     return DONE
 
 
+def write_label_page(asked: Asked) -> int:
+    """Write the page on which people label, and say what comes next."""
+    request = asked.request()
+    n = asked.verb.act(judged(asked.source, request), request)
+    tell(f"wrote {request.out}: {n:,} items to label; its export is for judgerel correct --labels")
+    return DONE
+
+
 def _formats(asked: Asked, known: Sequence[str] = FORMATS) -> Sequence[str]:
     """What is printed."""
     names = comma_names(asked.printing.get("format", "table"))
@@ -234,6 +242,6 @@ def _output(asked: Asked, request: Any) -> Output | None:
         return None
     from judgerel_ray.store.outputs import output_to
 
-    beside = [getattr(request, name, None) for name in ("gold", "reference", "outside")]
+    beside = [getattr(request, name, None) for name in ("gold", "reference", "outside", "labels")]
     scales = getattr(request, "scale", ())
     return output_to(out, "table", reads=(asked.source, *beside, *scales), force=force)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import isfinite
 
 import polars as pl
 
 from judgerel_ray.benchmarks import REFERENCE, SCALES, load_generic
 from judgerel_ray.benchmarks.judged_text import first_part
-from judgerel_ray.benchmarks.record import shown_names
+from judgerel_ray.benchmarks.record import Record, shown_names
 from judgerel_ray.benchmarks.source import read_records
 from judgerel_ray.core import Item, Outcome, SweepError
 
@@ -20,13 +21,20 @@ _SCHEMA = {
 }  # fmt: skip
 
 
+_LABEL = "label"
+_OF_LABELS = ("benchmark", "criterion", "responder")
+
+
 def import_people(path: str) -> pl.DataFrame:
-    """Read the human ratings of an items file as judgments.
+    """Read what people said of items as judgments: ratings in a file of items, or labels.
 
     Parameters
     ----------
     path : str
-        Items with ``ratings``, as ``judgerel items`` writes them.
+        Items with ``ratings``, as ``judgerel items`` writes them; or a table of ``item_id``,
+        ``label`` and, if it likes, ``rater`` and ``probability``, as the page of ``judgerel
+        label`` exports it: then ``replication`` numbers raters by name, and `rater`,
+        `probability` and what says of which answer it is are kept.
 
     Returns
     -------
@@ -55,7 +63,8 @@ def import_people(path: str) -> pl.DataFrame:
     ...     import_people(file.name).select("judge", "replication", "verdict", "score").rows()
     [('expert', 0, '4', 4.0), ('expert', 1, '5', 5.0)]
     """
-    _refuse_judgments(path)
+    if _holds_labels(path):
+        return _labels(path)
     items = load_generic(PEOPLE, path, gold_is=REFERENCE)
     raters = sorted(
         {(item.benchmark, rating.rater) for item in items for rating in item.ratings},
@@ -83,18 +92,76 @@ def import_people(path: str) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
 
 
-def _refuse_judgments(path: str) -> None:
-    """Refuse a table that has one rating a row, with the verb that reads it."""
+def _holds_labels(path: str) -> bool:
+    """Whether a table has one label a row; refuse one that has neither labels nor items."""
     first = read_records(path)[0]
     if "ratings" in first.fields or "question" in first.fields:
-        return
+        return False
+    if {"item_id", _LABEL} <= set(first.fields):
+        return True
     raise SweepError(
         "expected items with all ratings of each in a column ratings, as judgerel items writes "
-        f"them, got columns {shown_names(first.fields)}",
+        f"them, or columns item_id and label, got columns {shown_names(first.fields)}",
         where={"file": path},
         hint=f"one rating a row: judgerel import table {path} --column judge=COLUMN --column "
         "verdict=COLUMN --out FILE.parquet",
     )
+
+
+def _labels(path: str) -> pl.DataFrame:
+    """One row a label; those left empty are left out."""
+    rows = []
+    for record in read_records(path):
+        if _LABEL not in record or not record.written(_LABEL).strip():
+            continue
+        label = record.written(_LABEL).strip()
+        chance = record.written("probability") if "probability" in record else None
+        rows.append({
+            "judge": PEOPLE,
+            "item_id": record.identifier("item_id"),
+            **{name: record.written(name) for name in _OF_LABELS if name in record},
+            "rater": record.written("rater").strip() if "rater" in record else "anonymous",
+            "verdict": label,
+            "score": _number(label),
+            "outcome": Outcome.SCORED.value,
+            "probability": None if chance is None else _probability(chance, record),
+        })  # fmt: skip
+    if not rows:
+        raise SweepError("no item has a label", where={"file": path})
+    found = pl.DataFrame(
+        rows, schema_overrides={"score": pl.Float64, "probability": pl.Float64},
+        infer_schema_length=None,
+    )  # fmt: skip
+    return numbered_raters(found)
+
+
+def numbered_raters(labels: pl.DataFrame) -> pl.DataFrame:
+    """Number raters by name, in ``replication``.
+
+    Examples
+    --------
+    >>> numbered_raters(pl.DataFrame({"rater": ["zoe", "ann", "zoe"]}))["replication"].to_list()
+    [1, 0, 1]
+    """
+    rank = pl.col("rater").rank("dense").cast(pl.Int64) - 1
+    return labels.with_columns(replication=rank)
+
+
+def _number(label: str) -> float | None:
+    """A label as a number, where it is one."""
+    try:
+        number = float(label)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
+
+
+def _probability(text: str, record: Record) -> float:
+    """How likely the item was to be labelled."""
+    number = _number(text)
+    if number is None or not 0 < number <= 1:
+        raise record.wrong(f"probability must be above 0 and at most 1, got {text!r}")
+    return number
 
 
 def _kind(rater: str) -> str:

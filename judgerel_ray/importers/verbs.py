@@ -42,6 +42,7 @@ def write_judgments(
     """
     from judgerel_ray.counting.columns import FACETS
     from judgerel_ray.importers import import_judgments
+    from judgerel_ray.importers.people import numbered_raters
 
     output = output_to(out, "judgments", reads=paths, force=force)
     judgments = pl.concat(
@@ -51,6 +52,8 @@ def write_judgments(
         ],
         how="diagonal_relaxed",
     )
+    if format_name == "people" and "rater" in judgments.columns:
+        judgments = numbered_raters(judgments)  # each file numbered its own
     told_apart = (*FACETS, "item_id", "role", "block", "replication")
     key = [name for name in dict.fromkeys(told_apart) if name in judgments.columns]
     twice = judgments.filter(judgments.select(key).is_duplicated()).head(1)

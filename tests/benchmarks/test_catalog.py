@@ -9,7 +9,7 @@ def test_every_loader_has_its_name():
         "bbh", "squad", "mt_bench", "head_to_tail", "schroeder2024",
         "truthfulqa", "summeval", "feedbackqa", "feedback_collection", "criterion",
         "truthfulqa_pairs", "hh_rlhf", "lima", "summeval_summaries", "mix",
-        "mmlu_pro", "multiple_choice", "bergman2025",
+        "mmlu_pro", "multiple_choice", "bergman2025", "log",
     }  # fmt: skip
     assert all(loader.__name__ == f"load_{name}" for name, loader in LOADERS.items())
 

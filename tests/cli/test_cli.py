@@ -117,16 +117,9 @@ OPTIONS = {
         *READ, *BY, *SHOWN,
     ],
     "cascade": [
-        "PATH",
-        "--gold FILE",
-        "--price NAME=...",
-        "--confidence NAME",
-        "--seed S",
-        "--order A,B",
-        "--person-cost COST",
-        "--person-accuracy A",
-        "--points N",
-        *READ, *BY, *SHOWN,
+        "PATH", "--gold FILE", "--price NAME=...", "--confidence NAME", "--seed S",
+        "--order A,B", "--person-cost COST", "--person-accuracy A", "--points N", *READ, *BY,
+        *SHOWN,
     ],
     "advise": [
         "PATH",
@@ -152,17 +145,17 @@ OPTIONS = {
         *READ, *BY,
         "--format NAMES",
     ],
+    "correct": [
+        "PATH", "--labels FILE", "--positive VERDICT", "--width W", "--seed S", *READ, *BY,
+        *SHOWN,
+    ],
+    "label": [
+        "PATH", "--out page.html", "--n N", "--choose {random,unstable,uncertain}",
+        "--items FILE", "--seed S", "--force", *READ,
+    ],
     "report": [
-        "PATH",
-        "--out report.html",
-        "--force",
-        "--mapping NAME",
-        "--preset NAME",
-        "--pairing HOW",
-        "--scale FILE",
-        "--reference WHO",
-        "--outside FILE",
-        *READ,
+        "PATH", "--out report.html", "--force", "--mapping NAME", "--preset NAME",
+        "--pairing HOW", "--scale FILE", "--reference WHO", "--outside FILE", *READ,
     ],
 }  # fmt: skip
 GROUPS = {
@@ -170,7 +163,7 @@ GROUPS = {
     "Data": ["items", "import", "doctor"],
     "Analyse": ["reduce", "questions", "serving", "uncertainty", "distributions", "scales", "align",
                 "rank", "select", "systems", "panels", "cascade"],
-    "Decide": ["advise", "compare", "gate", "report"],
+    "Decide": ["advise", "compare", "gate", "correct", "label", "report"],
 }  # fmt: skip
 
 

@@ -1,9 +1,11 @@
 """People's ratings of items, as judgments of theirs."""
 
+import polars as pl
 import pytest
 
 from judgerel_ray.core import HumanRating, Item, Option, SweepError
 from judgerel_ray.importers import import_people
+from judgerel_ray.importers.verbs import write_judgments
 from judgerel_ray.tables import items_to_frame
 
 
@@ -78,8 +80,40 @@ def test_items_without_ratings_are_refused(tmp_path):
         import_people(written(tmp_path, item("q")))
 
 
-def test_one_rating_a_row_is_told_the_verb_that_reads_it(tmp_path):
-    (tmp_path / "ratings.csv").write_text("item_id,rater,label\n1,ann,yes\n")
-    with pytest.raises(SweepError, match=r"got columns item_id rater label .*import table") as one:
+def test_one_rating_a_row_without_labels_is_told_the_verb_that_reads_it(tmp_path):
+    (tmp_path / "ratings.csv").write_text("item_id,rater,grade\n1,ann,yes\n")
+    with pytest.raises(SweepError, match=r"got columns item_id rater grade .*import table") as one:
         import_people(str(tmp_path / "ratings.csv"))
     assert "\n" not in str(one.value)
+
+
+def test_labels_of_a_page_are_judgments_of_people(tmp_path):
+    (tmp_path / "ann.csv").write_text(
+        'item_id,responder,rater,label,probability\n"q1","m","ann","pass","0.5"\n"q2","m","ann","","1"\n'
+    )
+    (tmp_path / "zoe.csv").write_text(
+        "item_id,responder,rater,label,probability\nq1,m,zoe,fail,0.5\nq2,m,zoe,3,1\n"
+    )
+    out = tmp_path / "people.parquet"
+    assert write_judgments("people", [str(tmp_path / f"{n}.csv") for n in ("ann", "zoe")],
+                           str(out)) == 3  # fmt: skip
+    found = pl.read_parquet(out)
+    assert found.select("judge", "item_id", "rater", "replication", "verdict", "score",
+                        "probability").rows() == [
+        ("people", "q1", "ann", 0, "pass", None, 0.5),
+        ("people", "q1", "zoe", 1, "fail", None, 0.5),
+        ("people", "q2", "zoe", 1, "3", 3.0, 1.0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("item_id,label\nq1,\n", "no item has a label"),
+        ("item_id,label,probability\nq1,yes,0\n", "probability must be above 0"),
+    ],
+)
+def test_labels_that_say_nothing_are_refused(tmp_path, text, message):
+    (tmp_path / "labels.csv").write_text(text)
+    with pytest.raises(SweepError, match=message):
+        import_people(str(tmp_path / "labels.csv"))

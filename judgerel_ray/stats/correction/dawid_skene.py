@@ -15,6 +15,7 @@ from judgerel_ray.stats.panels.panel import effective_judges
 
 _EPS = 1e-10
 _MOST_STEPS = 5000
+_NEAR = 1e-4  # of resamples and simulations: far below what they differ by
 _LEAST_JUDGES = 3
 
 
@@ -82,9 +83,9 @@ def dawid_skene(
 
     Notes
     -----
-    Expectation-maximisation from majority votes, until nothing moves by 1e-12. It takes errors of
-    judges to be independent given the truth: where they are not, agreement on an error looks like
-    truth, and the interval does not know it.
+    Expectation-maximisation from majority votes, until nothing moves by 1e-12 (by 1e-4 in
+    resamples). It takes errors of judges to be independent given the truth: where they are not,
+    agreement on an error looks like truth, and the interval does not know it.
 
     References
     ----------
@@ -113,7 +114,7 @@ def dawid_skene(
     worth: tuple[float | None, ...] = (None, None, None, None)
     if resamples:
         rng = np.random.default_rng(seed)
-        drawn = _resampled(patterns, place_N, clusters_N, resamples, rng)
+        drawn = _resampled(patterns, place_N, posterior, clusters_N, resamples, rng)
         low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
         worth = _worth(votes, posterior[place_N], rates, errors, resamples // 2, rng)
     return DawidSkene(
@@ -123,29 +124,40 @@ def dawid_skene(
     )  # fmt: skip
 
 
-def _maximised(patterns: Floats, n_P: Floats) -> tuple[Floats, Floats, Floats]:
+def _maximised(
+    patterns: Floats, n_P: Floats, start_PV: Floats | None = None, *, near: float = 1e-12
+) -> tuple[Floats, Floats, Floats]:
     """Rates (V), errors (J, V said, V true) and posteriors (P, V) of votes (P, J, V)."""
-    posterior = patterns.sum(axis=1)
-    total = posterior.sum(axis=1, keepdims=True)
-    uniform = np.full_like(posterior, 1 / posterior.shape[1])
-    posterior = np.divide(posterior, total, out=uniform, where=total > 0)
+    n_patterns, n_judges, n_values = patterns.shape
+    posterior = _majorities(patterns) if start_PV is None else start_PV
+    flat = patterns.reshape(n_patterns, -1)
     for _ in range(_MOST_STEPS):
         weighted = posterior * n_P[:, None]
         rates = np.maximum(weighted.sum(axis=0) / n_P.sum(), _EPS)
-        errors = np.maximum(np.einsum("pjv,pt->jvt", patterns, weighted), _EPS)
+        errors = np.maximum((flat.T @ weighted).reshape(n_judges, n_values, n_values), _EPS)
         errors /= errors.sum(axis=1, keepdims=True)
-        score = np.log(rates) + np.einsum("pjv,jvt->pt", patterns, np.log(errors))
+        score = np.log(rates) + flat @ np.log(errors).reshape(-1, n_values)
         score = np.exp(score - score.max(axis=1, keepdims=True))
         before, posterior = posterior, score / score.sum(axis=1, keepdims=True)
-        if np.abs(posterior - before).max() < 1e-12:
+        if np.abs(posterior - before).max() < near:
             break
     rates = (posterior * n_P[:, None]).sum(axis=0) / n_P.sum()
     return rates, errors, posterior
 
 
+def _majorities(patterns: Floats) -> Floats:
+    """Shares of votes (P, V); all values alike where nobody voted."""
+    votes = patterns.sum(axis=1)
+    total = votes.sum(axis=1, keepdims=True)
+    alike = np.full_like(votes, 1 / votes.shape[1])
+    shares: Floats = np.divide(votes, total, out=alike, where=total > 0)
+    return shares
+
+
 def _resampled(
     patterns: Floats,
     place_N: np.ndarray,
+    start_PV: Floats,
     clusters_N: ArrayLike | None,
     resamples: int,
     rng: np.random.Generator,
@@ -159,7 +171,7 @@ def _resampled(
         times = np.bincount(rng.integers(n_clusters, size=n_clusters), minlength=n_clusters)
         n_P: Floats = np.zeros(len(patterns))
         np.add.at(n_P, place_N, times[code])
-        found.append(_maximised(patterns, n_P)[0])
+        found.append(_maximised(patterns, n_P, start_PV, near=_NEAR)[0])
     return np.array(found)
 
 
@@ -192,7 +204,9 @@ def _worth(
         patterns, place = np.unique(seen.reshape(n, -1), axis=0, return_inverse=True)
         place = place.ravel()
         _, _, likely = _maximised(
-            patterns.reshape(-1, n_judges, n_values), np.bincount(place).astype(float)
+            patterns.reshape(-1, n_judges, n_values),
+            np.bincount(place).astype(float),
+            near=_NEAR,
         )
         one = effective(seen, likely[place].argmax(axis=1))
         null += [] if one is None else [one]

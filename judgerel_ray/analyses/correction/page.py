@@ -1,0 +1,206 @@
+"""The page on which people label: what is shown of each item, and nothing of what a judge said."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from io import BytesIO
+
+import polars as pl
+
+from judgerel_ray.analyses.correction.choosing import drawn_units
+from judgerel_ray.analyses.correction.labels import FAILING, PASSING
+from judgerel_ray.analyses.reliability.reducing import Judged, beside_table, open_judgments
+from judgerel_ray.blocks.html import rendered_page
+from judgerel_ray.core import SweepError, printable
+from judgerel_ray.counting.given import Given, reading_of
+from judgerel_ray.counting.groups.grouping import count_judgments
+from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED
+from judgerel_ray.counting.verdicts.spelling import folded
+from judgerel_ray.store.outputs import output_to
+
+_SHOWN = (
+    ("context", "Context"), ("passage", "Context"), ("question", "Question"), ("prompt", "Prompt"),
+    ("input", "Input"), ("instruction", "Instruction"), ("answer", "Answer"),
+    ("response", "Answer"), ("output", "Answer"), ("completion", "Answer"), ("reply", "Answer"),
+)  # fmt: skip
+"""Columns that people may see, and their headings."""
+_APART = ("benchmark", "responder", "criterion")
+_MOST_CHOICES = 9
+
+
+def label_page(
+    path: str | Given,
+    out: str,
+    *,
+    n: int = 100,
+    choose: str = "random",
+    items: str | None = None,
+    seed: int = 0,
+    force: bool = False,
+) -> int:
+    """Write a page on which people label items of judgments; return how many.
+
+    Effects: reads, writes one file, whole. Retry: safe, the same items are drawn again.
+
+    Raises
+    ------
+    SweepError
+        If an option is wrong, nothing says what an item is about, or `out` must not be written.
+    StoreError
+        If the path is a folder but no run directory.
+    """
+    output = output_to(out, "report", reads=(str(path), items), force=force)
+    with reading_of(path):
+        judged = open_judgments(path, reads=["confidence", "responder", "criterion"])
+        units, choices = labelled_units(judged)
+        texts = shown_texts(judged, items)
+    chosen = drawn_units(units, n, choose=choose, seed=seed)
+    keys = [name for name in ("item_id", *_APART) if name in chosen.columns]
+    on = [name for name in keys if name in texts.columns]
+    known = chosen.join(texts, on=on, how="left", nulls_equal=True, maintain_order="left")
+    bare = known.filter(pl.col("parts").is_null())
+    if bare.height:
+        raise SweepError(
+            f"nothing says what item {bare['item_id'][0]!r} is about: expected it in --items, or "
+            "columns question and answer beside the judgments",
+            hint="--items FILE: a table of item_id, question and answer",
+        )
+    page = page_of(known, keys, choices, title=f"{known.height} items to label")
+    output.write(page.encode())
+    return known.height
+
+
+def labelled_units(judged: Judged) -> tuple[pl.DataFrame, list[str]]:
+    """Lay out what can be labelled, and which labels there are: at most nine, else a number.
+
+    Returns
+    -------
+    tuple of DataFrame and list of str
+        A row a unit: what names it, ``unstable`` (chance that two replications of one judge
+        differ, mean over judges), ``uncertain`` (1 less the mean confidence). Labels: ``pass``
+        and ``fail`` where verdicts say so, else the verdicts; none where they are numbers.
+    """
+    there = judged.frame.collect_schema().names()
+    apart = [name for name in _APART if name in there]
+    rows = count_judgments(judged.source, extra=apart).frame.filter(~FAILED)
+    unit = ["item_id", *(name for name in apart if name in rows.columns)]
+    known = [name for name in rows.columns if name not in ("verdict", "score", "outcome", "n")]
+    told = rows.group_by(*known, LABEL.alias("verdict"), maintain_order=True).agg(pl.col("n").sum())
+    n = pl.col("n")
+    differ = pl.when(n.sum() > 1).then(
+        1 - (n * (n - 1)).sum() / (n.sum() * (n.sum() - 1)).cast(pl.Float64)
+    )
+    units = told.group_by(known, maintain_order=True).agg(unstable=differ)
+    units = units.group_by(unit, maintain_order=True).agg(pl.col("unstable").mean())
+    if "confidence" in there:
+        names = [name for name in unit if name in there]
+        sure = judged.frame.group_by(names).agg(uncertain=1 - pl.col("confidence").mean())
+        units = units.join(sure.collect(), on=names, how="left", nulls_equal=True)
+    else:
+        units = units.with_columns(uncertain=pl.lit(None, pl.Float64))
+    seen = rows.filter(SCORED).select(text=LABEL, word=folded(LABEL)).unique().sort("text")
+    if seen["word"].is_in([*PASSING, *FAILING]).all():
+        return units.sort(unit), ["pass", "fail"]
+    numbers = seen["text"].cast(pl.Float64, strict=False)
+    if seen.height > _MOST_CHOICES and not numbers.null_count():
+        return units.sort(unit), []
+    if seen.height > _MOST_CHOICES:
+        raise SweepError(
+            f"people can choose among at most {_MOST_CHOICES} labels, got {seen.height} verdicts"
+        )
+    return units.sort(unit), seen["text"].to_list()
+
+
+def shown_texts(judged: Judged, items: str | None) -> pl.DataFrame:
+    """Find what is shown of each item: from a file, a run's items, or columns of the judgments.
+
+    Returns
+    -------
+    DataFrame
+        item_id, responder and benchmark where there are any, and ``parts``: headings and texts.
+    """
+    if items is not None:
+        found = beside_table(items, "--items")
+    elif judged.run is not None:
+        found = pl.read_parquet(BytesIO(judged.run.read_bytes("items.parquet")))
+    else:
+        found = _beside(judged)
+    if "item_id" not in found.columns:
+        raise SweepError(
+            f"items need a column item_id, got {', '.join(found.columns)}", where={"file": items}
+        )
+    found = found.with_columns(pl.col("item_id").cast(pl.String))
+    names = [name for name in ("item_id", "benchmark", "responder") if name in found.columns]
+    rows = [
+        {**{name: row[name] for name in names}, "parts": _parts(row)}
+        for row in found.iter_rows(named=True)
+    ]
+    kinds: dict[str, pl.DataType] = {name: found.schema[name] for name in names}
+    kinds["parts"] = pl.List(pl.List(pl.String()))
+    told = pl.DataFrame(rows, schema=kinds).filter(pl.col("parts").list.len() > 0)
+    return told.unique(names, keep="first", maintain_order=True)
+
+
+def _beside(judged: Judged) -> pl.DataFrame:
+    """The texts that a file of judgments has of each item."""
+    there = judged.frame.collect_schema().names()
+    names = [name for name in ("item_id", "benchmark", "responder") if name in there]
+    shown = [name for name, _ in _SHOWN if name in there and name not in names]
+    texts = [pl.col(name).cast(pl.String).drop_nulls().first() for name in shown]
+    return judged.frame.group_by(names).agg(texts).collect()
+
+
+def _parts(row: Mapping[str, object]) -> list[list[str]]:
+    """Headings and texts of one item."""
+    parts = [[head, str(row[name])] for name, head in _SHOWN if row.get(name)]
+    options = row.get("options")
+    if isinstance(options, list):
+        parts += [[f"Option {one['option_id']}", one["text"]] for one in options]
+    return [[head, printable(text, lines=True)] for head, text in parts]
+
+
+def page_of(
+    chosen: pl.DataFrame, keys: Sequence[str], choices: Sequence[str], *, title: str
+) -> str:
+    """Fill the page.
+
+    Parameters
+    ----------
+    chosen : DataFrame
+        A row an item: what names it, ``probability``, and ``parts`` to show.
+    keys : sequence of str
+        Columns that name it.
+    choices : sequence of str
+        What people may say; nothing where they write a number.
+    title : str
+        Of the page.
+
+    Returns
+    -------
+    str
+        A page that loads nothing, sends nothing, and runs the script that it holds alone.
+
+    Examples
+    --------
+    >>> one = pl.DataFrame({"item_id": ["</script><b>"], "probability": [0.5],
+    ...                     "parts": [[["Question", "<img src=x>"]]]})
+    >>> page = page_of(one, ["item_id"], ["pass", "fail"], title="1 item")
+    >>> "<img" in page, "</script><b>" in page
+    (False, False)
+    """
+    script = files("judgerel_ray").joinpath("analyses/correction/label.js.html").read_text("utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    rows = [
+        {"keys": {name: row[name] for name in keys}, "probability": row["probability"],
+         "parts": row["parts"]}
+        for row in chosen.select(*keys, "probability", "parts").iter_rows(named=True)
+    ]  # fmt: skip
+    data = {"keys": list(keys), "choices": list(choices), "items": rows}
+    name = hashlib.sha256(repr(data).encode()).hexdigest()[:16]
+    return rendered_page(
+        "analyses/correction/label.html", title=title, data={**data, "name": name}, script=script,
+        digest=digest,
+    )  # fmt: skip

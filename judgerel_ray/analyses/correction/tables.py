@@ -1,0 +1,310 @@
+"""Corrected scores and what they rest on, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import sqrt
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.analyses.correction.units import Units, pairs_of
+from judgerel_ray.stats.correction.clustered import clustered_mean, share_interval
+from judgerel_ray.stats.correction.misclassification import judge_rates, rogan_gladen
+from judgerel_ray.stats.correction.prediction_powered import (
+    PpiMean,
+    labels_for_width,
+    ppi_difference,
+    ppi_mean,
+)
+from judgerel_ray.stats.intervals.interval import Interval
+from judgerel_ray.stats.intervals.precision import t_quantile
+
+FEW = 50
+"""Labels below which coverage was not shown (docs/correcting.md)."""
+
+
+class Caution(StrEnum):
+    """What weakens a corrected score."""
+
+    FEW_LABELS = "few_labels"
+    TRANSPORT = "transport"
+    UNMATCHED = "unmatched_labels"
+    RATERS_DISAGREE = "raters_disagree"
+
+
+_NUMBER = {"value": pl.Float64(), "low": pl.Float64(), "high": pl.Float64()}
+_ESTIMATES = {
+    "estimate": pl.String(), "measure": pl.String(), **_NUMBER, "weight": pl.Float64(),
+    "replication_share": pl.Float64(), "n_units": pl.Int64(), "n_questions": pl.Int64(),
+    "n_judgments": pl.Int64(), "n_labels": pl.Int64(), "n_unmatched": pl.Int64(),
+    "undefined": pl.String(), "flags": pl.List(pl.String()),
+}  # fmt: skip
+_RATES = {"rate": pl.String(), **_NUMBER, "n_labels": pl.Float64(), "undefined": pl.String()}
+_TRANSPORT = {
+    "labelled": pl.Float64(), "unlabelled": pl.Float64(), "difference": pl.Float64(),
+    "low": pl.Float64(), "high": pl.Float64(), "differs": pl.Boolean(), "undefined": pl.String(),
+}  # fmt: skip
+_DIFFERENCES = {
+    "differing": pl.String(), "a": pl.String(), "b": pl.String(), **_NUMBER,
+    "judge_alone": pl.Float64(), "n_labels": pl.Int64(), "n_questions": pl.Int64(),
+    "undefined": pl.String(),
+}  # fmt: skip
+_BUDGET = {
+    "width": pl.Float64(), "width_now": pl.Float64(), "n_labels": pl.Int64(),
+    "needed": pl.Int64(), "needed_without_judge": pl.Int64(), "undefined": pl.String(),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectionTables:
+    """Corrected scores; every table starts with the columns of the groups.
+
+    Attributes
+    ----------
+    estimates : pl.DataFrame
+        A row an ``estimate``: ``judge_alone``, ``labels_alone``, ``ppi`` (PPI++), and of pass
+        rates ``rogan_gladen``. ``measure`` is "rate" or "mean"; ``weight`` how far the judge is
+        followed (0 to 1); ``replication_share`` the share of the variance that is the judge's own,
+        between replications of one prompt; ``n_unmatched`` labels of nothing judged; ``flags``
+        codes: few_labels, transport, unmatched_labels, raters_disagree.
+    rates : pl.DataFrame
+        ``tpr`` and ``tnr``: how often the judge passes what people pass, and fails what they fail.
+    transport : pl.DataFrame
+        What the judge says of ``labelled`` and ``unlabelled`` units; ``differs`` where the
+        interval of their difference leaves out 0.
+    differences : pl.DataFrame
+        Corrected differences ``a - b`` of groups that differ in one column (``differing``) that
+        labels have, paired by question; ``judge_alone`` the uncorrected one.
+    budget : pl.DataFrame
+        Labels ``needed`` for the interval of PPI++ to be as narrow as ``width``, and without the
+        judge; null where labelling everything would not do. Empty unless asked for.
+    agreed, judges : pl.DataFrame
+        Without labels: what several judges agree on, and how often each is right by that; see
+        :func:`judgerel_ray.analyses.correction.agreed.agreed_tables`.
+    """
+
+    estimates: pl.DataFrame
+    rates: pl.DataFrame
+    transport: pl.DataFrame
+    differences: pl.DataFrame
+    budget: pl.DataFrame
+    agreed: pl.DataFrame
+    judges: pl.DataFrame
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Give all tables by name."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def correction_tables(
+    units: Sequence[Units],
+    *,
+    labelled_by: Sequence[str] = (),
+    n_unmatched: int = 0,
+    width: float | None = None,
+) -> CorrectionTables:
+    """Correct the scores of every group.
+
+    Parameters
+    ----------
+    units : sequence of Units
+        Groups.
+    labelled_by : sequence of str
+        Columns of the labels: groups that differ in one of these are compared.
+    n_unmatched : int
+        Labels of nothing that was judged.
+    width : float, optional
+        Of the interval for which labels are counted.
+    """
+    means = [corrected(one) for one in units]
+    rows: dict[str, list[dict[str, object]]] = {
+        name: [] for name in ("estimates", "rates", "transport", "differences", "budget")
+    }
+    for one, mean in zip(units, means, strict=True):
+        moved = _transport(one)
+        rows["transport"].append(one.group | moved)
+        flags = _flags(one, bool(moved["differs"]), n_unmatched)
+        rows["estimates"] += [
+            one.group | row | {"n_unmatched": n_unmatched, "flags": flags}
+            for row in _estimates(one, mean)
+        ]
+        rows["rates"] += [one.group | row for row in _rates(one)] if one.is_rate else []
+        if width is not None:
+            rows["budget"].append(one.group | _budget(one, mean, width))
+    place = {id(one): n for n, one in enumerate(units)}
+    for a, b, differing in pairs_of(units, labelled_by):
+        found = ppi_difference(means[place[id(a)]], means[place[id(b)]])
+        rows["differences"].append(
+            {name: value for name, value in a.group.items() if name != differing}
+            | {"differing": differing, "a": str(a.group[differing]), "b": str(b.group[differing]),
+               "value": found.value, "low": found.low, "high": found.high,
+               "judge_alone": _mean(a.frame["judged"]) - _mean(b.frame["judged"]),
+               "n_labels": found.n_labels, "n_questions": found.n_clusters,
+               "undefined": found.undefined}
+        )  # fmt: skip
+    groups = list(units[0].group) if units else []
+    columns = {"estimates": _ESTIMATES, "rates": _RATES, "transport": _TRANSPORT,
+               "differences": _DIFFERENCES, "budget": _BUDGET}  # fmt: skip
+    made = {name: _table(rows[name], groups, units, schema) for name, schema in columns.items()}
+    return CorrectionTables(**made, agreed=pl.DataFrame(), judges=pl.DataFrame())
+
+
+def _table(
+    rows: list[dict[str, object]],
+    groups: Sequence[str],
+    units: Sequence[Units],
+    schema: dict[str, pl.DataType],
+) -> pl.DataFrame:
+    """Rows with the columns of the groups first, those that differ among them left out."""
+    kinds = {name: units[0].frame.schema[name] for name in groups}
+    kept = {name: kind for name, kind in kinds.items() if not rows or name in rows[0]}
+    return pl.DataFrame(rows, schema=kept | schema)
+
+
+def _mean(column: pl.Series) -> float:
+    """Mean of numbers of which there are some."""
+    return float(column.to_numpy().mean())
+
+
+def corrected(units: Units) -> PpiMean:
+    """Correct the score of a group by PPI++."""
+    labelled, weights = units.labelled, units.weights
+    others = units.others if weights is None else units.frame
+    return ppi_mean(
+        labelled["said"].to_numpy(), labelled["judged"].to_numpy(), others["judged"].to_numpy(),
+        weights_N=weights, clusters_N=labelled["cluster"].to_numpy(),
+        clusters_M=others["cluster"].to_numpy(), is_share=units.is_share,
+    )  # fmt: skip
+
+
+def _estimates(units: Units, mean: PpiMean) -> list[dict[str, object]]:
+    """Four rows: the judge, labels, both, and both by rates."""
+    labelled, everything = units.labelled, units.frame
+    facts: dict[str, object] = {
+        "measure": "rate" if units.is_rate else "mean", "n_units": everything.height,
+        "n_questions": everything["cluster"].n_unique(), "n_labels": labelled.height,
+        "n_judgments": int(everything["n"].sum()),
+    }  # fmt: skip
+    rows: list[dict[str, object]] = [
+        {"estimate": "judge_alone", **_alone(everything, "judged", None, share=units.is_share)},
+        {"estimate": "labels_alone",
+         **_alone(labelled, "said", units.weights, share=units.is_share)},
+        {"estimate": "ppi", "value": mean.value, "low": mean.low, "high": mean.high,
+         "weight": mean.weight if mean.value is not None else None,
+         "replication_share": _replication_share(units, mean), "undefined": mean.undefined},
+    ]  # fmt: skip
+    if units.is_rate:
+        rate = rogan_gladen(
+            labelled["said"].to_numpy(), labelled["judged"].to_numpy(),
+            everything["judged"].to_numpy(), weights_N=units.weights,
+            clusters_N=labelled["cluster"].to_numpy(),
+            clusters_M=everything["cluster"].to_numpy(),
+        )  # fmt: skip
+        rows.append({"estimate": "rogan_gladen", "value": rate.value, "low": rate.low,
+                     "high": rate.high, "undefined": rate.undefined})  # fmt: skip
+    return [row | facts for row in rows]
+
+
+def _alone(
+    rows: pl.DataFrame, name: str, weights: np.ndarray | None, *, share: bool
+) -> dict[str, object]:
+    """A plain mean with its interval."""
+    found = clustered_mean(
+        rows[name].to_numpy(), weights_N=weights, clusters_N=rows["cluster"].to_numpy()
+    )
+    if not found.n_clusters:
+        return {"undefined": "too_few_labels"}
+    if share:
+        ends = share_interval(found)
+    elif found.n_clusters > 1 and found.variance > 0:
+        few = found.n_clusters / (found.n_clusters - 1)
+        half = t_quantile(found.n_clusters - 1, 0.95) * sqrt(few * found.variance)
+        ends = Interval(low=found.value - half, high=found.value + half)
+    else:
+        ends = Interval()
+    return {"value": found.value, "low": ends.low, "high": ends.high}
+
+
+def _replication_share(units: Units, mean: PpiMean) -> float | None:
+    """Share of the variance that replications of one prompt differ by; None where asked once."""
+    rows = units.others if units.weights is None else units.frame
+    if mean.value is None or not mean.standard_error or not rows.height:
+        return None
+    if rows["spread"].null_count() or units.labelled["spread"].null_count():
+        return None
+    own = mean.weight**2 * float((rows["spread"] / rows["n"]).sum()) / rows.height**2
+    weights = units.weights
+    scaled = 1.0 if weights is None else weights / weights.mean()
+    labelled = units.labelled
+    noise = (labelled["spread"] / labelled["n"]).to_numpy() * np.square(scaled)
+    own += mean.weight**2 * float(noise.sum()) / labelled.height**2
+    return min(1.0, own / mean.standard_error**2)
+
+
+def _rates(units: Units) -> list[dict[str, object]]:
+    """True positive and true negative rate."""
+    labelled = units.labelled
+    found = judge_rates(
+        labelled["said"].to_numpy(), labelled["judged"].to_numpy(), weights_N=units.weights,
+        clusters_N=labelled["cluster"].to_numpy(),
+    )  # fmt: skip
+    sides = (("tpr", found.tpr, found.tpr_interval, found.n_passed),
+             ("tnr", found.tnr, found.tnr_interval, found.n_failed))  # fmt: skip
+    return [
+        {"rate": name, "value": value, "low": ends.low, "high": ends.high, "n_labels": n,
+         "undefined": "too_few_labels" if value is None else None}
+        for name, value, ends, n in sides
+    ]  # fmt: skip
+
+
+def _transport(units: Units) -> dict[str, object]:
+    """What the judge says of labelled units and of the others."""
+    labelled, others = units.labelled, units.others if units.weights is None else units.frame
+    if not labelled.height or not others.height:
+        return {"differs": False, "undefined": "all_labelled" if labelled.height else None}
+    a = clustered_mean(
+        labelled["judged"].to_numpy(), weights_N=units.weights,
+        clusters_N=labelled["cluster"].to_numpy(), pseudo=1.0 if units.is_share else 0.0,
+    )  # fmt: skip
+    b = clustered_mean(others["judged"].to_numpy(), clusters_N=others["cluster"].to_numpy())
+    half = t_quantile(max(1, a.n_clusters - 1), 0.95) * sqrt(a.variance + b.variance)
+    difference = a.value - b.value
+    return {
+        "labelled": clustered_mean(labelled["judged"].to_numpy(), weights_N=units.weights).value,
+        "unlabelled": b.value, "difference": difference, "low": difference - half,
+        "high": difference + half, "differs": abs(difference) > half,
+    }  # fmt: skip
+
+
+def _flags(units: Units, differs: bool, n_unmatched: int) -> list[str]:
+    """What weakens a group's numbers."""
+    labelled = units.labelled
+    said = labelled["said"]
+    split = units.is_rate and bool(((said > 0) & (said < 1)).any())
+    known = {
+        Caution.FEW_LABELS: labelled["cluster"].n_unique() < FEW,
+        Caution.TRANSPORT: differs,
+        Caution.UNMATCHED: n_unmatched > 0,
+        Caution.RATERS_DISAGREE: split,
+    }
+    return [str(code) for code, is_so in known.items() if is_so]
+
+
+def _budget(units: Units, mean: PpiMean, width: float) -> dict[str, object]:
+    """How many labels an interval of this width needs."""
+    labelled = units.labelled
+    alone = ppi_mean(
+        labelled["said"].to_numpy(), np.zeros(labelled.height), np.zeros(units.others.height),
+        weights_N=units.weights, clusters_N=labelled["cluster"].to_numpy(),
+        clusters_M=units.others["cluster"].to_numpy(), is_share=units.is_share,
+    )  # fmt: skip
+    now = None if mean.low is None or mean.high is None else mean.high - mean.low
+    needed = labels_for_width(mean, width, most=units.frame.height)
+    return {
+        "width": width, "width_now": now, "n_labels": labelled.height, "needed": needed,
+        "needed_without_judge": labels_for_width(alone, width, most=units.frame.height),
+        "undefined": mean.undefined or ("too_few_units" if needed is None else None),
+    }  # fmt: skip

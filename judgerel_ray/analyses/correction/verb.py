@@ -1,0 +1,187 @@
+"""``correct`` and ``label``: scores without a judge's errors, and labels to correct them by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from typing import TYPE_CHECKING
+
+from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.analyses.reliability.said import basis_of
+from judgerel_ray.core.verb import BY, FORCE, Named, Names, check_choices, flag, names_of, verb
+from judgerel_ray.counting.given import given
+
+if TYPE_CHECKING:
+    from judgerel_ray.analyses.correction.tables import CorrectionTables
+    from judgerel_ray.counting.given import Given, Judgments
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectRequest(Named):
+    """What ``correct`` is asked for."""
+
+    by: Names = field(default=None, metadata=BY)
+    labels: str | PathLike[str] | None = field(
+        default=None,
+        metadata=flag(
+            "what people said of some items: a table of item_id, label and, if they were not drawn "
+            "at random, probability; default none, and three judges or more are held against each "
+            "other",
+            "FILE",
+        ),
+    )
+    positive: str | None = field(
+        default=None,
+        metadata=flag(
+            "the verdict that passes; default pass, yes, true, 1, correct, right, good", "VERDICT"
+        ),
+    )
+    width: float | None = field(
+        default=None,
+        metadata=flag("how many labels an interval needs to be so narrow from end to end", "W"),
+    )
+    seed: int = field(default=0, metadata=flag("of the bootstrap without labels", "S"))
+
+
+def _show(found: CorrectionTables) -> Printed:
+    """Print corrected scores."""
+    from judgerel_ray.analyses.correction.show import correction_blocks
+    from judgerel_ray.blocks.terminal import printed
+
+    tables = {name: table for name, table in found.tables().items() if table.width}
+    return Printed(
+        tables=tables,
+        text=lambda: printed(correction_blocks(tables)),
+        rows=found.estimates if found.estimates.width else found.agreed,
+        whole_json=True,
+    )
+
+
+@verb(
+    CorrectRequest,
+    group="Decide",
+    help="pass rates and mean scores with the judge's errors taken out, by a few labels",
+    show=_show,
+    file="estimates or agreed; as .json all",
+    basis=basis_of,
+)
+def correct(path: Judgments | Given, asked: CorrectRequest) -> CorrectionTables:
+    r"""Correct a judge's pass rate or mean score by what people said of a few items.
+
+    Parameters
+    ----------
+    path : str, path or frame
+        As of :func:`judgerel_ray.reduce`.
+
+    Returns
+    -------
+    CorrectionTables
+        ``estimates``: the judge alone, labels alone, PPI++ and Rogan-Gladen, with intervals
+        clustered by question; ``rates``: how often the judge is right of what people pass and
+        fail; ``transport``; ``differences`` of systems; ``budget``. Without labels ``agreed`` and
+        ``judges``: Dawid and Skene's estimate of several judges.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If the judgments, the labels or an option are wrong.
+
+    Examples
+    --------
+    The judges of the example, held against each question's right answer on four of eight:
+
+    >>> import polars as pl, tempfile
+    >>> from judgerel_ray import example
+    >>> judged = pl.read_csv(example("judgments.csv"))
+    >>> judged = judged.with_columns(verdict=pl.col("verdict") == pl.col("gold"))
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("item_id,label\nq1,yes\nq2,yes\nq3,yes\nq4,no\n")
+    ...     file.flush()
+    ...     found = correct(judged, labels=file.name).estimates.filter(judge="simulated-steady")
+    >>> [(row["estimate"], round(row["value"], 3)) for row in found.to_dicts()[:3]]
+    [('judge_alone', 0.875), ('labels_alone', 0.75), ('ppi', 0.75)]
+    """
+    from judgerel_ray.analyses.correction.from_run import run_correction
+
+    return run_correction(
+        given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names),
+        None if asked.labels is None else fspath(asked.labels),
+        by=names_of(asked.by),
+        positive=asked.positive,
+        width=asked.width,
+        seed=asked.seed,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelRequest(Named):
+    """What ``label`` is asked for."""
+
+    out: str | PathLike[str] = field(metadata=flag("where the page goes", "page.html"))
+    n: int = field(default=100, metadata=flag("how many items", "N"))
+    choose: str = field(
+        default="random",
+        metadata=flag(
+            "what half of the draw goes by; the other half is random, and all probabilities are "
+            "known",
+            choices=("random", "unstable", "uncertain"),
+        ),
+    )
+    items: str | PathLike[str] | None = field(
+        default=None,
+        metadata=flag(
+            "a table of item_id, question, answer: what people see; default the run's items, or "
+            "such columns of the judgments",
+            "FILE",
+        ),
+    )
+    seed: int = field(default=0, metadata=flag("of the draw", "S"))
+    force: bool = field(default=False, metadata=FORCE)
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+
+
+@verb(LabelRequest, group="Decide", help="a page on which people label a few items", prints="")
+def label(path: Judgments | Given, asked: LabelRequest) -> int:
+    """Write an offline page on which people label items, drawn with known probabilities.
+
+    It shows nothing of what a judge said, works by keyboard alone, and exports a table that
+    :func:`judgerel_ray.correct` takes as `labels`.
+
+    Parameters
+    ----------
+    path : str, path or frame
+        As of :func:`judgerel_ray.reduce`.
+
+    Returns
+    -------
+    int
+        How many items are on it.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If the judgments or an option are wrong, nothing says what an item is about, or `out` must
+        not be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from judgerel_ray import example
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     label(example("judgments.csv"), items=example("items.jsonl"), n=4,
+    ...           out=f"{folder}/page.html")
+    4
+    """
+    from judgerel_ray.analyses.correction.page import label_page
+
+    return label_page(
+        given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names),
+        fspath(asked.out),
+        n=asked.n,
+        choose=asked.choose,
+        items=None if asked.items is None else fspath(asked.items),
+        seed=asked.seed,
+        force=asked.force,
+    )

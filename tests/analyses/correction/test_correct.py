@@ -1,0 +1,241 @@
+"""``correct``: labels beside judgments, and what is said of the score they correct."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import judgerel_ray
+from judgerel_ray.analyses.correction.show import correction_blocks
+from judgerel_ray.blocks.terminal import printed
+from judgerel_ray.cli import main
+from judgerel_ray.core import SweepError
+
+
+def judged(n=300, replications=2, *, responder=None, prevalence=0.6, seed=0):
+    """Verdicts of a judge with sensitivity .9 and specificity .7, and what is true."""
+    rng = np.random.default_rng(seed)
+    true = rng.random(n) < prevalence
+    names = [f"q{i:03}" for i in range(n)]
+    rows = [
+        {"judge": "j", "item_id": name, "replication": r, "responder": responder,
+         "verdict": "pass" if rng.random() < (0.9 if is_so else 0.3) else "fail"}
+        for name, is_so in zip(names, true, strict=True) for r in range(replications)
+    ]  # fmt: skip
+    frame = pl.DataFrame(rows, schema_overrides={"responder": pl.String})
+    truth = pl.DataFrame({"item_id": names, "responder": responder, "label": true.astype(int)},
+                         schema_overrides={"responder": pl.String})  # fmt: skip
+    return frame if responder else frame.drop("responder"), (
+        truth if responder else truth.drop("responder")
+    )
+
+
+@pytest.fixture
+def labels(tmp_path):
+    def written(frame, name="labels.csv"):
+        frame.write_csv(tmp_path / name)
+        return str(tmp_path / name)
+
+    return written
+
+
+def one(found, estimate="ppi"):
+    (row,) = found.estimates.filter(estimate=estimate).to_dicts()
+    return row
+
+
+def test_rate_is_corrected_and_says_what_it_rests_on(labels):
+    frame, truth = judged()
+    found = judgerel_ray.correct(frame, labels=labels(truth.head(100)), width=0.14)
+    rate = truth["label"].mean()
+    ppi, alone, bare = (one(found, name) for name in ("ppi", "judge_alone", "labels_alone"))
+    assert ppi["low"] < rate < ppi["high"]
+    assert one(found, "rogan_gladen")["low"] < rate < one(found, "rogan_gladen")["high"]
+    assert ppi["high"] - ppi["low"] < bare["high"] - bare["low"]
+    assert alone["value"] > ppi["value"]
+    assert (ppi["measure"], ppi["n_units"], ppi["n_labels"], ppi["n_judgments"]) == (
+        "rate", 300, 100, 600
+    )  # fmt: skip
+    assert 0 < ppi["replication_share"] < 1
+    assert ppi["flags"] == []
+    tpr, tnr = found.rates.to_dicts()
+    assert tpr["low"] < 0.9 < tpr["high"]
+    assert tnr["low"] < 0.7 < tnr["high"]
+    (budget,) = found.budget.to_dicts()
+    assert 100 < budget["needed"] < budget["needed_without_judge"]
+
+
+def test_words_of_labels_need_not_be_those_of_verdicts(labels):
+    frame, truth = judged()
+    said = truth.head(80)
+    yes = said.with_columns(label=pl.when(pl.col("label") == 1).then(pl.lit("YES ")).otherwise(
+        pl.lit("no")))  # fmt: skip
+    plain = judgerel_ray.correct(frame, labels=labels(said))
+    assert judgerel_ray.correct(frame, labels=labels(yes, "yes.csv")).estimates.equals(
+        plain.estimates
+    )
+
+
+def test_a_verdict_of_choice_passes(labels):
+    frame, truth = judged()
+    word = {"pass": "A", "fail": "B"}
+    letters = frame.with_columns(pl.col("verdict").replace_strict(word))
+    plain = judgerel_ray.correct(frame, labels=labels(truth.head(80)))
+    found = judgerel_ray.correct(letters, labels=labels(truth.head(80)), positive="a")
+    assert found.estimates.equals(plain.estimates)
+    with pytest.raises(SweepError, match=r"which verdict passes.*'A', 'B'"):
+        judgerel_ray.correct(letters, labels=labels(truth.head(80)))
+    with pytest.raises(SweepError, match="--positive C"):
+        judgerel_ray.correct(letters, labels=labels(truth.head(80)), positive="C")
+
+
+def test_mean_scores_are_corrected_and_have_no_rates(labels):
+    rng = np.random.default_rng(2)
+    true = rng.normal(5, 2, 400)
+    frame = pl.DataFrame({"item_id": [f"q{i}" for i in range(400)], "replication": 0,
+                          "score": true + 1 + rng.normal(0, 0.5, 400)})  # fmt: skip
+    said = pl.DataFrame({"item_id": [f"q{i}" for i in range(60)], "score": true[:60]})
+    found = judgerel_ray.correct(frame, labels=labels(said))
+    ppi = one(found)
+    assert ppi["measure"] == "mean"
+    assert ppi["low"] < true.mean() < ppi["high"] < one(found, "judge_alone")["low"]
+    assert found.rates.is_empty()
+    assert "rogan_gladen" not in found.estimates["estimate"].to_list()
+
+
+def test_systems_of_one_judge_are_compared_by_question(labels):
+    parts = [judged(responder=name, prevalence=p, seed=s)
+             for name, p, s in (("old", 0.5, 1), ("new", 0.8, 2))]  # fmt: skip
+    frame, truth = (pl.concat(one) for one in zip(*parts, strict=True))
+    file = labels(truth.filter(pl.col("item_id") < "q120"))
+    found = judgerel_ray.correct(frame, labels=file, by=["judge", "responder"])
+    (row,) = found.differences.to_dicts()
+    means = dict(truth.group_by("responder").agg(pl.col("label").mean()).rows())
+    assert (row["judge"], row["differing"], row["a"], row["b"]) == ("j", "responder", "new", "old")
+    assert row["low"] < means["new"] - means["old"] < row["high"]
+    assert abs(row["judge_alone"]) < abs(row["value"])  # errors shrink what the judge alone says
+    assert row["n_labels"] == 240
+    with pytest.raises(SweepError, match="labels must say which responder"):
+        judgerel_ray.correct(
+            frame, labels=labels(truth.drop("responder").unique("item_id"), "x.csv")
+        )
+
+
+def test_labels_drawn_with_known_probabilities_count_by_them(labels):
+    frame, truth = judged(1200, 1)
+    passed = frame.filter(verdict="pass")["item_id"].implode()
+    p = pl.when(pl.col("item_id").is_in(passed)).then(0.6).otherwise(0.1)
+    drawn = truth.with_columns(probability=p).filter(
+        pl.Series(np.random.default_rng(4).random(1200)) < pl.col("probability")
+    )
+    found = judgerel_ray.correct(frame, labels=labels(drawn))
+    ppi, rate = one(found), truth["label"].mean()
+    assert ppi["low"] < rate < ppi["high"]
+    assert abs(one(found, "labels_alone")["value"] - rate) < 0.08 < drawn["label"].mean() - rate
+    assert not found.transport["differs"].item()
+    careless = judgerel_ray.correct(frame, labels=labels(drawn.drop("probability"), "c.csv"))
+    assert one(careless)["flags"] == ["transport"]
+
+
+def test_what_weakens_a_score_is_a_code_and_said(labels):
+    frame, truth = judged()
+    more = pl.DataFrame({"item_id": ["q000", "other"], "label": [1 - truth["label"][0], 1]})
+    said = pl.concat([truth.head(20), more], how="vertical_relaxed")
+    found = judgerel_ray.correct(frame, labels=labels(said))
+    assert one(found)["flags"] == ["few_labels", "unmatched_labels", "raters_disagree"]
+    assert one(found)["n_unmatched"] == 1
+    text = printed(correction_blocks({k: v for k, v in found.tables().items() if v.width}))
+    assert text.startswith("j: pass rate 0.")
+    assert "1 labels are of nothing that was judged" in text.replace("\n", " ")
+
+
+def test_replies_without_a_verdict_do_not_pass(labels):
+    frame, truth = judged()
+    silent = frame.with_columns(
+        verdict=pl.when(pl.col("item_id") > "q270").then(None).otherwise("verdict")
+    )
+    found = judgerel_ray.correct(silent, labels=labels(truth.sample(150, seed=1)))
+    assert one(found)["n_units"] == 300
+    assert one(found)["low"] < truth["label"].mean() < one(found)["high"]
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"item": ["q000"], "label": [1]}, "--labels needs columns item_id and label"),
+        ({"item_id": ["q000"], "label": [""]}, "--labels needs columns|holds no label"),
+        ({"item_id": ["q000"], "label": ["maybe"]}, "a label must say pass or fail.*'maybe'"),
+        ({"item_id": ["Q0"], "label": [1]}, "no label is of a judged item.*'Q0'.*'q000'"),
+        ({"item_id": ["q000"], "label": [1], "probability": [0.0]}, "probability must be above 0"),
+        (
+            {"item_id": ["q000"] * 2, "label": [1, 1], "probability": [0.5, 0.4]},
+            "must have one probability",
+        ),
+    ],
+)
+def test_labels_that_mean_nothing_are_refused_in_one_line(labels, said, message):
+    with pytest.raises(SweepError, match=message):
+        judgerel_ray.correct(judged()[0], labels=labels(pl.DataFrame(said)))
+
+
+def test_command_prints_json_and_words(tmp_path, labels, capsys):
+    frame, truth = judged()
+    frame.write_csv(tmp_path / "judged.csv")
+    file = labels(truth.head(100))
+    arguments = ["correct", str(tmp_path / "judged.csv"), "--labels", file]
+    assert main([*arguments, "--format", "json"]) == 0
+    tables = json.loads(capsys.readouterr().out)
+    assert [row["estimate"] for row in tables["estimates"]] == [
+        "judge_alone", "labels_alone", "ppi", "rogan_gladen"
+    ]  # fmt: skip
+    assert main(arguments) == 0
+    assert capsys.readouterr().out.startswith("j: pass rate 0.")
+    assert main([*arguments, "--width", "0"]) == 2
+    assert main([*arguments, "--out", file]) == 2
+    assert "would destroy it" in capsys.readouterr().err
+
+
+def without_labels(copies=1):
+    """Six judges right of 85 %, the first ones sharing errors."""
+    rng = np.random.default_rng(5)
+    true = rng.random(400) < 0.8
+    wrong = rng.random((400, 6)) < 0.15
+    wrong[:, :copies] = np.where(rng.random((400, copies)) < 0.7, wrong[:, :1], wrong[:, :copies])
+    return pl.DataFrame(
+        [
+            {"judge": f"j{j}", "item_id": f"q{i}", "replication": 0,
+             "verdict": "yes" if true[i] ^ wrong[i, j] else "no"}
+            for i in range(400) for j in range(6)
+        ]
+    )  # fmt: skip
+
+
+def test_without_labels_judges_are_held_against_each_other():
+    found = judgerel_ray.correct(without_labels())
+    (row,) = found.agreed.to_dicts()
+    assert row["low"] < 0.8 < row["high"]
+    assert row["mean_of_judges"] < row["low"]
+    assert row["p_correlated"] > 0.05
+    assert found.judges.filter(judge="j3")["tpr"].item() == pytest.approx(0.85, abs=0.05)
+    text = printed(correction_blocks({k: v for k, v in found.tables().items() if v.width}))
+    assert "err independently" in text
+    assert "do not rely" not in text
+
+
+def test_judges_that_share_errors_are_not_relied_on():
+    found = judgerel_ray.correct(without_labels(3))
+    text = printed(correction_blocks({k: v for k, v in found.tables().items() if v.width}))
+    assert "do not rely on this rate" in text.replace("\n", " ")
+
+
+def test_two_judges_and_scores_tell_nothing_without_labels():
+    two = without_labels().filter(pl.col("judge").is_in(["j0", "j1"]))
+    assert judgerel_ray.correct(two).agreed["undefined"].item() == "too_few_judges"
+    scores = two.with_columns(score=pl.int_range(pl.len()).cast(float)).drop("verdict")
+    with pytest.raises(SweepError, match="only pass rates"):
+        judgerel_ray.correct(scores)
+    with pytest.raises(SweepError, match="expected a column judge"):
+        judgerel_ray.correct(two.filter(judge="j0").drop("judge"))
+    with pytest.raises(SweepError, match="--width needs --labels"):
+        judgerel_ray.correct(two, width=0.1)
