@@ -53,6 +53,7 @@ test-hostile: $(READY) ## careless, damaged and hostile inputs, all; writes docs
 
 .PHONY: wheel
 wheel: $(READY) ## the package as a wheel in dist/
+	@rm -rf build/lib build/bdist.*
 	$(PIP) wheel -q --no-deps --no-build-isolation -w dist .
 	@ls dist/*.whl
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -75,7 +76,13 @@ def test_a_verb_that_needs_an_extra_names_it_in_one_line(base):
 def test_the_wheel_alone_measures_a_file(tmp_path):
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     made = [*pip, "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), "."]
-    subprocess.run(made, cwd=ROOT, check=True, capture_output=True)
+    source = tmp_path / "source"  # for a build leaves files where it is done
+    shutil.copytree(
+        ROOT / "judgerel_ray", source / "judgerel_ray", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    subprocess.run(made, cwd=source, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     venv.create(tmp_path / "bare", with_pip=False)
     python = tmp_path / "bare/bin/python"

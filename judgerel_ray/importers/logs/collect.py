@@ -182,6 +182,8 @@ def numbered(rows: pl.DataFrame) -> pl.DataFrame:
     key = [name for name in _KEY if name in rows.columns]
     counted = pl.int_range(pl.len(), dtype=pl.Int64).over(key).alias("replication")
     held = [name for name in rows.columns if rows[name].null_count() < rows.height]
+    if "verdict" in rows.columns and not {"verdict", "score"} & {*held}:
+        held.append("verdict")  # no judgment holds one, which is for who measures to say
     return rows.with_columns(counted).select(*held, "replication")
 
 

@@ -22,6 +22,8 @@ from judgerel_ray.importers.logs.row import PEOPLE, UNNAMED, LogFormat, Row, num
 
 _ZSTD = 93
 _LOCAL_HEADER = 30
+_COMPUTED = frozenset({"answer", "choice", "exact", "f1", "includes", "match", "math", "pattern"})
+"""Scorers of Inspect that ask no model."""
 _LETTERS = {"C": "correct", "I": "incorrect", "P": "partial", "N": "no answer"}
 
 
@@ -36,7 +38,8 @@ def _read(path: str) -> Iterator[Row]:
 
     ``history[0]`` of a score is what the judge said; what it holds now may be a person's edit,
     which becomes a row of people. A score of several values is several criteria. An epoch asks the
-    model again as well as its grader.
+    model again as well as its grader. Scorers of Inspect that compute are no judges; the grader has
+    a name where the log gives the role of one.
     """
     if is_zip(path):
         with zipped(path) as archive:
@@ -63,10 +66,12 @@ def _read(path: str) -> Iterator[Row]:
 def _judgments(sample: Mapping[str, object], asked: Mapping[str, object]) -> Iterator[Row]:
     """Judgments of one sample."""
     roles = mapping(asked.get("model_roles"))
-    grader = roles.get("grader") or next(iter(roles.values()), None)
+    grader = roles.get("grader")
     judge = text(mapping(grader).get("model") or grader)
     output = mapping(sample.get("output"))
     for name, held in mapping(sample.get("scores")).items():
+        if name.rstrip("0123456789") in _COMPUTED or name in _COMPUTED:
+            continue
         score = mapping(held)
         history = score.get("history")
         stated = mapping(history[0]) if isinstance(history, list) and history else score

@@ -196,7 +196,9 @@ def _opened(path: str) -> Iterator[tuple[str, _Cursor]]:
             raise SweepError("the file is empty", where={"file": path})
         if begins not in "[{":
             raise SweepError(
-                f"expected records of JSON, got {cursor.text[:40].strip()!r}", where={"file": path}
+                f"expected records of JSON, got {cursor.text[:40].strip()!r}",
+                where={"file": path},
+                hint="a table of judgments: judgerel import table",
             )
         name = path
         for packed in _PACKED:

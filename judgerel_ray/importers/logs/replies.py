@@ -63,7 +63,7 @@ def _batch_known(seen: Sight) -> bool:
 
 
 _BOOL = ("True", "False")
-_REPEAT = re.compile(r"(.+?)[-_:/#. ](?:r|k|rep|repeat|replication|run|trial|seed)[-_=]?\d+")
+_REPEAT = re.compile(r"(.+?)[-_:/#. ](?:r|rep|repeat|replication|run|trial|seed)[-_=]?\d+")
 
 
 def _batch(path: str) -> Iterator[Row]:
