@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 BUILD := $(shell nvidia-smi -L >/dev/null 2>&1 && echo gpu || echo cpu)
 READY := $(VENV)/.ready-$(BUILD)
-EXTRAS := dev,legacy,report,s3
+EXTRAS := dev,legacy,report,run,s3
 DEMO := jobs/demo__tiny-judge__cpu.toml
 DEMO_RUN := runs/demo
 
@@ -50,6 +50,12 @@ test-all: $(READY) ## all tests but those for a CUDA machine or a browser (about
 .PHONY: test-hostile
 test-hostile: $(READY) ## careless, damaged and hostile inputs, all; writes docs/hostile-inputs.md (below 5 minutes)
 	OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m bench.hostile --out docs/hostile-inputs.md
+
+.PHONY: wheel
+wheel: $(READY) ## the package as a wheel in dist/
+	@rm -rf build/lib build/bdist.*
+	$(PIP) wheel -q --no-deps --no-build-isolation -w dist .
+	@ls dist/*.whl
 
 .PHONY: docs
 docs: $(READY) ## the documentation as pages in build/docs, and the schema of the sweep file; warnings are errors

@@ -2,7 +2,8 @@
 
 A chart has the colours of the light theme, so that its Vega-Lite looks the same in any editor; in
 the SVG they become the page's variables, which dark windows and paper set anew. Altair and
-vl-convert are imported by the first figure: they are the extra ``report``.
+vl-convert are imported by the first figure: they are the extra ``report``; a page without them has
+its tables and says what it lacks.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from xml.etree import ElementTree
 from markupsafe import Markup
 
 from judgerel_ray.blocks.blocks import Axis, Figure, Mark
-from judgerel_ray.core import SweepError, printable
+from judgerel_ray.core import printable
 
 if TYPE_CHECKING:
     import altair as alt
@@ -113,24 +114,20 @@ class Chart:
     version: str
 
 
-def can_draw() -> None:
-    """Refuse where figures cannot be drawn, before anything is read for them.
-
-    Raises
-    ------
-    SweepError
-        If the extra ``report`` is not installed.
+def not_drawn() -> str | None:
+    """Say why figures cannot be drawn and what to do; None where they can.
 
     Examples
     --------
-    >>> can_draw()
+    >>> not_drawn()
     """
     missing = [name for name in ("altair", "vl_convert") if find_spec(name) is None]
-    if missing:
-        raise SweepError(
-            f"figures of the page need {' and '.join(missing)}, which is not installed",
-            hint="make setup, or pip install 'judgerel_ray[report]'",
-        )
+    if not missing:
+        return None
+    return (
+        f"figures are not drawn: they need {' and '.join(missing)}, not installed. "
+        "Try: pip install 'judgerel_ray[report]'"
+    )
 
 
 def chart(figure: Figure) -> Chart:

@@ -79,11 +79,11 @@ def _harmless(value: object) -> object:
     return printable(value, lines=True).replace(" %", f"{_NO_BREAK}%")
 
 
-def _chart(figure: Figure) -> Chart:
-    """Draw a figure; Altair is imported where there is one."""
-    from judgerel_ray.blocks.charts import chart
+def _chart(figure: Figure) -> Chart | None:
+    """Draw a figure, where it can be; Altair is imported where there is one."""
+    from judgerel_ray.blocks.charts import chart, not_drawn
 
-    return chart(figure)
+    return None if not_drawn() else chart(figure)
 
 
 def _sample(style: str) -> Markup:

@@ -49,7 +49,14 @@ if TYPE_CHECKING:
 DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED, STOPPED = 0, 1, 2, 3, 130
 STDOUT, STDERR = 1, 2
 ASKING = ("run", "exact")
-EXTRAS = "make setup, or pip install 'judgerel_ray[vllm,legacy,report,s3]'"
+EXTRAS = {
+    "ray": "run", "openai": "run", "pyarrow": "run",
+    "vllm": "vllm", "torch": "vllm", "transformers": "vllm", "tokenizers": "vllm",
+    "altair": "report", "vl_convert": "report",
+    "s3fs": "s3", "aiobotocore": "s3", "botocore": "s3",
+    "krippendorff": "legacy", "factor_analyzer": "legacy", "sklearn": "legacy",
+}  # fmt: skip
+"""Packages that the base install lacks, by the extra that brings them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -96,7 +103,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # One of ours that is missing is a defect, any other an extra that was not installed.
         if (error.name or "judgerel_ray").partition(".")[0] == "judgerel_ray":
             raise
-        tell(f"judgerel: a package is missing: {error.name}. Try: {EXTRAS}", aside=True)
+        extra = EXTRAS.get((error.name or "").partition(".")[0], "run")
+        get = f"pip install 'judgerel_ray[{extra}]', or make setup in a checkout"
+        tell(f"judgerel: a package is missing: {error.name}. Try: {get}", aside=True)
         return MISTAKE
     except _file_errors() as error:
         # What no room could foresee of files, disks and what lies in them; defects still show.

@@ -124,7 +124,10 @@ def write_items(asked: Asked) -> int:
 def write_judgments(asked: Asked) -> int:
     """Write foreign judgments."""
     request = asked.request()
-    paths = [source_path(fspath(path)) for path in request.paths]
+    paths = [
+        path if has_magic(path) and not _exists(path) else source_path(path)
+        for path in map(fspath, request.paths)
+    ]
     n = asked.verb.act(asked.source, replace(request, paths=paths))
     tell(f"wrote {n} judgment{'s' * (n != 1)} to {request.out}")
     return DONE

@@ -6,7 +6,9 @@ Examples
 --------
 >>> from judgerel_ray.importers import IMPORTERS
 >>> sorted(IMPORTERS)
-['bergman2025', 'people', 'schroeder2024', 'table']
+['alpaca_eval', 'arena_hard', 'auto', 'batch', 'bergman2025', 'biggen', 'deepeval', 'evalassist', \
+'fastchat', 'inspect', 'langfuse', 'lm_eval', 'mlflow', 'opentelemetry', 'people', 'prometheus', \
+'promptfoo', 'schroeder2024', 'table', 'unitxt']
 """
 
 from __future__ import annotations
@@ -18,15 +20,18 @@ if TYPE_CHECKING:
     from judgerel_ray.importers.answers import scored_answers
     from judgerel_ray.importers.bergman2025 import import_bergman2025
     from judgerel_ray.importers.catalog import IMPORTERS, import_judgments
+    from judgerel_ray.importers.logs.collect import LOG_FORMATS, import_logs
     from judgerel_ray.importers.people import import_people
     from judgerel_ray.importers.schroeder2024 import import_schroeder2024
     from judgerel_ray.importers.table import TableMapping, import_table
 
 __all__ = [
     "IMPORTERS",
+    "LOG_FORMATS",
     "TableMapping",
     "import_bergman2025",
     "import_judgments",
+    "import_logs",
     "import_people",
     "import_schroeder2024",
     "import_table",
@@ -34,9 +39,11 @@ __all__ = [
 ]
 _HOMES = {
     "IMPORTERS": "catalog",
+    "LOG_FORMATS": "logs.collect",
     "TableMapping": "table",
     "import_bergman2025": "bergman2025",
     "import_judgments": "catalog",
+    "import_logs": "logs.collect",
     "import_people": "people",
     "import_schroeder2024": "schroeder2024",
     "import_table": "table",

@@ -9,11 +9,19 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.importers.bergman2025 import import_bergman2025
+from judgerel_ray.importers.logs.collect import AUTO, LOG_FORMATS, import_logs
 from judgerel_ray.importers.people import import_people
 from judgerel_ray.importers.schroeder2024 import import_schroeder2024
 from judgerel_ray.importers.table import TableMapping, import_table
 
+
+def _log_importer(name: str) -> Callable[[str], pl.DataFrame]:
+    """The reader of one log, by the name of its format."""
+    return lambda path: import_logs(name, [path])
+
+
 IMPORTERS: Mapping[str, Callable[[str], pl.DataFrame]] = {
+    **{name: _log_importer(name) for name in (AUTO, *LOG_FORMATS)},
     "schroeder2024": import_schroeder2024,
     "table": import_table,
     "people": import_people,
@@ -42,7 +50,8 @@ def import_judgments(
     mapping : TableMapping, optional
         What the columns stand for; of a table only.
     judge, role : str, optional
-        Whose answers the file holds, and what it was asked as; of bergman2025 only.
+        Whose answers the file holds, and what it was asked as; of bergman2025. The judge also of
+        a log that names none.
     reread : bool
         Whether replies are read again; of bergman2025 only.
 
@@ -62,8 +71,7 @@ def import_judgments(
     >>> import_judgments("shroeder2024", "judgments.zip")
     Traceback (most recent call last):
     ...
-    judgerel_ray.core.errors.SweepError: unknown format 'shroeder2024', \
-expected one of schroeder2024, table, people, bergman2025. Try: schroeder2024
+    judgerel_ray.core.errors.SweepError: unknown format 'shroeder2024', expected one of auto, ...
     """
     if format_name not in IMPORTERS:
         near = get_close_matches(format_name.lower(), IMPORTERS, n=1)
@@ -71,6 +79,9 @@ expected one of schroeder2024, table, people, bergman2025. Try: schroeder2024
             f"unknown format {format_name!r}, expected one of {', '.join(IMPORTERS)}",
             hint=near[0] if near else None,
         )
+    is_log = format_name == AUTO or format_name in LOG_FORMATS
+    if is_log and mapping is None and role is None and not reread:
+        return import_logs(format_name, [path], judge=judge)
     if judge is not None or role is not None or reread:
         if format_name != "bergman2025":
             raise SweepError(

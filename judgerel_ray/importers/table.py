@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from typing import Any
 
 import polars as pl
 
 from judgerel_ray.core import ReadingWarning, SweepError
+from judgerel_ray.core.files import read_bytes
 from judgerel_ray.counting.columns import TYPED, is_no_value, typed_columns
 from judgerel_ray.counting.files.records import (
     is_nested,
@@ -31,6 +34,14 @@ _SAID = ("verdict", "score")
 _FIRST = ("judge", "item_id", REPLICATION, *_SAID, _GOLD)
 _SINGLE = (*_SAID, _GOLD, "label")
 """Columns whose text is no object or list either; an item may be called anything."""
+_MAPPED: Mapping[str, type] = {
+    "columns": dict,
+    "values": dict,
+    "repeats": str,
+    "missing": list,
+    "order": list,
+}
+_MAPPED_AS: Mapping[type, str] = {dict: "a table of texts", str: "a text", list: "a list of texts"}
 _KNOWN = (*_FIRST, *sorted(TYPED - {*_FIRST}))
 
 
@@ -70,6 +81,58 @@ class TableMapping:
                 raise SweepError(
                     f"judgments have no column {name!r}", hint=near[0] if near else None
                 )
+
+
+def read_mapping(path: str) -> TableMapping:
+    r"""Read what the columns of a table stand for from a TOML file.
+
+    Parameters
+    ----------
+    path : str
+        With ``[columns]`` and ``[values]`` (tables of texts), ``repeats`` (a text), ``missing`` and
+        ``order`` (lists of texts); a column may be a list, whose values are joined.
+
+    Raises
+    ------
+    SweepError
+        If it is no TOML, or holds anything else.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "map.toml")
+    ...     _ = file.write_text('repeats = "s?"\n[columns]\nitem_id = ["set", "question"]')
+    ...     read_mapping(str(file)).columns
+    {'item_id': 'set,question'}
+    """
+    where = {"file": path}
+    try:
+        given = tomllib.loads(read_bytes(path).decode())
+    except ValueError as error:
+        raise SweepError(f"no TOML: {error}", where=where) from error
+    known = tuple(one.name for one in fields(TableMapping))
+    for name, value in given.items():
+        kind = _MAPPED.get(name)
+        if kind is None:
+            near = get_close_matches(name, known, n=1)
+            raise SweepError(
+                f"unknown key {name!r}, expected one of {', '.join(known)}",
+                where=where, hint=near[0] if near else None,
+            )  # fmt: skip
+        inside: Iterable[object] = value.values() if isinstance(value, dict) else value
+        if not isinstance(value, kind):
+            raise SweepError(f"{name} must be {_MAPPED_AS[kind]}, got {value!r}", where=where)
+        texts = [one for part in inside for one in (part if isinstance(part, list) else [part])]
+        if not all(isinstance(one, str) for one in texts):
+            raise SweepError(f"{name} must be {_MAPPED_AS[kind]}, got {value!r}", where=where)
+    named: Mapping[str, str | list[str]] = given.get("columns", {})
+    columns = {name: one if isinstance(one, str) else ",".join(one) for name, one in named.items()}
+    lists: dict[str, Any] = {
+        name: tuple(given[name]) for name in ("missing", "order") if name in given
+    }
+    options: dict[str, Any] = {**given, **lists, "columns": columns}
+    return TableMapping(**options)
 
 
 def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame:

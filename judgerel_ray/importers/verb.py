@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
+from judgerel_ray.core import SweepError
 from judgerel_ray.core.assigned import by_name
 from judgerel_ray.core.verb import FORCE, Names, check_choices, comma_names, flag, names_of, verb
 
@@ -105,6 +106,10 @@ class ImportRequest:
         kw_only=False, metadata=flag("what the importer reads, a path or several", "PATH...")
     )
     out: str | PathLike[str] = field(metadata=flag("where the judgments go", "FILE.parquet"))
+    map: str | PathLike[str] | None = field(
+        default=None,
+        metadata=flag("of a table: a file that says what the options below do", "FILE.toml"),
+    )
     columns: Mapping[str, str | Sequence[str]] | Sequence[str] | None = field(
         default=None,
         metadata=flag(
@@ -133,7 +138,8 @@ class ImportRequest:
         ),
     )
     judge: str | None = field(
-        default=None, metadata=flag("of bergman2025: whose answers they are", "NAME")
+        default=None,
+        metadata=flag("whose judgments they are, of bergman2025 and logs that name none", "NAME"),
     )
     role: str | None = field(
         default=None,
@@ -146,9 +152,16 @@ class ImportRequest:
 
     def mapping(self) -> TableMapping | None:
         """What the columns of a table stand for; None where no option says so."""
-        from judgerel_ray.importers.table import TableMapping
+        from judgerel_ray.importers.table import TableMapping, read_mapping
 
         options = (self.columns, self.repeats, self.values, self.missing, self.order)
+        if self.map is not None:
+            if any(one is not None for one in options):
+                raise SweepError(
+                    "--map says what the columns stand for",
+                    hint="leave out --column, --repeats, --value, --missing and --order",
+                )
+            return read_mapping(fspath(self.map))
         if all(one is None for one in options):
             return None
         return TableMapping(
@@ -173,8 +186,11 @@ def import_judgments(format_name: str, asked: ImportRequest) -> int:
 
     Parameters
     ----------
-    format_name : {"schroeder2024", "table", "people", "bergman2025"}
-        What the logs are.
+    format_name : str
+        What the logs are: ``auto`` (known by their begin), ``promptfoo``, ``inspect``,
+        ``deepeval``, ``mlflow``, ``langfuse``, ``lm_eval``, ``fastchat``, ``arena_hard``,
+        ``alpaca_eval``, ``opentelemetry``, ``batch``, ``prometheus``, ``biggen``, ``unitxt``,
+        ``evalassist``, ``table``, ``people``, ``schroeder2024`` or ``bergman2025``.
 
     Returns
     -------

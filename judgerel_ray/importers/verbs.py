@@ -42,8 +42,16 @@ def write_judgments(
     """
     from judgerel_ray.counting.columns import FACETS
     from judgerel_ray.importers import import_judgments
+    from judgerel_ray.importers.logs.collect import AUTO, LOG_FORMATS, import_logs, log_files
     from judgerel_ray.importers.people import numbered_raters
 
+    is_log = format_name == AUTO or format_name in LOG_FORMATS
+    if is_log and mapping is None and role is None and not reread:
+        files = log_files(paths)
+        output = output_to(out, "judgments", reads=files, force=force)
+        found = import_logs(format_name, files, judge=judge)
+        output.write_frame(found)
+        return found.height
     output = output_to(out, "judgments", reads=paths, force=force)
     judgments = pl.concat(
         [

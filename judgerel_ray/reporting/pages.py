@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -22,7 +23,7 @@ from judgerel_ray.analyses.reliability.stability import least_stable
 from judgerel_ray.analyses.reliability.tolerance import AT_MOST
 from judgerel_ray.analyses.selection.from_run import selected_of
 from judgerel_ray.analyses.serving.from_run import serving_of
-from judgerel_ray.blocks.charts import can_draw
+from judgerel_ray.blocks.charts import not_drawn
 from judgerel_ray.blocks.words import (
     coefficient_name,
     group_columns,
@@ -31,7 +32,7 @@ from judgerel_ray.blocks.words import (
     times,
 )
 from judgerel_ray.config import AskTable, Judge, parse_sweep
-from judgerel_ray.core import count_of
+from judgerel_ray.core import ReadingWarning, count_of
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.given import Given
 from judgerel_ray.counting.outcomes import outcome_table
@@ -71,10 +72,15 @@ def report_path(
     Raises
     ------
     SweepError
-        If the judgments or an option are wrong, `out` must not be written, or the extra ``report``
-        is not installed.
+        If the judgments or an option are wrong, or `out` must not be written.
+
+    Warns
+    -----
+    ReadingWarning
+        If the extra ``report`` is not installed: the page then has no figures.
     """
-    can_draw()
+    if lacks := not_drawn():
+        warnings.warn(ReadingWarning(lacks), stacklevel=2)
     options = options or RatingOptions()
     reads = (str(path), options.reference, options.outside, *options.scale_files)
     output = output_to(out, "report", reads=reads, force=force)

@@ -14,6 +14,7 @@ from judgerel_ray.blocks.blocks import Axis, Figure, Figures, Mark
 from judgerel_ray.blocks.charts import STYLES, chart, vega_lite
 from judgerel_ray.blocks.html import rendered
 from judgerel_ray.cli import main
+from judgerel_ray.examples import example
 
 HOSTILE = '"><script>alert(1)</script>&\x1b[2J\u202e\x00\ufffe\uffff'
 
@@ -74,15 +75,16 @@ def test_equal_figures_are_drawn_alike(figure):
     assert chart(figure) == chart(figure)
 
 
-def test_without_the_extra_one_line_names_it(monkeypatch, tmp_path, capsys):
-    rows = "item_id,replication,verdict\nq,0,A\nq,1,A\n"
-    (tmp_path / "t.csv").write_text(rows)
+def test_without_the_extra_the_page_says_what_it_lacks(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(
         charts, "find_spec", lambda name: None if name == "altair" else find_spec(name)
     )
-    assert main(["report", str(tmp_path / "t.csv"), "--out", str(tmp_path / "r.html")]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert "need altair, which is not installed" in said
-    assert "judgerel_ray[report]" in said
-    assert not (tmp_path / "r.html").exists()
+    page = tmp_path / "r.html"
+    assert main(["report", example("run"), "--out", str(page)]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if "not drawn" in line]
+    assert said == [
+        "judgerel: figures are not drawn: they need altair, not installed. "
+        "Try: pip install 'judgerel_ray[report]'"
+    ]
+    assert "(not drawn)" in page.read_text()
+    assert 'role="img"' not in page.read_text()

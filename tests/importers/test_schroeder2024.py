@@ -184,9 +184,9 @@ def test_an_unknown_format_is_told_its_neighbour():
     with pytest.raises(SweepError, match=r"unknown format 'Schroeder24'.*Try: schroeder2024"):
         import_judgments("Schroeder24", "x.zip")
     with pytest.raises(
-        SweepError, match=r"expected one of schroeder2024, table, people, bergman2025$"
+        SweepError, match=r"expected one of auto, .*, schroeder2024, table, people, bergman2025$"
     ):
-        import_judgments("inspect", "x.eval")
+        import_judgments("nonsense", "x.eval")
 
 
 SAID = {"Who?": ["correct", "INCORRECT.", "2019"], "Where?": ["", "it is correct", "incorrect"]}

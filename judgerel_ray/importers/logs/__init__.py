@@ -1,0 +1,1 @@
+"""Logs of evaluation tools, read record by record into judgments."""

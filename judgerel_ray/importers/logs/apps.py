@@ -1,0 +1,242 @@
+"""Scores that tools for applications keep: DeepEval, MLflow, Langfuse, OpenTelemetry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+
+from judgerel_ray.core import Outcome
+from judgerel_ray.importers.logs.reading import Path, Sight, mapping, records, sight
+from judgerel_ray.importers.logs.row import (
+    PEOPLE,
+    UNNAMED,
+    LogFormat,
+    Row,
+    named_by,
+    number,
+    passed,
+    text,
+)
+
+_CASES = ("testCases", "conversationalTestCases")
+_DEEPEVAL: tuple[Path, ...] = (*((name,) for name in _CASES), *(("testRunData", n) for n in _CASES))
+_NUMBERED = re.compile(r"(conversational_)?test_case_\d+")
+_SHORT = 40
+
+
+def _deepeval_known(seen: Sight) -> bool:
+    return any("metricsData" in seen.record(*path) for path in _DEEPEVAL)
+
+
+def _deepeval(path: str) -> Iterator[Row]:
+    """Judgments of a test run: one for each metric of a test case that a model evaluated.
+
+    Read from ``test_run/api.py`` of deepeval at a2e0d4c (``.deepeval/.latest_run_full.json``).
+    Cases without a name are numbered in each run, so that they are known by their input. Metrics
+    without ``evaluationModel`` are computed, and left out; one with an error has no verdict.
+    """
+    for at in (one for one in _DEEPEVAL if one in sight(path).first):
+        for _, found in records(path, at):
+            case = mapping(found)
+            asked = case.get("input") or case.get("turns")
+            name = text(case.get("name")) or ""
+            if not name or _NUMBERED.fullmatch(name):
+                content = [asked, case.get("expectedOutput"), case.get("scenario")]
+                name = f"{(text(asked) or 'case')[:_SHORT]}#{named_by(content)}"
+            metrics = case.get("metricsData")
+            for one in map(mapping, metrics if isinstance(metrics, list) else []):
+                judge = text(one.get("evaluationModel"))
+                if judge is None:
+                    continue
+                error = text(one.get("error"))
+                outcome = None
+                if error:
+                    unread = re.search(r"invalid json", error, re.I)
+                    outcome = Outcome.UNPARSED if unread else Outcome.FAILED
+                yield Row(
+                    judge=judge, item_id=name, criterion=text(one.get("name")), outcome=outcome,
+                    verdict=None if outcome else passed(one.get("success")),
+                    score=None if outcome else number(one.get("score")),
+                    answer=text(case.get("actualOutput") or case.get("turns")),
+                    question=text(asked), reply=text(one.get("reason")),
+                )  # fmt: skip
+
+
+def _assessed(record: Mapping[str, object]) -> list[object]:
+    """Assessments of a trace, wherever this version keeps them."""
+    found = record.get("assessments") or mapping(record.get("info")).get("assessments")
+    return found if isinstance(found, list) else []
+
+
+def _traces(seen: Sight) -> Path:
+    return ("traces",) if seen.kind == "document" and ("traces",) in seen.first else ()
+
+
+def _mlflow_known(seen: Sight) -> bool:
+    record = seen.record(*_traces(seen))
+    info = mapping(record.get("info"))
+    return "assessments" in info or {"trace_id", "assessments"} <= record.keys()
+
+
+def _mlflow(path: str) -> Iterator[Row]:
+    """Judgments of traces with assessments, as ``Trace.to_dict`` of MLflow 3 writes them.
+
+    A person's assessment that ``overrides`` a judge's is a row of people, and the judge's stays.
+    Assessments by code and expectations are left out.
+    """
+    for _, found in records(path, _traces(sight(path))):
+        record = mapping(found)
+        info = mapping(record.get("info"))
+        trace = text(record.get("trace_id") or info.get("trace_id"))
+        for one in map(mapping, _assessed(record)):
+            source, feedback = mapping(one.get("source")), mapping(one.get("feedback"))
+            kind = str(source.get("source_type"))
+            if kind == "CODE" or not feedback:
+                continue
+            yield from _valued(
+                feedback.get("value"),
+                {
+                    "judge": PEOPLE
+                    if kind == "HUMAN"
+                    else text(source.get("source_id")) or UNNAMED,
+                    "item_id": trace or text(one.get("trace_id")) or "",
+                    "reply": text(one.get("rationale")),
+                    "question": text(info.get("request_preview") or record.get("request")),
+                    "outcome": Outcome.FAILED if feedback.get("error") else None,
+                },
+                text(one.get("assessment_name") or one.get("name")),
+            )
+
+
+def _valued(value: object, row: Mapping[str, object], name: str | None) -> Iterator[Row]:
+    """Rows of a value of any kind; of an object one for each of its fields."""
+    if isinstance(value, dict):
+        for part, inner in value.items():
+            yield from _valued(inner, row, f"{name}.{part}" if name else str(part))
+        return
+    stated: dict[str, object] = {"verdict": text(value)}
+    if row.get("outcome"):
+        stated = {}
+    elif isinstance(value, bool):
+        stated = {"verdict": passed(value)}
+    elif isinstance(value, int | float):
+        stated = {"score": number(value)}
+    yield Row(**{**row, **stated, "criterion": name})  # type: ignore[arg-type]
+
+
+def _scores(seen: Sight) -> Path:
+    return ("data",) if seen.kind == "document" else ()
+
+
+def _langfuse_known(seen: Sight) -> bool:
+    return {"name", "dataType", "source"} <= seen.record(*_scores(seen)).keys()
+
+
+def _langfuse(path: str) -> Iterator[Row]:
+    """Judgments of exported scores, as Langfuse's ``/api/public/v2/scores`` gives them.
+
+    ``ANNOTATION`` is people; ``EVAL`` a judge whose model the score does not name; ``API`` what a
+    program sent, called ``api``.
+    """
+    for _, found in records(path, _scores(sight(path))):
+        one = mapping(found)
+        source = str(one.get("source")).upper()
+        where = (one.get(name) for name in ("traceId", "observationId", "sessionId"))
+        item = ":".join(str(part) for part in where if part)
+        numeric = str(one.get("dataType")).upper() == "NUMERIC"
+        value = one.get("value")
+        words = text(one.get("stringValue"))
+        if words is None and not numeric and value is not None:
+            words = passed(bool(value)) if one.get("dataType") == "BOOLEAN" else text(value)
+        yield Row(
+            judge={"ANNOTATION": PEOPLE, "API": "api"}.get(source, UNNAMED),
+            item_id=item or str(one.get("id")),
+            criterion=text(one.get("name")),
+            verdict=None if numeric else words,
+            score=number(value) if numeric else None,
+            reply=text(one.get("comment")),
+        )
+
+
+_EVENT = "gen_ai.evaluation.result"
+_GROUPS = (("resourceLogs", "scopeLogs", "logRecords"), ("resourceSpans", "scopeSpans", "spans"))
+
+
+def _otel_known(seen: Sight) -> bool:
+    lists = {path[0] for path in seen.first if path} | seen.record().keys()
+    return bool(lists & {group[0] for group in _GROUPS}) or _event(seen.record()) == _EVENT
+
+
+def _event(record: Mapping[str, object]) -> object:
+    """The name of an event."""
+    return record.get("eventName") or record.get("event_name") or record.get("name")
+
+
+def _otel(path: str) -> Iterator[Row]:
+    """Judgments of events ``gen_ai.evaluation.result``, of OTLP as JSON or one event a line.
+
+    Read from the semantic conventions of OpenTelemetry for generative AI: ``score.label`` is a
+    verdict and ``score.value`` a score, ``error.type`` says that there is neither. The evaluator
+    has no attribute of its own. What is judged is the response, else the span.
+    """
+    seen = sight(path)
+    at = [group[:1] for group in _GROUPS if group[:1] in seen.first]
+    if seen.kind != "document":
+        found: Iterable[tuple[object, object]] = records(path)
+    elif at:
+        found = ((n, {one[0]: [part]}) for one in at for n, part in records(path, one))
+    else:
+        found = [(1, dict(seen.first))]
+    for _, record in found:
+        for event in _events(mapping(record)):
+            stated = _attributes(event.get("attributes"))
+            item = stated.get("gen_ai.response.id") or event.get("spanId") or event.get("traceId")
+            failed = stated.get("error.type") is not None
+            yield Row(
+                item_id=text(item) or "",
+                criterion=text(stated.get("gen_ai.evaluation.name")),
+                verdict=None if failed else text(stated.get("gen_ai.evaluation.score.label")),
+                score=None if failed else number(stated.get("gen_ai.evaluation.score.value")),
+                outcome=Outcome.FAILED if failed else None,
+                reply=text(stated.get("gen_ai.evaluation.explanation")),
+            )
+
+
+def _events(record: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
+    """Events of evaluation in a record of OTLP, or the record that is one."""
+    if _event(record) == _EVENT:
+        yield record
+    for outer, scope, inner in _GROUPS:
+        for one in chain.from_iterable(
+            _maps(within.get(inner))
+            for group in _maps(record.get(outer))
+            for within in _maps(group.get(scope))
+        ):
+            if _event(one) == _EVENT:
+                yield one
+            place = {name: one.get(name) for name in ("spanId", "traceId")}
+            yield from (
+                {**place, **event} for event in _maps(one.get("events")) if _event(event) == _EVENT
+            )
+
+
+def _maps(value: object) -> Iterator[Mapping[str, object]]:
+    """Objects of a list."""
+    return map(mapping, value if isinstance(value, list) else [])
+
+
+def _attributes(given: object) -> dict[str, object]:
+    """Attributes by name, of OTLP's list of keys and values, too."""
+    if isinstance(given, dict):
+        return given
+    return {
+        str(one.get("key")): next(iter(mapping(one.get("value")).values()), None)
+        for one in _maps(given)
+    }
+
+
+DEEPEVAL = LogFormat(known=_deepeval_known, read=_deepeval, asks_again="runs")
+MLFLOW = LogFormat(known=_mlflow_known, read=_mlflow)
+LANGFUSE = LogFormat(known=_langfuse_known, read=_langfuse)
+OPENTELEMETRY = LogFormat(known=_otel_known, read=_otel)

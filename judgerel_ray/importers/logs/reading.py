@@ -1,0 +1,328 @@
+"""Records of logs, one at a time: lines of JSON, lists, and lists inside one document.
+
+Other readers of this package hold a whole file; logs with prompts and replies have gigabytes.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import TextIOWrapper
+from itertools import islice
+from typing import IO, TypeAlias
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.core.files import reading_errors, unreadable
+
+Path: TypeAlias = tuple[str, ...]
+"""Names of fields from the top of a document down."""
+_CHUNK = 1 << 20
+_NEAR_THE_END = 16  # an error so near the end of what was read may be of its being cut there
+_LINES = (".jsonl", ".ndjson")
+_PACKED = (".gz", ".bz2", ".xz")
+_LOOKED_AT = 200  # values of a document in which lists are looked for
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """What stands at the begin of a log, by which its format is known.
+
+    Attributes
+    ----------
+    kind : {"lines", "list", "document", "zip"}
+        How records lie in it.
+    names : frozenset of str
+        Fields of the document, or members of the archive; empty of lists and lines.
+    first : mapping
+        The first value at each path of a document, of a list its first record; by ``()`` the
+        first record of lists and lines, and the fields of a document, which may be one.
+    """
+
+    kind: str
+    names: frozenset[str]
+    first: Mapping[Path, object]
+
+    def record(self, *path: str) -> Mapping[str, object]:
+        """The first record at a path, empty where there is none."""
+        return mapping(self.first.get(path))
+
+
+def mapping(value: object) -> Mapping[str, object]:
+    """A value where it is an object, else an empty one.
+
+    Examples
+    --------
+    >>> mapping({"a": 1}), mapping(None)
+    ({'a': 1}, {})
+    """
+    return value if isinstance(value, dict) else {}
+
+
+def records(path: str, at: Path = (), *, depth: int = 2) -> Iterator[tuple[object, object]]:
+    r"""Read the records of a log, each with its place (its number from 1, or its name).
+
+    Parameters
+    ----------
+    path : str
+        Local or any fsspec URL; packed by gzip, bzip2 or xz where its ending says so.
+    at : tuple of str
+        Where the list lies in a document, which is one record by ``()``; every object of lines and
+        of a list.
+    depth : int
+        How deep lists of a document are looked for.
+
+    Raises
+    ------
+    SweepError
+        If the file cannot be read, is empty, cut off or no JSON, naming the record.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "log.json")
+    ...     _ = file.write_text('{"n": 1, "rows": [{"a": 1}, {"a": 2}]}')
+    ...     list(records(str(file), ("rows",)))
+    [(1, {'a': 1}), (2, {'a': 2})]
+    """
+    with _opened(path) as (kind, cursor):
+        if kind == "document" and not at:
+            found: Iterator[object] = cursor.lines()
+        elif kind == "document":
+            found = (value for where, value, inside in cursor.walk(depth) if inside and where == at)
+        elif kind == "lines":
+            found = cursor.lines()
+        else:
+            found = cursor.elements()
+        yield from enumerate(found, start=1)
+
+
+def values(path: str, *, depth: int = 2) -> Iterator[tuple[Path, object]]:
+    """Read the single values of a document with their paths, lists left out; none of lists.
+
+    Raises
+    ------
+    SweepError
+        As of :func:`records`.
+    """
+    with _opened(path) as (kind, cursor):
+        if kind == "document":
+            yield from ((where, one) for where, one, inside in cursor.walk(depth) if not inside)
+
+
+def sight(path: str) -> Sight:
+    """Look at the begin of a log.
+
+    Raises
+    ------
+    SweepError
+        As of :func:`records`.
+    """
+    if is_zip(path):
+        with zipped(path) as archive:
+            return Sight(kind="zip", names=frozenset(archive.namelist()), first={})
+    with _opened(path) as (kind, cursor):
+        if kind != "document":
+            one = next(cursor.lines() if kind == "lines" else cursor.elements(), None)
+            return Sight(kind=kind, names=frozenset(), first={(): one})
+        whole: dict[str, object] = {}
+        first: dict[Path, object] = {}
+        for where, value, inside in islice(cursor.walk(2), _LOOKED_AT):
+            first.setdefault(where, value)
+            if len(where) == 1:
+                whole[where[0]] = [] if inside else value
+            else:
+                whole[where[0]] = {**mapping(whole.get(where[0])), where[1]: value}
+        return Sight(kind=kind, names=frozenset(whole), first={**first, (): whole})
+
+
+def is_zip(path: str) -> bool:
+    """Tell archives by their first bytes."""
+    with _bytes(path) as file:
+        return file.read(4) == b"PK\x03\x04"
+
+
+@contextmanager
+def zipped(path: str) -> Iterator[zipfile.ZipFile]:
+    """Open an archive.
+
+    Raises
+    ------
+    SweepError
+        If it is none, or damaged.
+    """
+    with _bytes(path) as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                yield archive
+        except (zipfile.BadZipFile, EOFError) as error:
+            raise SweepError(
+                f"the archive is cut off or damaged: {error}", where={"file": path}
+            ) from error
+
+
+@contextmanager
+def _bytes(path: str) -> Iterator[IO[bytes]]:
+    """A file's bytes, unpacked."""
+    import fsspec
+
+    packed = "infer" if path.endswith(_PACKED) else None
+    try:
+        with fsspec.open(path, "rb", compression=packed) as file:
+            yield file
+    except IsADirectoryError as error:
+        raise SweepError("expected a file, got a folder", where={"path": path}) from error
+    except FileNotFoundError as error:
+        raise SweepError("no such file", where={"file": path}) from error
+    except SweepError:
+        raise
+    except EOFError as error:
+        raise unreadable(path, error) from error
+    except reading_errors() as error:
+        raise unreadable(path, error) from error
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[tuple[str, _Cursor]]:
+    """A cursor at the begin of a file, and how records lie in it."""
+    with _bytes(path) as file:
+        cursor = _Cursor(TextIOWrapper(file, "utf-8-sig"), path)
+        begins = cursor.peek()
+        if not begins:
+            raise SweepError("the file is empty", where={"file": path})
+        if begins not in "[{":
+            raise SweepError(
+                f"expected records of JSON, got {cursor.text[:40].strip()!r}",
+                where={"file": path},
+                hint="a table of judgments: judgerel import table",
+            )
+        name = path
+        for packed in _PACKED:
+            name = name.removesuffix(packed)
+        lines = begins == "{" and (name.endswith(_LINES) or cursor.has_lines())
+        yield "lines" if lines else "list" if begins == "[" else "document", cursor
+
+
+class _Cursor:
+    """A place in a text of JSON that is read as far as is needed."""
+
+    def __init__(self, file: TextIOWrapper, path: str) -> None:
+        self._file = file
+        self._path = path
+        self._ended = False
+        self._at = 0
+        self._seen = 0
+        self.text = ""
+
+    def peek(self) -> str:
+        """The next character that is no space, or nothing at the end."""
+        while True:
+            while self._at < len(self.text):
+                if not (one := self.text[self._at]).isspace():
+                    return one
+                self._at += 1
+            if not self._more():
+                return ""
+
+    def has_lines(self) -> bool:
+        """Whether another object begins in the line after the first."""
+        first, _, rest = self.text[self._at :].partition("\n")
+        if not rest.lstrip().startswith("{"):
+            return False
+        try:
+            return isinstance(_DECODER.decode(first), dict)
+        except (ValueError, RecursionError):
+            return False
+
+    def lines(self) -> Iterator[object]:
+        """Every value, one behind the other."""
+        while self.peek():
+            yield self._value()
+
+    def elements(self) -> Iterator[object]:
+        """Every element of the list that begins here."""
+        self._take("[")
+        if self.peek() == "]":
+            self._at += 1
+            return
+        while True:
+            yield self._value()
+            if self.peek() == "]":
+                self._at += 1
+                return
+            self._take(",")
+
+    def walk(self, depth: int, path: Path = ()) -> Iterator[tuple[Path, object, bool]]:
+        """Values of the object that begins here: path, value, whether it is of a list there."""
+        self._take("{")
+        while self.peek() != "}":
+            name = self._value()
+            if not isinstance(name, str):
+                raise self._wrong("a name of a field was expected")
+            self._take(":")
+            here = (*path, name)
+            begins = self.peek()
+            if begins == "[":
+                yield from ((here, value, True) for value in self.elements())
+            elif begins == "{" and len(here) < depth:
+                yield from self.walk(depth, here)
+            else:
+                yield here, self._value(), False
+            if self.peek() != "}":
+                self._take(",")
+        self._at += 1
+
+    def _take(self, sign: str) -> None:
+        """Go behind a sign that must be there."""
+        if self.peek() != sign:
+            raise self._wrong(f"{sign!r} was expected")
+        self._at += 1
+
+    def _value(self) -> object:
+        """The value that begins here."""
+        if not self.peek():
+            raise self._wrong("")
+        self._seen += 1
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self.text, self._at)
+            except RecursionError as error:
+                raise self._wrong("it is nested too deep") from error
+            except json.JSONDecodeError as error:
+                cut = "Unterminated" in error.msg or error.pos > len(self.text) - _NEAR_THE_END
+                if not cut or not self._more():
+                    raise self._wrong("" if cut else error.msg) from error
+                continue
+            # A number may go on in what is not read yet.
+            if end == len(self.text) and not self._ended and self._more():
+                continue
+            self._at = end
+            return value
+
+    def _more(self) -> bool:
+        """Read on, at least as much as is held; false at the end."""
+        if self._ended:
+            return False
+        rest = self.text[self._at :]
+        try:
+            new = self._file.read(max(_CHUNK, len(rest)))
+        except UnicodeDecodeError as error:
+            raise SweepError(
+                f"it is no UTF-8 text: {error.reason}", where={"file": self._path}
+            ) from error
+        self._ended = not new
+        self.text, self._at = rest + new, 0
+        return bool(new)
+
+    def _wrong(self, problem: str) -> SweepError:
+        """The refusal of what stands here."""
+        where = {"file": self._path, "value": self._seen}
+        if problem and self.peek():
+            return SweepError(f"not JSON: {problem}", where=where)
+        return SweepError(
+            "the file is cut off: it ends within a record", where=where, hint="write it again"
+        )
