@@ -6,6 +6,7 @@ import json
 import platform
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 
@@ -217,6 +218,7 @@ def _packages() -> dict[str, str]:
     return {name: found for name in PACKAGES if (found := _version(name))}
 
 
+@cache  # each is read from a folder's texts, and none changes below a program that runs
 def _version(package: str) -> str | None:
     """Version of an installed package."""
     try:
