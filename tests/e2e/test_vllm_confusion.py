@@ -54,7 +54,7 @@ def summaries(folder):
 
 
 @pytest.fixture(scope="module")
-def read(tiny_model, tmp_path_factory):
+def read(tiny_model, run_lean, tmp_path_factory):
     """A finished run of one engine; recorded texts, too, where the machine has some."""
     folder = tmp_path_factory.mktemp("vllm_confusion")
     words = {"made_up": "first", **dict.fromkeys(PAIR, "second")}
@@ -74,7 +74,7 @@ def read(tiny_model, tmp_path_factory):
         f'name = "s"\n[[judge]]\nname = "tiny"\nengine = "vllm"\nmodel = "{tiny_model}"\n'
         f"gpus = 0\n{asks}"
     )
-    assert main(["run", str(folder / "s.toml"), "--out", str(folder / "run")]) == 0
+    assert run_lean(folder / "s.toml", folder / "run") == 0
     return folder / "run"
 
 

@@ -31,12 +31,12 @@ LIMIT = 3.3  # standard errors of drawing replications
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory, ray_local):  # noqa: ARG001  engines need a cluster
+def run(tmp_path_factory, run_lean, ray_local):  # noqa: ARG001  engines need a cluster
     """A finished run of both judges over the same pairs in both orders."""
     from demo.pair_judges import write_sweep
 
     folder = tmp_path_factory.mktemp("vllm_pairs")
-    assert main(["run", str(write_sweep(folder)), "--out", str(folder / "run")]) == 0
+    assert run_lean(write_sweep(folder), folder / "run") == 0
     return folder / "run"
 
 

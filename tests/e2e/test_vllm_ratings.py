@@ -93,7 +93,7 @@ def explored(ask, *, scales, definition):
 
 
 @pytest.fixture(scope="module")
-def grid(tmp_path_factory):
+def grid(run_lean, tmp_path_factory):
     """A finished run of the grid by the judge that rates; recorded items where there are some."""
     folder = tmp_path_factory.mktemp("vllm_ratings")
     data = os.environ.get("JUDGEREL_DATA")
@@ -117,7 +117,7 @@ def grid(tmp_path_factory):
         f'model = "{ROOT}/judgerel_ray/demo/rating_judge"\n'
     )
     (folder / "s.toml").write_text(judge + small(sweep, files))
-    assert main(["run", str(folder / "s.toml"), "--out", str(folder / "run")]) == 0
+    assert run_lean(folder / "s.toml", folder / "run") == 0
     return folder / "run"
 
 

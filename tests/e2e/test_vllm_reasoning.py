@@ -10,7 +10,6 @@ from scipy import stats as scipy_stats
 
 import judgerel_ray
 from judgerel_ray.analyses.distributions.reasonings import verdict_shares
-from judgerel_ray.cli import main
 from judgerel_ray.core import request_key
 from judgerel_ray.stats import clopper_pearson, split_variance
 from judgerel_ray.store import RunDirectory, read_ledger, scan_completions, scan_judgments
@@ -32,7 +31,7 @@ CURVE, NEW_TOKENS = (1.0, 0.75, 0.5, 0.25, 0.0), 50
 
 
 @pytest.fixture(scope="module")
-def reasoned(tmp_path_factory):
+def reasoned(run_lean, tmp_path_factory):
     """Three of the demo's questions, sampled and, where that is soon done, explored as well.
 
     And a question of a thousand words, explored alone: its tokens are those of its own lease.
@@ -64,7 +63,7 @@ def reasoned(tmp_path_factory):
         f'max_tokens = {NEW_TOKENS}\ntemperatures = {list(CURVE)}\nmode = "exact"\n'
         "exact = { undecided = 5e-3 }\n[fleet]\nlease_seconds = 0.1\n"
     )
-    assert main(["run", str(file), "--out", str(folder / "run")]) == 0
+    assert run_lean(file, folder / "run") == 0
     return RunDirectory.open(str(folder / "run"))
 
 

@@ -174,7 +174,7 @@ def test_an_early_stop_gives_the_verdicts_of_whole_replies(demo_run, demo_again)
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("ray_local")
-def test_a_cold_question_computes_its_prompt_once(tmp_path, capsys):
+def test_a_cold_question_computes_its_prompt_once(run_lean, tmp_path, capsys):
     """ENGINE 6.1: P + (G - 1) tails, where a tail is what follows the last full block."""
     quality = ("accurate", "clear", "vague", "wrong")
     options = [
@@ -188,7 +188,7 @@ def test_a_cold_question_computes_its_prompt_once(tmp_path, capsys):
     sweep = write_sweep(
         tmp_path, items=items, name="cold", temperatures=[1.0], replications=50, early_stop="true"
     )
-    assert main(["run", str(sweep), "--out", str(tmp_path / "cold")]) == 0
+    assert run_lean(sweep, tmp_path / "cold") == 0
     capsys.readouterr()
     assert main(["status", str(tmp_path / "cold"), "--json"]) == 0
     tokens = json.loads(capsys.readouterr().out)["tokens"]

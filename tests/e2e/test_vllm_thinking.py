@@ -87,11 +87,11 @@ def three_cpus():
 
 
 @pytest.fixture(scope="module")
-def run(three_cpus, tmp_path_factory):  # noqa: ARG001  the cluster must be up
+def run(three_cpus, run_lean, tmp_path_factory):  # noqa: ARG001  the cluster must be up
     """The sweep and its finished run."""
     folder = tmp_path_factory.mktemp("vllm_thinking")
     file = write_sweep(folder, *questions(folder))
-    assert main(["run", str(file), "--out", str(folder / "run")]) == 0
+    assert run_lean(file, folder / "run") == 0
     return file, folder / "run"
 
 
