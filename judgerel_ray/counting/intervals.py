@@ -17,6 +17,7 @@ METHODS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
 _ONE_DECIDES = "depends_on_one_question"
 _VERDICTS = 2  # of which the posterior is known to cover
 _FEWEST = 40  # of fewer, 2.5 % is less than one resample
+_RESOLVED = 0.975  # confidence above which fewer than five of the posterior's 400 draws lie outside
 MOST_RESAMPLES = 100_000
 """Of a bootstrap: the ends of a 95 % interval then vary by 0.2 % of its width between draws."""
 
@@ -32,7 +33,8 @@ class IntervalChoice:
         posterior of a Dirichlet process, which covers where one verdict dominates (other
         coefficients keep the jackknife); or draw questions anew. By default, "auto", the posterior
         where two verdicts occur and the jackknife is flagged as resting on few informative
-        questions or has no interval because one question decides; the jackknife elsewhere. Of more
+        questions or has no interval because one question decides; the jackknife elsewhere. Above a
+        confidence of .975 draws do not reach, and "auto" has the outer ends of both. Of more
         verdicts neither covers everywhere (docs/coverage.md), and the flagged jackknife stays.
     n_resamples : int
         Resamples of the bootstrap, at least 40.
@@ -95,7 +97,15 @@ class IntervalChoice:
         )
         if found is None or found.undefined:
             return left_out
-        return replace(found, few_informative=failing, biased=left_out.biased)
+        found = replace(found, few_informative=failing, biased=left_out.biased)
+        if self.confidence <= _RESOLVED or self.method == "posterior":
+            return found
+        # So far out lie a few draws at most, and the most extreme one is no quantile.
+        ends = (found.low, found.high, left_out.low, left_out.high)
+        if any(end is None for end in ends):
+            return left_out
+        low, high, *jackknife = (float(end) for end in ends if end is not None)
+        return replace(found, low=min(low, jackknife[0]), high=max(high, jackknife[1]))
 
 
 AUTO = IntervalChoice()

@@ -5,8 +5,9 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
-from judgerel_ray.stats import DEFAULT_COEFFICIENTS
+from judgerel_ray.stats import DEFAULT_COEFFICIENTS, count_statistic, jackknife_interval
 
 NAMES = (
     *DEFAULT_COEFFICIENTS, "icc1", "entropy_agreement", "accuracy",
@@ -73,3 +74,28 @@ def test_one_reply_a_question_stays_exact():
     )
     assert usual["interval_method"] == wide["interval_method"] == "clopper_pearson"
     assert wide["low"] < usual["low"]
+
+
+def test_the_posterior_widens_as_far_as_its_draws_cannot_tell():
+    """Few questions differ: at 99.99 % no interval may end where the last of 400 draws does."""
+    counts = np.array([[6, 0]] * 26 + [[0, 6]] * 4 + [[5, 1], [2, 4], [3, 3]])
+    alpha = count_statistic("krippendorff_alpha", n_values=2)
+    clusters = np.arange(len(counts))
+    usual, wide = (
+        IntervalChoice(confidence=at).interval(counts, alpha, clusters) for at in (0.95, 0.9999)
+    )
+    assert usual.kind == wide.kind == IntervalMethod.POSTERIOR
+    left_out = jackknife_interval(counts, alpha, confidence=0.9999)
+    assert wide.low <= left_out.low < usual.low
+    assert wide.high >= left_out.high
+
+
+def test_where_one_question_decides_a_high_confidence_has_no_interval():
+    counts = np.array([[4, 0]] * 20 + [[0, 4]])
+    alpha = count_statistic("krippendorff_alpha", n_values=2)
+    usual, wide = (
+        IntervalChoice(confidence=at).interval(counts, alpha, np.arange(21))
+        for at in (0.95, 0.9999)
+    )
+    assert usual.low is not None
+    assert wide.undefined == "depends_on_one_question"

@@ -78,7 +78,9 @@ def test_the_action_hands_every_input_to_its_script():
     assert all("inputs." not in one["run"] for one in action["runs"]["steps"])
 
 
-def test_the_fixture_passes_fails_and_skips(pytester):
+@pytest.mark.slow
+def test_the_fixture_passes_fails_and_skips(pytester, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     pytester.makepyfile(f"""
         def test_met(judgerel_gate):
             assert judgerel_gate({FILE!r}, require="flip_rate <= .9").verdict == "PASS"
@@ -93,7 +95,9 @@ def test_the_fixture_passes_fails_and_skips(pytester):
             judgerel_gate({FILE!r}, require="valid_rate >= .95", inconclusive="skip")
     """)
     installed = {one.value for one in entry_points(group="pytest11")}
-    found = pytester.runpytest_inprocess(*([] if PLUGIN in installed else ["-p", PLUGIN]), "-rs")
+    # A process of its own: what a test imports first would be gone again after it.
+    loaded = [] if PLUGIN in installed else ["-p", PLUGIN]
+    found = pytester.runpytest_subprocess("-p", "no:randomly", *loaded)
     found.assert_outcomes(passed=1, failed=2, skipped=1)
     found.stdout.fnmatch_lines(["FAIL: 1 missed, 1 open, of 2", "INCONCLUSIVE: 2 open, of 2"])
 
