@@ -14,7 +14,7 @@ from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
 from judgerel_ray.benchmarks.feedbackqa import LABELS, load_feedbackqa
 from judgerel_ray.benchmarks.generic import Loaded, holds_items, read_generic
 from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
-from judgerel_ray.benchmarks.log import load_log
+from judgerel_ray.benchmarks.log import LOG, LOGGED, load_log
 from judgerel_ray.benchmarks.mix import draw_mix
 from judgerel_ray.benchmarks.mmlu_pro import load_mmlu_pro
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
@@ -26,9 +26,6 @@ from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa, load_truthfulqa_
 from judgerel_ray.core import GoldIs, Item, SweepError
 from judgerel_ray.core.files import is_folder
 from judgerel_ray.core.text import closest
-
-LOG = "log"
-"""Rows of judgments, several of one item: never a plain file of items."""
 
 
 def load_mix(path: str, *, seed: int = 1) -> tuple[Item, ...]:
@@ -170,9 +167,9 @@ def read_items(
             )
         return Loaded(_ANSWERED[benchmark](path, answers))
     # A table of questions with a right option may name its items as a plain one does.
-    but_for = ANSWERS if benchmark == MULTIPLE_CHOICE else ()
-    plain = benchmark not in LOADERS
-    if plain or (benchmark != LOG and not folder and holds_items(path, but_for=but_for)):
+    # So may a log, whose rows have an answer each; items that were made of one are plain.
+    but_for = {MULTIPLE_CHOICE: ANSWERS, LOG: LOGGED}.get(benchmark, ())
+    if benchmark not in LOADERS or (not folder and holds_items(path, but_for=but_for)):
         return read_generic(benchmark, path, gold_is=gold_is, ties=ties)
     if gold_is not in (None, REFERENCE):
         raise SweepError(

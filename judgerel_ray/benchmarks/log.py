@@ -9,9 +9,11 @@ from judgerel_ray.benchmarks.record import Record, shown_names
 from judgerel_ray.benchmarks.source import read_records
 from judgerel_ray.core import Item, Option
 
+LOG = "log"
 _NAMED = ("item_id", "question_id", "id", "sample_id")
 _ASKED = ("question", "input", "prompt", "instruction")
-_ANSWERED = ("answer", "response", "output", "completion", "reply")
+LOGGED = ("answer", "response", "output", "completion", "reply")
+"""What an answer may be called: a table that has one of these is a log, not one of items."""
 _GOLD = ("reference", "target", "expected", "expected_output")
 _BY = ("responder", "model", "system")
 
@@ -78,7 +80,7 @@ def load_log(path: str) -> tuple[Item, ...]:
                 f"item {name!r} has two questions", hint="give every question its own item_id"
             )
         who = _optional(record, _BY) or "answer"
-        answer = record.written(_first(record, _ANSWERED, "answer"))
+        answer = record.written(_first(record, LOGGED, "answer"))
         nth = 1 + sum(other == who for other, _ in one.answers)
         one.answers.setdefault((who, answer), who if nth == 1 else f"{who} {nth}")
     return admit(((_item(name, one), one.record) for name, one in found.items()), path=path)

@@ -51,8 +51,15 @@ def test_items_of_a_log_are_written_for_a_sweep(log, tmp_path):
     out = tmp_path / "items.parquet"
     assert judgerel_ray.items("log", log(), out=out) == 2
     assert [one.item_id for one in frame_to_items(pl.read_parquet(out))] == ["a", "b"]
-    # Whoever asks for them later reads them as items, not as a log.
-    assert load_items("mine", str(out))[0].options[1].text == "four"
+    # Whoever asks for them later reads them as items, whatever they call them.
+    for name in ("log", "mine"):
+        assert load_items(name, str(out))[0].options[1].text == "four"
+
+
+def test_a_log_with_the_columns_of_items_is_one(log):
+    rows = [{"item_id": "a", "question": "q?", "answer": text} for text in "xy"]
+    (item,) = load_items("log", log(rows))
+    assert [one.text for one in item.options] == ["x", "y"]
 
 
 @pytest.mark.parametrize(

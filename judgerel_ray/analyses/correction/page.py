@@ -85,7 +85,7 @@ def labelled_units(judged: Judged) -> tuple[pl.DataFrame, list[str]]:
     """
     there = judged.frame.collect_schema().names()
     apart = [name for name in _APART if name in there]
-    rows = count_judgments(judged.source, extra=apart).frame.filter(~FAILED)
+    rows = count_judgments(judged.source).frame.filter(~FAILED)
     unit = ["item_id", *(name for name in apart if name in rows.columns)]
     known = [name for name in rows.columns if name not in ("verdict", "score", "outcome", "n")]
     told = rows.group_by(*known, LABEL.alias("verdict"), maintain_order=True).agg(pl.col("n").sum())

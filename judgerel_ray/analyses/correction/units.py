@@ -138,8 +138,7 @@ def judged_values(
     A reply without a verdict does not pass; one without a score is left out, as requests that
     failed are.
     """
-    extra = [one for one in _APART if one in judged.frame.collect_schema()]
-    counted = count_judgments(judged.source, by=by, extra=extra)
+    counted = count_judgments(judged.source, by=by)
     rows = counted.frame.filter(~FAILED)
     if "verdict" not in rows.columns:
         rows = rows.with_columns(verdict=pl.lit(None, pl.String))

@@ -239,3 +239,29 @@ def test_two_judges_and_scores_tell_nothing_without_labels():
         judgerel_ray.correct(two.filter(judge="j0").drop("judge"))
     with pytest.raises(SweepError, match="--width needs --labels"):
         judgerel_ray.correct(two, width=0.1)
+
+
+def test_labels_of_people_that_were_imported_are_the_same(labels, tmp_path):
+    frame, truth = judged()
+    said = truth.head(80).with_columns(
+        rater=pl.lit("ann"), label=pl.when(pl.col("label") == 1).then(pl.lit("pass")).otherwise(
+            pl.lit("fail"))
+    )  # fmt: skip
+    file, out = labels(said), tmp_path / "people.parquet"
+    assert judgerel_ray.import_judgments("people", file, out=out) == 80
+    plain, imported = (judgerel_ray.correct(frame, labels=one) for one in (file, out))
+    assert imported.estimates.equals(plain.estimates)
+
+
+def test_a_group_without_labels_says_so_and_others_are_corrected(labels):
+    frame, truth = judged()
+    both = pl.concat([frame.with_columns(benchmark=pl.lit(name)) for name in "ab"])
+    file = labels(truth.head(80).with_columns(benchmark=pl.lit("a")))
+    found = judgerel_ray.correct(both, labels=file, width=0.2)
+    of = {row["benchmark"]: row for row in found.estimates.filter(estimate="ppi").to_dicts()}
+    assert (of["b"]["undefined"], of["b"]["value"], of["b"]["n_labels"]) == (
+        "too_few_labels", None, 0
+    )  # fmt: skip
+    assert of["a"]["low"] < truth["label"].mean() < of["a"]["high"]
+    text = printed(correction_blocks({k: v for k, v in found.tables().items() if v.width}))
+    assert "the pass rate cannot be corrected: too few labels" in text.replace("\n", " ")

@@ -178,8 +178,11 @@ def test_corrected_rate_has_the_published_interval():
 
 
 def test_a_judge_that_tells_nothing_corrects_nothing():
-    assert rogan_gladen([1, 1, 0, 0], [1, 0, 1, 0], [1, 0]).undefined == "judge_uninformative"
-    assert rogan_gladen([1, 1], [1, 0], [1, 0]).undefined == "too_few_labels"
+    guess = rogan_gladen([1, 1, 0, 0] * 5, [1, 0, 1, 0] * 5, [1, 0])
+    assert guess.undefined == "judge_uninformative"
+    few = [1] * 30 + [0] * 4
+    assert rogan_gladen(few, few, [1, 0]).undefined == "too_few_labels"
+    assert rogan_gladen([*few, 0], [*few, 0], [1, 0]).undefined is None
     with pytest.raises(ValueError, match=r"within \[0, 1\]"):
         judge_rates([2.0], [1.0])
 
