@@ -375,8 +375,8 @@ def test_a_named_format_is_not_taken_for_another(written):
 def test_repeats_that_the_format_hides_are_numbered_and_their_confounding_said(written):
     with pytest.warns(ReadingWarning) as told:
         found = import_logs("promptfoo", [written(("promptfoo", "results.json"))])
+    assert found["item_id"].n_unique() == 1
     judged = found.filter(pl.col("judge") != "people")
-    assert judged["item_id"].n_unique() == 1
     assert judged["replication"].to_list() == [0, 1, 2, 3]
     said = [str(one.message) for one in told]
     assert said == [
@@ -385,6 +385,17 @@ def test_repeats_that_the_format_hides_are_numbered_and_their_confounding_said(w
         "1 ratings by people are rows of the judge people",
         "recorded by the tool, and no verdict of a judge: 1 conflicting, 1 unparsed",
     ]
+
+
+@quiet
+def test_scores_of_both_versions_of_langfuse_name_what_was_scored(written):
+    subject = {**langfuse("EVAL", "BOOLEAN", True), "subject": {"kind": "trace", "id": "t"}}
+    del subject["traceId"]
+    log = ("langfuse", "scores.json")
+    found = import_logs("auto", [written(log, {"data": [langfuse("EVAL", "BOOLEAN", 1), subject]})])
+    assert found.select("item_id", "verdict", "replication").rows() == [
+        ("t", "pass", 0), ("t", "pass", 1)
+    ]  # fmt: skip
 
 
 def test_both_orders_of_a_pair_are_one_unit_with_the_place_that_won(written):

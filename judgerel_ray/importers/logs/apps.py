@@ -142,7 +142,9 @@ def _langfuse(path: str) -> Iterator[Row]:
     for _, found in records(path, _scores(sight(path))):
         one = mapping(found)
         source = str(one.get("source")).upper()
-        where = (one.get(name) for name in ("traceId", "observationId", "sessionId"))
+        # What is scored is a subject since version 3 of the API, three fields before.
+        where = [one.get(name) for name in ("traceId", "observationId", "sessionId")]
+        where.append(mapping(one.get("subject")).get("id"))
         item = ":".join(str(part) for part in where if part)
         numeric = str(one.get("dataType")).upper() == "NUMERIC"
         value = one.get("value")
