@@ -78,7 +78,7 @@ DEEPEVAL = {
     "testCases": [
         {"name": f"test_case_{n}", "input": "q", "actualOutput": "a", "metricsData": [
             {"name": "GEval", "success": ok, "score": 0.7, "evaluationModel": "g", "error": error},
-            {"name": "Exact", "success": True, "score": 1.0, "evaluationModel": None},
+            {"name": "Exact Match", "success": True, "score": 1.0, "evaluationModel": None},
         ]}
         for n, ok, error in ((0, True, None), (1, None, "Evaluation LLM outputted an invalid JSON"))
     ],
@@ -396,6 +396,29 @@ def test_scores_of_both_versions_of_langfuse_name_what_was_scored(written):
     assert found.select("item_id", "verdict", "replication").rows() == [
         ("t", "pass", 0), ("t", "pass", 1)
     ]  # fmt: skip
+
+
+@quiet
+@pytest.mark.parametrize(("run", "expected"), [("r", [0, 1]), (None, [0, 0])])
+def test_runs_of_mlflow_are_replications_and_other_traces_are_items(written, run, expected):
+    """As `mlflow.genai.evaluate` logs a trace of its own for each row of each run."""
+    meta = {"mlflow.traceInputs": '{"q": 1}'} | ({"mlflow.sourceRun": run} if run else {})
+    traces = [
+        {"info": {"trace_id": f"tr-{n}", "trace_metadata": meta,
+                  "assessments": [assessment("right", "LLM_JUDGE", "g", n > 0)]}}
+        for n in range(2)
+    ]  # fmt: skip
+    found = import_logs("auto", [written(("mlflow", "traces.jsonl"), lines(*traces))])
+    assert found["replication"].to_list() == expected
+
+
+@quiet
+def test_a_metric_of_ones_own_is_a_judge_without_a_name(written):
+    """As deepeval writes it: no field for what is None."""
+    case = {"name": "c0", "input": "q", "metricsData": [
+        {"name": "Mine", "success": True, "score": 1.0, "threshold": 0.5}]}  # fmt: skip
+    found = import_logs("auto", [written(("deepeval", "latest.json"), {"testCases": [case]})])
+    assert found.select("judge", "criterion", "verdict").rows() == [("unnamed", "Mine", "pass")]
 
 
 def test_both_orders_of_a_pair_are_one_unit_with_the_place_that_won(written):
