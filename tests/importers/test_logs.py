@@ -367,6 +367,15 @@ def test_what_is_no_log_is_refused(content, problem, tmp_path):
         import_logs("auto", [str(file)])
 
 
+def test_a_format_is_found_behind_hundreds_of_prompts(tmp_path):
+    file = tmp_path / "log.json"
+    results = {**PROMPTFOO["results"], "prompts": [{"raw": f"{n}"} for n in range(500)]}
+    del results["results"]
+    results["results"] = PROMPTFOO["results"]["results"]
+    file.write_text(json.dumps({"evalId": "e", "results": results}))
+    assert format_of(str(file)) == "promptfoo"
+
+
 def test_a_named_format_is_not_taken_for_another(written):
     with pytest.raises(SweepError, match="no log of promptfoo"):
         import_logs("promptfoo", [written(("batch", "output.jsonl"))])
