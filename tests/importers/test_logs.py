@@ -78,7 +78,7 @@ DEEPEVAL = {
     "testCases": [
         {"name": f"test_case_{n}", "input": "q", "actualOutput": "a", "metricsData": [
             {"name": "GEval", "success": ok, "score": 0.7, "evaluationModel": "g", "error": error},
-            {"name": "Exact", "success": True, "score": 1.0, "evaluationModel": None},
+            {"name": "Exact Match", "success": True, "score": 1.0, "evaluationModel": None},
         ]}
         for n, ok, error in ((0, True, None), (1, None, "Evaluation LLM outputted an invalid JSON"))
     ],
@@ -367,6 +367,15 @@ def test_what_is_no_log_is_refused(content, problem, tmp_path):
         import_logs("auto", [str(file)])
 
 
+def test_a_format_is_found_behind_hundreds_of_prompts(tmp_path):
+    file = tmp_path / "log.json"
+    results = {**PROMPTFOO["results"], "prompts": [{"raw": f"{n}"} for n in range(500)]}
+    del results["results"]
+    results["results"] = PROMPTFOO["results"]["results"]
+    file.write_text(json.dumps({"evalId": "e", "results": results}))
+    assert format_of(str(file)) == "promptfoo"
+
+
 def test_a_named_format_is_not_taken_for_another(written):
     with pytest.raises(SweepError, match="no log of promptfoo"):
         import_logs("promptfoo", [written(("batch", "output.jsonl"))])
@@ -375,8 +384,8 @@ def test_a_named_format_is_not_taken_for_another(written):
 def test_repeats_that_the_format_hides_are_numbered_and_their_confounding_said(written):
     with pytest.warns(ReadingWarning) as told:
         found = import_logs("promptfoo", [written(("promptfoo", "results.json"))])
+    assert found["item_id"].n_unique() == 1
     judged = found.filter(pl.col("judge") != "people")
-    assert judged["item_id"].n_unique() == 1
     assert judged["replication"].to_list() == [0, 1, 2, 3]
     said = [str(one.message) for one in told]
     assert said == [
@@ -385,6 +394,40 @@ def test_repeats_that_the_format_hides_are_numbered_and_their_confounding_said(w
         "1 ratings by people are rows of the judge people",
         "recorded by the tool, and no verdict of a judge: 1 conflicting, 1 unparsed",
     ]
+
+
+@quiet
+def test_scores_of_both_versions_of_langfuse_name_what_was_scored(written):
+    subject = {**langfuse("EVAL", "BOOLEAN", True), "subject": {"kind": "trace", "id": "t"}}
+    del subject["traceId"]
+    log = ("langfuse", "scores.json")
+    found = import_logs("auto", [written(log, {"data": [langfuse("EVAL", "BOOLEAN", 1), subject]})])
+    assert found.select("item_id", "verdict", "replication").rows() == [
+        ("t", "pass", 0), ("t", "pass", 1)
+    ]  # fmt: skip
+
+
+@quiet
+@pytest.mark.parametrize(("run", "expected"), [("r", [0, 1]), (None, [0, 0])])
+def test_runs_of_mlflow_are_replications_and_other_traces_are_items(written, run, expected):
+    """As `mlflow.genai.evaluate` logs a trace of its own for each row of each run."""
+    meta = {"mlflow.traceInputs": '{"q": 1}'} | ({"mlflow.sourceRun": run} if run else {})
+    traces = [
+        {"info": {"trace_id": f"tr-{n}", "trace_metadata": meta,
+                  "assessments": [assessment("right", "LLM_JUDGE", "g", n > 0)]}}
+        for n in range(2)
+    ]  # fmt: skip
+    found = import_logs("auto", [written(("mlflow", "traces.jsonl"), lines(*traces))])
+    assert found["replication"].to_list() == expected
+
+
+@quiet
+def test_a_metric_of_ones_own_is_a_judge_without_a_name(written):
+    """As deepeval writes it: no field for what is None."""
+    case = {"name": "c0", "input": "q", "metricsData": [
+        {"name": "Mine", "success": True, "score": 1.0, "threshold": 0.5}]}  # fmt: skip
+    found = import_logs("auto", [written(("deepeval", "latest.json"), {"testCases": [case]})])
+    assert found.select("judge", "criterion", "verdict").rows() == [("unnamed", "Mine", "pass")]
 
 
 def test_both_orders_of_a_pair_are_one_unit_with_the_place_that_won(written):

@@ -22,6 +22,8 @@ from judgerel_ray.importers.logs.row import (
 _CASES = ("testCases", "conversationalTestCases")
 _DEEPEVAL: tuple[Path, ...] = (*((name,) for name in _CASES), *(("testRunData", n) for n in _CASES))
 _NUMBERED = re.compile(r"(conversational_)?test_case_\d+")
+_COMPUTED = frozenset({"Exact Match", "Pattern Match", "Json Correctness", "Tool Correctness"})
+"""Metrics of DeepEval that ask no model for their verdict."""
 _SHORT = 40
 
 
@@ -34,7 +36,8 @@ def _deepeval(path: str) -> Iterator[Row]:
 
     Read from ``test_run/api.py`` of deepeval at a2e0d4c (``.deepeval/.latest_run_full.json``).
     Cases without a name are numbered in each run, so that they are known by their input. Metrics
-    without ``evaluationModel`` are computed, and left out; one with an error has no verdict.
+    that DeepEval computes are left out; people's own need name no model. One with an error has no
+    verdict. Fields that hold nothing are not written.
     """
     for at in (one for one in _DEEPEVAL if one in sight(path).first):
         for _, found in records(path, at):
@@ -47,7 +50,7 @@ def _deepeval(path: str) -> Iterator[Row]:
             metrics = case.get("metricsData")
             for one in map(mapping, metrics if isinstance(metrics, list) else []):
                 judge = text(one.get("evaluationModel"))
-                if judge is None:
+                if judge is None and one.get("name") in _COMPUTED:
                     continue
                 error = text(one.get("error"))
                 outcome = None
@@ -55,7 +58,8 @@ def _deepeval(path: str) -> Iterator[Row]:
                     unread = re.search(r"invalid json", error, re.I)
                     outcome = Outcome.UNPARSED if unread else Outcome.FAILED
                 yield Row(
-                    judge=judge, item_id=name, criterion=text(one.get("name")), outcome=outcome,
+                    judge=judge or UNNAMED, item_id=name, criterion=text(one.get("name")),
+                    outcome=outcome,
                     verdict=None if outcome else passed(one.get("success")),
                     score=None if outcome else number(one.get("score")),
                     answer=text(case.get("actualOutput") or case.get("turns")),
@@ -82,13 +86,26 @@ def _mlflow_known(seen: Sight) -> bool:
 def _mlflow(path: str) -> Iterator[Row]:
     """Judgments of traces with assessments, as ``Trace.to_dict`` of MLflow 3 writes them.
 
-    A person's assessment that ``overrides`` a judge's is a row of people, and the judge's stays.
-    Assessments by code and expectations are left out.
+    Every run of ``evaluate`` logs traces of its own: a trace of a run is known by its request, so
+    that runs are replications, any other by its id. A person's assessment that ``overrides`` a
+    judge's is a row of people, and the judge's stays. Assessments by code and expectations are left
+    out.
     """
     for _, found in records(path, _traces(sight(path))):
         record = mapping(found)
         info = mapping(record.get("info"))
+        meta = mapping(info.get("trace_metadata") or record.get("trace_metadata"))
+        asked = text(
+            meta.get("mlflow.traceInputs") or record.get("request") or info.get("request_preview")
+        )
+        answer = text(
+            meta.get("mlflow.traceOutputs")
+            or record.get("response")
+            or info.get("response_preview")
+        )
         trace = text(record.get("trace_id") or info.get("trace_id"))
+        if asked and meta.get("mlflow.sourceRun"):
+            trace = f"{asked[:_SHORT]}#{named_by(asked)}"
         for one in map(mapping, _assessed(record)):
             source, feedback = mapping(one.get("source")), mapping(one.get("feedback"))
             kind = str(source.get("source_type"))
@@ -102,7 +119,8 @@ def _mlflow(path: str) -> Iterator[Row]:
                     else text(source.get("source_id")) or UNNAMED,
                     "item_id": trace or text(one.get("trace_id")) or "",
                     "reply": text(one.get("rationale")),
-                    "question": text(info.get("request_preview") or record.get("request")),
+                    "question": asked,
+                    "answer": answer,
                     "outcome": Outcome.FAILED if feedback.get("error") else None,
                 },
                 text(one.get("assessment_name") or one.get("name")),
@@ -142,7 +160,9 @@ def _langfuse(path: str) -> Iterator[Row]:
     for _, found in records(path, _scores(sight(path))):
         one = mapping(found)
         source = str(one.get("source")).upper()
-        where = (one.get(name) for name in ("traceId", "observationId", "sessionId"))
+        # What is scored is a subject since version 3 of the API, three fields before.
+        where = [one.get(name) for name in ("traceId", "observationId", "sessionId")]
+        where.append(mapping(one.get("subject")).get("id"))
         item = ":".join(str(part) for part in where if part)
         numeric = str(one.get("dataType")).upper() == "NUMERIC"
         value = one.get("value")
@@ -237,6 +257,6 @@ def _attributes(given: object) -> dict[str, object]:
 
 
 DEEPEVAL = LogFormat(known=_deepeval_known, read=_deepeval, asks_again="runs")
-MLFLOW = LogFormat(known=_mlflow_known, read=_mlflow)
+MLFLOW = LogFormat(known=_mlflow_known, read=_mlflow, asks_again="runs")
 LANGFUSE = LogFormat(known=_langfuse_known, read=_langfuse)
 OPENTELEMETRY = LogFormat(known=_otel_known, read=_otel)

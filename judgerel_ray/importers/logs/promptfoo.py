@@ -75,16 +75,20 @@ def _judgments(record: Mapping[str, object], default: str) -> Iterator[Row]:
         responder += f", prompt {record['promptIdx']}"
     title = text(test.get("description")) or text(next(iter(shown.values()), None)) or "item"
     times: Counter[str] = Counter()
-    for component in components if isinstance(components, list) else [grading]:
-        graded = mapping(component)
-        assertion = mapping(graded.get("assertion"))
-        kind = str(assertion.get("type") or "").removeprefix("not-")
-        if kind != _HUMAN and kind not in _GRADED:
-            continue
+    assessed = [
+        (kind, assertion, graded)
+        for graded in map(mapping, components if isinstance(components, list) else [grading])
+        for assertion in [mapping(graded.get("assertion"))]
+        for kind in [str(assertion.get("type") or "").removeprefix("not-")]
+        if kind == _HUMAN or kind in _GRADED
+    ]
+    # A person's grade is of the same item as the model's: by the rubrics of all of them.
+    rubrics = [one.get("value") for kind, one, _ in assessed if kind != _HUMAN]
+    item = f"{title[:_SHORT]}#{named_by([shown, rubrics])}"
+    for kind, assertion, graded in assessed:
         metric = text(assertion.get("metric")) or kind
         times[metric] += 1
         criterion = metric if times[metric] == 1 else f"{metric} {times[metric]}"
-        rubric = None if kind == _HUMAN else assertion.get("value")
         reason, score = text(graded.get("reason")), number(graded.get("score"))
         outcome = None
         if kind != _HUMAN and reason and not score and _UNREAD.search(reason):
@@ -93,7 +97,7 @@ def _judgments(record: Mapping[str, object], default: str) -> Iterator[Row]:
             outcome = Outcome.CONFLICTING
         yield Row(
             judge=PEOPLE if kind == _HUMAN else _grader(assertion.get("provider")) or grader,
-            item_id=f"{title[:_SHORT]}#{named_by([shown, rubric])}",
+            item_id=item,
             criterion=criterion,
             responder=responder,
             verdict=None if outcome else passed(graded.get("pass")),

@@ -23,7 +23,7 @@ _CHUNK = 1 << 20
 _NEAR_THE_END = 16  # an error so near the end of what was read may be of its being cut there
 _LINES = (".jsonl", ".ndjson")
 _PACKED = (".gz", ".bz2", ".xz")
-_LOOKED_AT = 200  # values of a document in which lists are looked for
+_LOOKED_AT = 1000  # values of a document in which lists are looked for
 _DECODER = json.JSONDecoder()
 
 
