@@ -29,9 +29,9 @@ from judgerel_ray.importers.verb import import_judgments, items  # isort: skip
 from judgerel_ray.analyses.reliability.verb import questions, reduce, serving  # isort: skip
 from judgerel_ray.analyses.confusion.verb import uncertainty  # isort: skip
 from judgerel_ray.analyses.distributions.verb import distributions  # isort: skip
-from judgerel_ray.analyses.ratings.verb import align, rank, scales  # isort: skip
 from judgerel_ray.analyses.selection.verb import select, systems  # isort: skip
 from judgerel_ray.analyses.panels.verb import cascade, panels  # isort: skip
+from judgerel_ray.analyses.ratings.verb import align, rank, scales  # isort: skip
 from judgerel_ray.analyses.advice.verb import advise  # isort: skip
 from judgerel_ray.analyses.comparison.verb import compare  # isort: skip
 from judgerel_ray.reporting.verb import report  # isort: skip

@@ -10,6 +10,7 @@ from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
 from judgerel_ray.analyses.confusion.lead import Uncertain
 from judgerel_ray.analyses.distributions.distributions import limit_table, width_table
 from judgerel_ray.analyses.distributions.show import Distributed
+from judgerel_ray.analyses.ratings.page import RatingOptions, weighted_ratings
 from judgerel_ray.analyses.reliability.reducing import Judged
 from judgerel_ray.core.traits import protocols_where
 from judgerel_ray.counting.declared import declared_scales, of_protocols
@@ -62,3 +63,23 @@ def replicated(judged: Judged) -> Judged:
     menus = {name: menu for name, menu in judged.menus.items() if name not in once}
     plain = ~_made_matrices()
     return replace(judged, frame=judged.frame.filter(plain), only=(plain,), menus=menus)
+
+
+def with_weighted(
+    found: Probabilities | None, judged: Judged, options: RatingOptions
+) -> Probabilities | None:
+    """Add what distributions of ratings say of responses, and where none was sampled of alignment.
+
+    Raises
+    ------
+    SweepError
+        If there is no such reference, or nothing was rated for it.
+    """
+    if found is None or found.distributed is None:
+        return found
+    if (ratings := weighted_ratings(judged, options)) is None:
+        return found
+    weighted, aligned = ratings
+    return replace(
+        found, distributed=replace(found.distributed, weighted=weighted, aligned=aligned)
+    )

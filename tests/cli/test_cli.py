@@ -159,8 +159,8 @@ OPTIONS = {
 GROUPS = {
     "Ask": ["plan", "run", "exact", "status", "verify"],
     "Data": ["items", "import"],
-    "Analyse": ["reduce", "questions", "serving", "uncertainty", "distributions", "scales", "align",
-                "rank", "select", "systems", "panels", "cascade"],
+    "Analyse": ["reduce", "questions", "serving", "uncertainty", "distributions", "select",
+                "systems", "panels", "cascade", "scales", "align", "rank"],
     "Decide": ["advise", "compare", "report"],
 }  # fmt: skip
 
