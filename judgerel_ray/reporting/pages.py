@@ -38,12 +38,12 @@ from judgerel_ray.counting.given import Given
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.protocols.registry import protocol_named
-from judgerel_ray.reporting.html import Measured, render_report
-from judgerel_ray.reporting.probability_page import (
+from judgerel_ray.reporting.chances import (
     replicated,
     run_probabilities,
     with_weighted,
 )
+from judgerel_ray.reporting.html import Measured, render_report
 from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, reading, scan_judgments
 from judgerel_ray.store.outputs import output_to
 from judgerel_ray.store.status import read_status
