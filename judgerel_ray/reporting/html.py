@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from judgerel_ray.analyses.distributions.show import settled_blocks
+from judgerel_ray.analyses.reliability.figures import alpha_charts
 from judgerel_ray.analyses.reliability.headlines import WARNINGS, cautions, group_leads
 from judgerel_ray.analyses.reliability.page import (
     Questions,
-    alpha_charts,
     answer_section,
     coefficient_section,
     headline_table,
