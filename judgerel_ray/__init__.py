@@ -30,9 +30,9 @@ from judgerel_ray.analyses.doctor.verb import doctor  # isort: skip
 from judgerel_ray.analyses.reliability.verb import questions, reduce, serving  # isort: skip
 from judgerel_ray.analyses.confusion.verb import uncertainty  # isort: skip
 from judgerel_ray.analyses.distributions.verb import distributions  # isort: skip
-from judgerel_ray.analyses.ratings.verb import align, rank, scales  # isort: skip
 from judgerel_ray.analyses.selection.verb import select, systems  # isort: skip
 from judgerel_ray.analyses.panels.verb import cascade, panels  # isort: skip
+from judgerel_ray.analyses.ratings.verb import align, rank, scales  # isort: skip
 from judgerel_ray.analyses.advice.verb import advise  # isort: skip
 from judgerel_ray.analyses.comparison.verb import compare  # isort: skip
 from judgerel_ray.analyses.gate.verb import gate  # isort: skip

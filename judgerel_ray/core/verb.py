@@ -199,6 +199,9 @@ class Verb:
         From the result to what is printed.
     file : str
         Which of several tables ``--out`` writes; empty where there is one.
+    section : str
+        ``module:function`` that makes the page's sections from the judgments and the page's
+        options; empty where the page has none. It is imported when a page is made.
     """
 
     name: str
@@ -210,6 +213,7 @@ class Verb:
     prints: Prints
     show: Callable[[Any], Any] | None
     file: str = ""
+    section: str = ""
 
 
 VERBS: dict[str, Verb] = {}
@@ -225,6 +229,7 @@ def verb(
     prints: Prints = "file",
     show: Callable[[Found], object] | None = None,
     file: str = "",
+    section: str = "",
     basis: Callable[[Source, Options], tuple[Source, Callable[[], None]]] | None = None,
     name: str | None = None,
 ) -> Callable[[Callable[[Source, Options], Found]], Callable[Concatenate[Source, P], Found]]:
@@ -237,7 +242,7 @@ def verb(
     ----------
     options : type
         The options class: a frozen dataclass, a field an option.
-    group, help, source, prints, show, file
+    group, help, source, prints, show, file, section
         As of :class:`Verb`; a source in brackets may be left out, and is None then.
     basis : callable, optional
         Opens what is read, and gives what says, once numbers are made of it, what they rest on:
@@ -288,7 +293,7 @@ def verb(
         called.__doc__ = _with_parameters(act.__doc__ or "", options)
         VERBS[name or act.__name__] = Verb(
             name=name or act.__name__, help=help, group=group, options=options, act=act,
-            source=source, prints=prints, show=show, file=file,
+            source=source, prints=prints, show=show, file=file, section=section,
         )  # fmt: skip
         return cast("Callable[Concatenate[Source, P], Found]", called)
 

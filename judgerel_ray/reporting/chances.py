@@ -1,15 +1,26 @@
-"""What a page says of probabilities that were read, beside what was sampled."""
+"""Probabilities that a run read, on its page: uncertainty of judgments, limits of replication."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import polars as pl
+
+from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
 from judgerel_ray.analyses.confusion.lead import Uncertain, uncertainty_lead
 from judgerel_ray.analyses.confusion.show import uncertainty_sections
+from judgerel_ray.analyses.distributions.distributions import limit_table, width_table
 from judgerel_ray.analyses.distributions.show import Distributed, distribution_sections
+from judgerel_ray.analyses.ratings.page import RatingOptions, weighted_ratings
 from judgerel_ray.analyses.ratings.show import alignment_section
 from judgerel_ray.analyses.reliability.page import Questions
+from judgerel_ray.analyses.reliability.reducing import Judged
 from judgerel_ray.blocks.blocks import Block, Paragraph
+from judgerel_ray.core.traits import protocols_where
+from judgerel_ray.counting.declared import declared_scales, of_protocols
+from judgerel_ray.counting.given import Given
+from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
+from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, read_distributions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,3 +90,68 @@ def _distributed(found: Distributed) -> list[Block]:
         *distribution_sections(found),
         *alignment_section(found.aligned),
     ]
+
+
+def run_probabilities(run: RunDirectory) -> Probabilities:
+    """Read what the page shows of a run's probabilities; nothing of what it has none."""
+    return Probabilities(uncertain=_read_uncertain(run), distributed=_read_distributed(run))
+
+
+def _read_uncertain(run: RunDirectory) -> Uncertain | None:
+    """Of confusion matrices."""
+    if not run.exists(CONFUSIONS):
+        return None
+    wanted = _made_matrices() & pl.col("role").is_in(["judge", "assessor"])
+    replies = (
+        scan_judgments(run, columns=CHEAP_COLUMNS)
+        .filter(wanted)
+        .group_by("judge", "benchmark", "role", "outcome")
+        .agg(n=pl.len())
+        .sort("judge", "benchmark", "role", "outcome")
+        .collect()
+    )
+    return Uncertain(tables=run_uncertainty_tables(Given(rows=run.url, run=run)), replies=replies)
+
+
+def _read_distributed(run: RunDirectory) -> Distributed | None:
+    """Of verdict distributions."""
+    if not run.exists(DISTRIBUTIONS):
+        return None
+    distributions = read_distributions(run)
+    limits = limit_table(distributions, scales=declared_scales(run))
+    return Distributed(limits=limits, widths=width_table(distributions))
+
+
+def _made_matrices() -> pl.Expr:
+    """Rows that confusion matrices are made of."""
+    return of_protocols(lambda one: one.makes_matrices)
+
+
+def replicated(judged: Judged) -> Judged:
+    """Leave out judgments of confusion asks: each is made once, so agreement has no meaning."""
+    once = protocols_where(lambda one: one.makes_matrices)
+    if judged.run is None or not judged.menus.keys() & set(once):
+        return judged
+    menus = {name: menu for name, menu in judged.menus.items() if name not in once}
+    plain = ~_made_matrices()
+    return replace(judged, frame=judged.frame.filter(plain), only=(plain,), menus=menus)
+
+
+def with_weighted(
+    found: Probabilities | None, judged: Judged, options: RatingOptions
+) -> Probabilities | None:
+    """Add what distributions of ratings say of responses, and where none was sampled of alignment.
+
+    Raises
+    ------
+    SweepError
+        If there is no such reference, or nothing was rated for it.
+    """
+    if found is None or found.distributed is None:
+        return found
+    if (ratings := weighted_ratings(judged, options)) is None:
+        return found
+    weighted, aligned = ratings
+    return replace(
+        found, distributed=replace(found.distributed, weighted=weighted, aligned=aligned)
+    )

@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from judgerel_ray.analyses.distributions.show import settled_blocks
-from judgerel_ray.analyses.panels.show import Together, panel_sections
-from judgerel_ray.analyses.ratings.show import Rated, rating_sections
+from judgerel_ray.analyses.reliability.figures import alpha_charts
 from judgerel_ray.analyses.reliability.headlines import WARNINGS, cautions, group_leads
 from judgerel_ray.analyses.reliability.page import (
     Questions,
-    alpha_charts,
     answer_section,
     coefficient_section,
     headline_table,
@@ -22,7 +20,6 @@ from judgerel_ray.analyses.reliability.page import (
     unstable_section,
 )
 from judgerel_ray.analyses.reliability.show import failure_lines
-from judgerel_ray.analyses.selection.show import Selected, selection_sections
 from judgerel_ray.analyses.serving.show import serving_blocks
 from judgerel_ray.blocks.blocks import Block, Facts, Figures, Lines, Paragraph, Section
 from judgerel_ray.blocks.html import rendered_page
@@ -67,14 +64,8 @@ class Measured:
         From :func:`judgerel_ray.counting.outcomes.failed_requests`.
     serving : pl.DataFrame, optional
         From :func:`judgerel_ray.analyses.serving.noise.serving_noise`.
-    rated : Rated, optional
-        What is compared of ratings.
-    selected : Selected, optional
-        What selecting among answers by confidence is worth, and systems compared.
-    together : Together, optional
-        What judges are worth as a panel, and one after the other.
-    cascaded : pl.DataFrame, optional
-        From :func:`judgerel_ray.analyses.panels.cascades.cascaded_table`.
+    sections : sequence of Block
+        Of the other analyses, as their verbs name them.
     """
 
     coefficients: pl.DataFrame
@@ -84,10 +75,7 @@ class Measured:
     settled: pl.DataFrame | None = None
     failures: pl.DataFrame | None = None
     serving: pl.DataFrame | None = None
-    rated: Rated | None = None
-    selected: Selected | None = None
-    together: Together | None = None
-    cascaded: pl.DataFrame | None = None
+    sections: Sequence[Block] = ()
 
 
 def render_report(
@@ -194,9 +182,7 @@ def _measured(measured: Measured, questions: Questions | None) -> list[Block]:
     groups = group_columns(coefficients)
     return [
         Section("What came back", outcome_section(measured.outcomes)),
-        *selection_sections(measured.selected),
-        *panel_sections(measured.together, measured.cascaded),
-        *rating_sections(measured.rated),
+        *measured.sections,
         Section("Alpha against temperature", _charts(coefficients)),
         Section("Serving noise", serving_blocks(measured.serving)),
         Section("Stable verdicts", _settled(measured.settled)),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from pkgutil import resolve_name
 
 import polars as pl
 
 from judgerel_ray.analyses.distributions.from_run import settled_of
-from judgerel_ray.analyses.panels.from_run import cascaded_of, together_of
+from judgerel_ray.analyses.ratings.page import RatingOptions, unknown_scales, with_scales
 from judgerel_ray.analyses.reliability.basis import failures_of, unread_damage
 from judgerel_ray.analyses.reliability.positions import verdict_positions
 from judgerel_ray.analyses.reliability.reducing import (
@@ -21,8 +21,8 @@ from judgerel_ray.analyses.reliability.reducing import (
 )
 from judgerel_ray.analyses.reliability.stability import least_stable
 from judgerel_ray.analyses.reliability.tolerance import AT_MOST
-from judgerel_ray.analyses.selection.from_run import selected_of
 from judgerel_ray.analyses.serving.from_run import serving_of
+from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.blocks.charts import not_drawn
 from judgerel_ray.blocks.words import (
     coefficient_name,
@@ -33,20 +33,18 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.config import AskTable, Judge, parse_sweep
 from judgerel_ray.core import ReadingWarning, count_of
+from judgerel_ray.core.verb import VERBS
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.given import Given
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.protocols.registry import protocol_named
-from judgerel_ray.reporting.html import Measured, render_report
-from judgerel_ray.reporting.probability_page import replicated, run_probabilities
-from judgerel_ray.reporting.rating_page import (
-    RatingOptions,
-    ratings_of,
-    unknown_scales,
-    with_scales,
+from judgerel_ray.reporting.chances import (
+    replicated,
+    run_probabilities,
     with_weighted,
 )
+from judgerel_ray.reporting.html import Measured, render_report
 from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, reading, scan_judgments
 from judgerel_ray.store.outputs import output_to
 from judgerel_ray.store.status import read_status
@@ -90,12 +88,7 @@ def report_path(
         judged = with_scales(replicated(opened), options)
         probabilities = with_weighted(probabilities, judged, options)
         absent = _absent(judged)
-        measured = None if absent else _measured(judged)
-        if measured is not None:
-            rated, selected = ratings_of(judged, options), selected_of(judged)
-            together, cascaded = together_of(judged), cascaded_of(judged)
-            held = replace(measured, together=together, cascaded=cascaded)
-            measured = replace(held, rated=rated, selected=selected)
+        measured = None if absent else _measured(judged, options)
         page = render_report(
             measured,
             title=_title(judged, str(path)),
@@ -120,7 +113,13 @@ def _questions(run: RunDirectory) -> dict[tuple[str, str], str]:
     return {(benchmark, item): text for benchmark, item, text in items.iter_rows()}
 
 
-def _measured(judged: Judged) -> Measured:
+def _sections(judged: Judged, options: RatingOptions) -> list[Block]:
+    """The sections that verbs name, in the order of the verbs."""
+    makers = [resolve_name(one.section) for one in VERBS.values() if one.section]
+    return [block for make in makers for block in make(judged, options)]
+
+
+def _measured(judged: Judged, options: RatingOptions) -> Measured:
     """What reducers find."""
     coefficients = tolerated(judged, ReduceOptions())
     return Measured(
@@ -133,6 +132,7 @@ def _measured(judged: Judged) -> Measured:
         settled=settled_of(judged.run),
         failures=failures_of(judged, coefficients),
         serving=serving_of(judged, coefficients),
+        sections=_sections(judged, options),
     )
 
 

@@ -62,8 +62,8 @@ def report(path: Judgments | Given, asked: ReportRequest) -> str:
     ...     report(example("run"), out=f"{folder}/page.html").removeprefix(folder)
     '/page.html'
     """
+    from judgerel_ray.analyses.ratings.page import rating_options
     from judgerel_ray.reporting.pages import report_path
-    from judgerel_ray.reporting.rating_page import rating_options
 
     options = rating_options(
         reference=None if asked.reference is None else fspath(asked.reference),

@@ -161,8 +161,8 @@ OPTIONS = {
 GROUPS = {
     "Ask": ["plan", "run", "exact", "status", "verify"],
     "Data": ["items", "import", "doctor"],
-    "Analyse": ["reduce", "questions", "serving", "uncertainty", "distributions", "scales", "align",
-                "rank", "select", "systems", "panels", "cascade"],
+    "Analyse": ["reduce", "questions", "serving", "uncertainty", "distributions", "select",
+                "systems", "panels", "cascade", "scales", "align", "rank"],
     "Decide": ["advise", "compare", "gate", "correct", "label", "report"],
 }  # fmt: skip
 

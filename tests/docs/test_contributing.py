@@ -7,7 +7,9 @@ import importlib.util
 import inspect
 import json
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -87,10 +89,15 @@ def test_its_engine_keeps_the_protocol_and_needs_a_fingerprint_of_its_own(monkey
         judge_fingerprint(spec)
 
 
-def test_its_analysis_is_a_verb_a_function_and_a_page_of_the_reference(
+def test_its_analysis_is_a_verb_a_function_a_section_and_a_page_of_the_reference(
     tmp_path, monkeypatch, capsys
 ):
-    unanimity = code_of("Add an analysis")["unanimity"]
+    code = code_of("Add an analysis")
+    unanimity = code["unanimity"]
+    for name in ("", ".verb"):
+        module = ModuleType(f"judgerel_ray.analyses.unanimity{name}")
+        module.__dict__.update(code)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setitem(VERBS, "unanimity", VERBS.pop("unanimity"))
     monkeypatch.setattr(judgerel_ray, "unanimity", unanimity, raising=False)
     monkeypatch.setattr(judgerel_ray, "__all__", [*judgerel_ray.__all__, "unanimity"])
@@ -108,6 +115,11 @@ def test_its_analysis_is_a_verb_a_function_and_a_page_of_the_reference(
     named = [dict(zip(("judge", "n_items", "unanimous"), row, strict=True)) for row in shares]
     assert json.loads(out.read_text()) == named
     assert '"unanimous": 0.5' in told
+    page = tmp_path / "page.html"
+    judgerel_ray.report(str(file), out=str(page))
+    text = " ".join(re.sub(r"<[^>]+>", " ", page.read_text("utf-8")).split())
+    assert re.search(r"Unanimity .*judge n_items unanimous a 2 0\.5\S* b 2 1", text), text
+    assert text.index("What came back") < text.index("Unanimity") < text.index("All coefficients")
     assert "judge  n_items  unanimous" in told
     with pytest.raises(SystemExit):
         main(["unanimity", "--help"])

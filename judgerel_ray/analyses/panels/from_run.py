@@ -18,12 +18,13 @@ from judgerel_ray.analyses.panels.cascades import (
     cascaded_table,
     orders_itself,
 )
-from judgerel_ray.analyses.panels.show import Together
+from judgerel_ray.analyses.panels.show import Together, panel_sections
 from judgerel_ray.analyses.panels.tables import PanelTables, panel_tables
 from judgerel_ray.analyses.panels.voters import Voters, check_voters, read_voters
 from judgerel_ray.analyses.reliability.reducing import Judged, open_judgments
 from judgerel_ray.analyses.selection.from_run import known_items, open_systems
 from judgerel_ray.analyses.selection.spending import Price
+from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.declared import ask_benchmarks, of_protocols
@@ -114,6 +115,11 @@ def open_voters(
     found = read_voters(systems, judged.frame, prices=prices, confidence=confidence)
     check_voters(found, systems)
     return found
+
+
+def panels_on_page(judged: Judged, _options: object) -> list[Block]:
+    """Make the page's sections on panels and cascades."""
+    return panel_sections(together_of(judged), cascaded_of(judged))
 
 
 def together_of(judged: Judged) -> Together | None:

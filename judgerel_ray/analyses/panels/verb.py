@@ -61,6 +61,7 @@ def _show_panels(found: PanelTables) -> Printed:
     help="judges together: majorities, best panels, what the next one adds",
     show=_show_panels,
     file="best",
+    section="judgerel_ray.analyses.panels.from_run:panels_on_page",
     basis=basis_of,
 )
 def panels(path: Judgments | Given, asked: PanelsRequest) -> PanelTables:

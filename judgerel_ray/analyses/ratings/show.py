@@ -21,7 +21,7 @@ from judgerel_ray.analyses.ratings.cells import (
     rank_cells,
 )
 from judgerel_ray.analyses.ratings.figures import across_figures, own_figures, rank_figures
-from judgerel_ray.analyses.reliability.page import alpha_charts
+from judgerel_ray.analyses.reliability.figures import alpha_charts
 from judgerel_ray.blocks.blocks import (
     Block,
     Column,

@@ -20,11 +20,12 @@ from judgerel_ray.analyses.reliability.reducing import (
     strangers_of,
 )
 from judgerel_ray.analyses.selection.selection import Selection, SelectionOptions, selection_tables
-from judgerel_ray.analyses.selection.show import Selected
+from judgerel_ray.analyses.selection.show import Selected, selection_sections
 from judgerel_ray.analyses.selection.systems import System, read_systems
 from judgerel_ray.analyses.selection.systems_compared import SystemComparison, compare_systems
 from judgerel_ray.analyses.selection.systems_cost import read_spending
 from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
+from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.declared import of_protocols, right_verdicts
@@ -112,6 +113,11 @@ def open_systems(
             hint="--gold FILE: a table of item_id and gold",
         )
     return read_systems(frame, gold=right, by=by, chances=run_chances(judged.run))
+
+
+def selection_on_page(judged: Judged, _options: object) -> list[Block]:
+    """Make the page's sections on selecting among answers, and on systems compared."""
+    return selection_sections(selected_of(judged))
 
 
 def selected_of(judged: Judged) -> Selected | None:

@@ -79,6 +79,7 @@ def _show_selection(found: Selection) -> Printed:
     help="accuracy by confidence: which answers to accept",
     show=_show_selection,
     file="systems",
+    section="judgerel_ray.analyses.selection.from_run:selection_on_page",
     basis=basis_of,
 )
 def select(path: Judgments | Given, asked: SelectRequest) -> Selection:

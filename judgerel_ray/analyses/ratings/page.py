@@ -12,12 +12,12 @@ from judgerel_ray.analyses.ratings.alignment import reference_scores
 from judgerel_ray.analyses.ratings.from_run import PEOPLE, Ratings
 from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice, compared_scales, scale_choice
 from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks
-from judgerel_ray.analyses.ratings.show import Rated
+from judgerel_ray.analyses.ratings.show import Rated, rating_sections
 from judgerel_ray.analyses.reliability.reducing import Judged
+from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.groups.rated import RatedGroup
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_names
-from judgerel_ray.reporting.chances import Probabilities
 
 _NOTHING = pl.DataFrame()
 _ALIGNED = ("pearson", "spearman", "kendall", "icc_agreement")
@@ -99,8 +99,8 @@ def unknown_scales(judged: Judged) -> list[tuple[str, str]]:
     return [("ratings", message)]
 
 
-def ratings_of(judged: Judged, options: RatingOptions) -> Rated | None:
-    """What a page says of ratings; None where nothing was rated on a scale whose ends are known.
+def ratings_on_page(judged: Judged, options: RatingOptions) -> list[Block]:
+    """Make the page's sections on ratings; none where nothing was rated.
 
     Raises
     ------
@@ -108,6 +108,11 @@ def ratings_of(judged: Judged, options: RatingOptions) -> Rated | None:
         If there is no such reference, nothing was rated for it, a file is none, or there are not
         the scales to compare that are asked for.
     """
+    return rating_sections(_rated(judged, options))
+
+
+def _rated(judged: Judged, options: RatingOptions) -> Rated | None:
+    """What a page says of ratings; None where no scale with known ends was rated on."""
     reference, outside, choice = options.reference, options.outside, options.choice
     names = _names(judged)
     if not names and (reference or outside or choice):
@@ -142,31 +147,26 @@ def ratings_of(judged: Judged, options: RatingOptions) -> Rated | None:
     )
 
 
-def with_weighted(
-    found: Probabilities | None, judged: Judged, options: RatingOptions
-) -> Probabilities | None:
-    """Add what distributions of ratings say of responses, and where none was sampled of alignment.
+def weighted_ratings(
+    judged: Judged, options: RatingOptions
+) -> tuple[pl.DataFrame, pl.DataFrame] | None:
+    """Scores of responses by the distributions of ratings; their alignment where none was sampled.
 
     Raises
     ------
     SweepError
         If there is no such reference, or nothing was rated for it.
     """
-    if found is None or found.distributed is None:
-        return found
     ratings = Ratings(judged=judged)
     if ratings.weighted.is_empty():
-        return found
+        return None
     aligned, reference = _NOTHING, options.reference
     if not ratings.sampled:
         if reference is None and _has_reference(ratings.expected, ratings.people()):
             reference = PEOPLE
         if reference is not None:
             aligned = ratings.aligned(reference, _ALIGNED)
-    distributed = replace(
-        found.distributed, weighted=weighted_summary(ratings.weighted), aligned=aligned
-    )
-    return replace(found, distributed=distributed)
+    return weighted_summary(ratings.weighted), aligned
 
 
 def _names(judged: Judged) -> tuple[str, ...]:
