@@ -31,6 +31,7 @@ OPTIONS = {
     "plan": ["SWEEP.toml", "--json"],
     "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ask-lost"],
     "exact": ["SWEEP.toml", "--out RUN", "--address ADDRESS"],
+    "refresh": ["SERIES.toml", "--address ADDRESS", "--json"],
     "status": ["RUN", "--json"],
     "verify": ["RUN"],
     "items": [
@@ -157,7 +158,7 @@ OPTIONS = {
     ],
 }  # fmt: skip
 GROUPS = {
-    "Ask": ["plan", "run", "exact", "status", "verify"],
+    "Ask": ["plan", "run", "exact", "status", "verify", "refresh"],
     "Data": ["items", "import"],
     "Analyse": ["reduce", "questions", "serving", "uncertainty", "distributions", "scales", "align",
                 "rank", "select", "systems", "panels", "cascade"],
