@@ -46,9 +46,9 @@ from judgerel_ray.core import (
 if TYPE_CHECKING:
     from judgerel_ray.config import Sweep
 
-DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED, STOPPED = 0, 1, 2, 3, 130
+DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED, DRIFT, STOPPED = 0, 1, 2, 3, 6, 130
 STDOUT, STDERR = 1, 2
-ASKING = ("run", "exact")
+ASKING = ("run", "exact", "refresh")
 EXTRAS = {
     "ray": "run", "openai": "run", "pyarrow": "run",
     "vllm": "vllm", "torch": "vllm", "transformers": "vllm", "tokenizers": "vllm",
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 done, 1 some requests failed and are recorded, 2 the caller's mistake (one line), 3 the
         cluster or an engine failed, or who asks judges was stopped, 4 and 5 what ``gate`` fails or
-        leaves open, 130 anything else was stopped.
+        leaves open, 6 a series' judge is called drifted, 130 anything else was stopped.
 
     Examples
     --------
@@ -259,6 +259,32 @@ def _run_sweep(sweep: Sweep, request: Any) -> int:
     return MISTAKE if summary.mistakes else SOME_FAILED
 
 
+def _refresh(asked: Asked) -> int:
+    """Refresh a series, and say where its judges stand."""
+    from judgerel_ray.analyses.drift.show import summary_text
+
+    with _stdout_kept(), _interruptible():
+        found = asked.verb.act(asked.source, asked.request())
+    if asked.printing:
+        print(json.dumps(found.as_json(), indent=2))
+    else:
+        tell(found.line)
+        if found.state in ("done", "partial"):
+            tell(summary_text(found.summary))
+    for judge, problem in found.problems.items():
+        tell(f"judgerel: judge {judge} was given up: {one_line(problem)}", aside=True)
+    if found.alarm:
+        drifted = [one for one in found.summary["judges"] if one["alarm"]]
+        names = ", ".join(f"{one['judge']} since refresh {one['since']}" for one in drifted)
+        hint = "see trend.html of the series; drift.since = N accepts it from refresh N on"
+        tell(f"judgerel: drift of judge {names}. Try: {hint}", aside=True)
+        return DRIFT
+    if found.mistakes:
+        return MISTAKE
+    failed = found.state in ("pending", "partial") or found.refused
+    return SOME_FAILED if failed else DONE
+
+
 def _status(asked: Asked) -> int:
     """Print how a run stands."""
     from judgerel_ray.reporting.standing import status_text
@@ -285,6 +311,7 @@ ACTS: dict[str, Callable[[Asked], int]] = {
     "plan": _plan,
     "run": _run,
     "exact": _exact,
+    "refresh": _refresh,
     "status": _status,
     "verify": _verify,
     "items": write_items,

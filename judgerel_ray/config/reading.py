@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -75,19 +75,29 @@ def load_sweep(path: str | Path) -> Sweep:
     ...     print(error)
     no such sweep file [file=no-such.toml]. Try: name an existing .toml file
     """
-    file = Path(path)
+    text = file_text(path, "sweep")
+    return parse_sweep(text, source=str(path), folder=str(Path(path).resolve().parent))
+
+
+def file_text(path: str | Path, kind: str) -> str:
+    """The text of a sweep or series file.
+
+    Raises
+    ------
+    SweepError
+        If it cannot be read.
+    """
     try:
-        content = file.read_bytes()
+        content = Path(path).read_bytes()
     except FileNotFoundError:
         raise SweepError(
-            "no such sweep file", where={"file": str(path)}, hint="name an existing .toml file"
+            f"no such {kind} file", where={"file": str(path)}, hint="name an existing .toml file"
         ) from None
     except (OSError, ValueError) as error:
         raise SweepError(
-            f"cannot read the sweep file: {error}", where={"file": str(path)}
+            f"cannot read the {kind} file: {error}", where={"file": str(path)}
         ) from None
-    text = decoded(content, where={"file": str(path)}, lines=True)
-    return parse_sweep(text, source=str(path), folder=str(file.resolve().parent))
+    return decoded(content, where={"file": str(path)}, lines=True)
 
 
 def parse_sweep(text: str, *, source: str = "sweep.toml", folder: str = "") -> Sweep:
@@ -116,8 +126,30 @@ def parse_sweep(text: str, *, source: str = "sweep.toml", folder: str = "") -> S
     >>> sweep.ask[0].temperatures
     (1.0, 0.0)
     """
+    content = toml_content(text, source)
+    for own in OWN_FIELDS & set(content):
+        raise SweepError(f"{own} is not a key of a sweep", where={"file": source})
     try:
-        content = tomllib.loads(text)
+        return Sweep.current().model_validate({**content, "folder": folder, "text": text})
+    except ValidationError as error:
+        raise one_line(error, source) from None
+
+
+def toml_content(text: str, source: str) -> dict[str, Any]:
+    """What a TOML text holds.
+
+    Raises
+    ------
+    SweepError
+        If it is none; the message names the place.
+
+    Examples
+    --------
+    >>> toml_content("a = 1", "s.toml")
+    {'a': 1}
+    """
+    try:
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SweepError(
             f"not TOML: {error}", where={"file": source}, hint="check quotes and brackets there"
@@ -126,16 +158,10 @@ def parse_sweep(text: str, *, source: str = "sweep.toml", folder: str = "") -> S
         raise SweepError("not TOML: nested too deeply", where={"file": source}) from None
     except ValueError:  # Python reads no whole number of more than 4,300 digits
         raise SweepError("not TOML: a number is too long", where={"file": source}) from None
-    for own in OWN_FIELDS & set(content):
-        raise SweepError(f"{own} is not a key of a sweep", where={"file": source})
-    try:
-        return Sweep.current().model_validate({**content, "folder": folder, "text": text})
-    except ValidationError as error:
-        raise _one_line(error, source) from None
 
 
-def _one_line(error: ValidationError, source: str) -> SweepError:
-    """The first problem in words, and how many more there are."""
+def one_line(error: ValidationError, source: str, root: type[BaseModel] = Sweep) -> SweepError:
+    """The first problem of a file in words, and how many more there are; `root` is its table."""
     details = error.errors(include_url=False, include_context=True)
     for detail in details:
         # Which arm of a union was meant is no place in the file.
@@ -149,10 +175,10 @@ def _one_line(error: ValidationError, source: str) -> SweepError:
     for detail in details:
         if detail["type"] == "too_short" and detail["input"]:
             continue  # pydantic counts only the rows without problems of their own
-        problems.setdefault(_dotted(detail["loc"]) or detail["msg"], []).append(detail)
+        problems.setdefault(_dotted(detail["loc"], root) or detail["msg"], []).append(detail)
     # An unknown protocol explains unknown keys, and an unknown key the missing one beside it.
     first = min(problems.values(), key=lambda found: _rank(found[0]))
-    problem, hint = _words(first)
+    problem, hint = _words(first, root)
     more = len(problems) - 1
     if more:
         problem = f"{problem} (and {count_of(more, 'more problem')})"
@@ -166,16 +192,16 @@ def _rank(detail: ErrorDetails) -> int:
     return 1 if detail["type"] == "extra_forbidden" else 2
 
 
-def _words(details: Sequence[ErrorDetails]) -> tuple[str, str | None]:
+def _words(details: Sequence[ErrorDetails], root: type[BaseModel]) -> tuple[str, str | None]:
     """One problem as (what is wrong, what to try)."""
     detail = details[0]
     place = detail["loc"]
-    key = _dotted(place)
+    key = _dotted(place, root)
     if detail["type"] == "extra_forbidden":
-        known = _keys_at(place[:-1], detail.get("ctx", {}).get("protocol"))
+        known = _keys_at(place[:-1], detail.get("ctx", {}).get("protocol"), root)
         close = get_close_matches(str(place[-1]), known, n=1)
         hint = f"{close[0]}" if close else f"one of {', '.join(known)}"
-        return f"{key} is not a key of {_table_at(place[:-1])}", hint
+        return f"{key} is not a key of {_table_at(place[:-1], root)}", hint
     if detail["type"] == OTHERS_KEY:
         context = detail["ctx"]
         return (
@@ -183,13 +209,13 @@ def _words(details: Sequence[ErrorDetails]) -> tuple[str, str | None]:
             f"leave it out; {context['protocol']} takes {context['taken']}",
         )
     if detail["type"] == "missing":
-        is_list = key in {"judge", "ask"}
+        is_list = key in {"judge", "ask", "sweep"}
         return f"{key} is missing", f"add [[{key}]] there" if is_list else f"add {key} = ... there"
     if detail["type"] == "value_error":
         message = detail["msg"].removeprefix("Value error, ")
         return (f"{key}: {message}" if key else message), None
     expected = " or ".join(dict.fromkeys(_expected(each) for each in details))
-    return f"{key} must be {expected}, got {_shown(detail['input'])}", _hint(detail)
+    return f"{key} must be {expected}, got {_shown(detail['input'])}", _hint(detail, root)
 
 
 def _expected(detail: ErrorDetails) -> str:
@@ -205,14 +231,14 @@ def _expected(detail: ErrorDetails) -> str:
     return KINDS.get(kind, message[0].lower() + message[1:])
 
 
-def _hint(detail: ErrorDetails) -> str | None:
+def _hint(detail: ErrorDetails, root: type[BaseModel]) -> str | None:
     """What was probably meant."""
     value = detail["input"]
     if detail["type"] == "literal_error" and isinstance(value, str):
         known = str(detail.get("ctx", {}).get("expected", "")).replace("'", "")
         close = get_close_matches(value, re.split(", | or ", known), n=1)
         return close[0] if close else None
-    name = _dotted(detail["loc"])
+    name = _dotted(detail["loc"], root)
     if detail["type"] == "tuple_type" and isinstance(value, dict):
         return f"write [[{name}]]"
     if detail["type"] == "model_type" and isinstance(value, list):
@@ -226,10 +252,10 @@ def _shown(value: object) -> str:
     return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "..."
 
 
-def _dotted(place: Place) -> str:
+def _dotted(place: Place, root: type[BaseModel]) -> str:
     """A place as people write it: judge[0].model."""
     text = ""
-    model: type[BaseModel] | None = Sweep
+    model: type[BaseModel] | None = root
     for part in place:
         if isinstance(part, int):
             text += f"[{part}]"
@@ -244,9 +270,9 @@ def _dotted(place: Place) -> str:
     return text
 
 
-def _model_at(place: Place) -> type[BaseModel] | None:
+def _model_at(place: Place, root: type[BaseModel]) -> type[BaseModel] | None:
     """The table class a place lies in."""
-    model: type[BaseModel] | None = Sweep
+    model: type[BaseModel] | None = root
     for part in place:
         if isinstance(part, int) or model is None:
             continue
@@ -267,19 +293,19 @@ def _table_class(annotation: object) -> type[BaseModel] | None:
     return None
 
 
-def _keys_at(place: Place, protocol: str | None) -> list[str]:
+def _keys_at(place: Place, protocol: str | None, root: type[BaseModel]) -> list[str]:
     """Keys known at a place, in an ask of a protocol."""
     if protocol in protocol_names() and len(place) == len(("ask", 0)):
         return sorted(protocol_named(protocol).table.taken())
-    model = _model_at(place)
+    model = _model_at(place, root)
     return sorted(set(model.model_fields) - OWN_FIELDS) if model else []
 
 
-def _table_at(place: Place) -> str:
+def _table_at(place: Place, root: type[BaseModel]) -> str:
     """A place's table in words."""
-    names = {"judge": "a judge", "ask": "an ask"}
+    names = {"judge": "a judge", "ask": "an ask", "sweep": "a sweep"}
     words = [str(part) for part in place if not isinstance(part, int)]
-    return names.get(words[-1], words[-1]) if words else "a sweep"
+    return names.get(words[-1], words[-1]) if words else f"a {root.__name__.lower()}"
 
 
 def _explored() -> tuple[str, ...]:

@@ -96,6 +96,10 @@ class Sweep(Table):
     """What is asked."""
     fleet: FleetTable = FleetTable()
     """Limits of the execution."""
+    first_replication: Whole = Field(default=0, ge=0)
+    """Number of the first replication of every judgment: a run from N on asks what one from 0 with
+    fewer did not, under keys and seeds of its own. Of protocols that sample verdicts, a fixed
+    number of times; `judgerel refresh` sets it for anchors."""
     tolerance: dict[str, Number] = Field(default_factory=dict)
     """What the domain asks of coefficients, by name; never part of what is asked of judges."""
     folder: str = Field(default="", exclude=True)
@@ -129,6 +133,19 @@ class Sweep(Table):
                 )
             if not self.judges_of(index) and protocol.cascade(ask) is None:
                 raise ValueError(f"ask[{index}] has no judge: every judge is a responder")
+        return self
+
+    @model_validator(mode="after")
+    def _later_replications_can_be_asked(self) -> Self:
+        """Refuse to begin late where replications follow from earlier ones, or are none."""
+        for index, ask in enumerate(self.ask if self.first_replication else ()):
+            traits = protocol_named(ask.protocol).traits
+            samples = traits.judges and not traits.models_answer and not traits.makes_matrices
+            if not samples or ask.mode != "sample" or ask.adaptive is not None:
+                raise ValueError(
+                    "first_replication needs asks that sample verdicts a fixed number of times, "
+                    f"ask[{index}] does not"
+                )
         return self
 
     @model_validator(mode="after")

@@ -269,6 +269,51 @@ def _local_content(spec: EngineSpec, path: Path) -> ModelContent:
     )
 
 
+def model_parts(spec: EngineSpec) -> dict[str, str]:
+    """Digests of a local model's weights, tokenizer, chat template and configuration, apart.
+
+    Which of them changed between two times; a hub id has its commit alone, and no parts here.
+
+    Examples
+    --------
+    >>> model_parts(EngineSpec(name="j", engine="vllm", model="an-org/a-model"))
+    {}
+    """
+    folder = Path(spec.model).expanduser()
+    if not is_local(spec.model) or not folder.is_dir():
+        return {}
+    found: dict[str, list[str]] = {}
+    for file in _model_files(folder):
+        name = file.relative_to(folder).as_posix()
+        part, digest = _part(name), None
+        if name == "tokenizer_config.json":  # most models keep their template in it
+            content = json.loads(file.read_bytes())
+            template = content.pop("chat_template", None)
+            if template is not None:
+                text = json.dumps(template, sort_keys=True)
+                found.setdefault("chat template", []).append(sha256(text.encode()).hexdigest())
+            digest = sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        elif part == "weights" and file.stat().st_size > _FULLY_HASHED_BYTES:
+            digest = _sampled_sha256(file)
+        found.setdefault(part, []).append(f"{name}:{digest or file_sha256(file)}")
+    return {
+        part: "sha256:" + sha256("\n".join(lines).encode()).hexdigest()[:16]
+        for part, lines in sorted(found.items())
+    }
+
+
+def _part(name: str) -> str:
+    """What of a model a file is."""
+    path = Path(name)
+    if path.suffix in WEIGHTS:
+        return "weights"
+    if path.suffix == ".jinja":
+        return "chat template"
+    names = (*_TOKENIZERS, "merges.txt", "tokenizer_config.json", "special_tokens_map.json")
+    is_tokenizer = any(path.match(pattern) for pattern in (*names, "added_tokens.json"))
+    return "tokenizer" if is_tokenizer else "configuration"
+
+
 def _model_files(folder: Path) -> list[Path]:
     """List the files an engine may read, in one order everywhere; not read-me files or images."""
     found = [*folder.iterdir(), *folder.glob("additional_chat_templates/*.jinja")]

@@ -197,7 +197,7 @@ def live_session(run: RunDirectory) -> str | None:
     record = _open_session(run)
     if record is None or not _is_seen(record):
         return None
-    started = _started(record.pid)
+    started = process_started(record.pid)
     return _described(record) if started and started == record.pid_started else None
 
 
@@ -232,7 +232,7 @@ def _open_session(run: RunDirectory) -> SessionRecord | None:
 
 def _is_seen(record: SessionRecord) -> bool:
     """Whether this host can tell whether a session's driver lives, which is another process."""
-    here = (record.host, record.boot) == (socket.gethostname(), _boot())
+    here = (record.host, record.boot) == (socket.gethostname(), boot_name())
     return here and record.pid != os.getpid()
 
 
@@ -259,14 +259,14 @@ def _record(number: int, kept: tuple[CommitRecord, ...]) -> SessionRecord:
         number=number,
         accepted=tuple(record.name for record in kept),
         host=socket.gethostname(),
-        boot=_boot(),
+        boot=boot_name(),
         pid=os.getpid(),
-        pid_started=_started(os.getpid()),
+        pid_started=process_started(os.getpid()),
         started_at=datetime.now(UTC).isoformat(),
     )
 
 
-def _boot() -> str:
+def boot_name() -> str:
     """Name this boot of the host, where the system has a name for it."""
     try:
         return _BOOT_ID.read_text().strip()
@@ -274,7 +274,7 @@ def _boot() -> str:
         return ""
 
 
-def _started(pid: int) -> str:
+def process_started(pid: int) -> str:
     """Say when a process started (a number is used again, a start is not); "" if it is gone."""
     if _BOOT_ID.exists():
         try:

@@ -31,6 +31,7 @@ OPTIONS = {
     "plan": ["SWEEP.toml", "--cluster FILE", "--json"],
     "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ask-lost"],
     "exact": ["SWEEP.toml", "--out RUN", "--address ADDRESS"],
+    "refresh": ["SERIES.toml", "--address ADDRESS", "--json"],
     "status": ["RUN", "--json"],
     "verify": ["RUN"],
     "items": [
@@ -159,7 +160,7 @@ OPTIONS = {
     ],
 }  # fmt: skip
 GROUPS = {
-    "Ask": ["plan", "run", "exact", "status", "verify"],
+    "Ask": ["plan", "run", "exact", "status", "verify", "refresh"],
     "Data": ["items", "import", "doctor"],
     "Analyse": ["reduce", "questions", "serving", "uncertainty", "distributions", "select",
                 "systems", "panels", "cascade", "scales", "align", "rank"],

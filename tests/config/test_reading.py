@@ -302,7 +302,11 @@ def test_respond_asks_judges_not_responders():
         ({"ask": "sample = { sed = 1 }"}, "ask[0].sample.sed is not a key", "Try: seed"),
         ({"ask": "respond = { topk = 1 }"}, "ask[0].respond.topk is not a key", "Try: top_k"),
         ({"more": "[fleet]\nlease_second = 1"}, "fleet.lease_second is not", "Try: lease_seconds"),
-        ({"more": "[store]\nx = 1"}, "store is not a key of a sweep", "Try: one of ask, fleet"),
+        (
+            {"more": "[store]\nx = 1"},
+            "store is not a key of a sweep",
+            "Try: one of ask, first_replication, fleet",
+        ),
         ({"head": HEAD + 'folder = "x"\n'}, "folder is not a key of a sweep", ""),
         ({"head": HEAD + 'text = "x"\n'}, "text is not a key of a sweep", ""),
     ],

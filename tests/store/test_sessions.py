@@ -193,18 +193,18 @@ def test_a_number_used_again_and_other_hosts_are_not_live(disk_run, monkeypatch)
         patch.setattr(socket, "gethostname", lambda: "elsewhere")
         assert live_session(disk_run) is None
     with monkeypatch.context() as patch:
-        patch.setattr(sessions, "_started", lambda _pid: "another start")
+        patch.setattr(sessions, "process_started", lambda _pid: "another start")
         assert live_session(disk_run) is None
 
 
 def test_without_proc_the_process_table_is_asked(monkeypatch, tmp_path):
     monkeypatch.setattr(sessions, "_BOOT_ID", tmp_path / "nothing")
-    assert sessions._boot() == ""
-    own = sessions._started(os.getpid())
-    assert own == sessions._started(os.getpid())
-    assert sessions._started(2**22 + 12345) == ""
+    assert sessions.boot_name() == ""
+    own = sessions.process_started(os.getpid())
+    assert own == sessions.process_started(os.getpid())
+    assert sessions.process_started(2**22 + 12345) == ""
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert sessions._started(os.getpid()) == ""
+    assert sessions.process_started(os.getpid()) == ""
 
 
 def test_session_records_are_json_people_can_read(disk_run):

@@ -73,6 +73,7 @@ def ask_identity(frame: AskFrame) -> dict[str, object]:
         "items": items_digest(frame),
         "n_items": len(frame.items),
         "judges": sorted(voice.name for voice in frame.judges),
+        **({"first_replication": frame.first} if frame.first else {}),
         "responders": _responders(frame),
         "criteria": {
             one.name: digest({"question": one.question, "told": dict(one.definitions)})

@@ -172,6 +172,7 @@ def _frame(
     frame = AskFrame(
         index=index,
         ask=ask,
+        first=sweep.first_replication,
         items=items,
         templates=templates,
         judges=tuple(voices[judge.name] for judge in sweep.judges_of(index)),

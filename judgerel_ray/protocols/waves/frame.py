@@ -36,7 +36,7 @@ class AskFrame:
     sweep that write the candidate answers first (empty: the items bring them). ``criteria`` and
     ``scales`` are what responses are rated by, and on, in protocol rating. ``order_draws`` are,
     for items by benchmark and id whose options are drawn by several order seeds, every seed of the
-    sweep with its number of orders.
+    sweep with its number of orders. ``first`` is the number of the first replication of judgments.
     """
 
     index: int
@@ -51,6 +51,7 @@ class AskFrame:
     criteria: tuple[Criterion, ...] = ()
     scales: tuple[Scale, ...] = ()
     order_draws: Mapping[tuple[str, str], tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    first: int = 0
 
     @property
     def has_dialogues(self) -> bool:

@@ -86,7 +86,8 @@ def over_temperatures(
             scoring=Scoring(kind="verdict") if ask.verdict_logprobs else None,
         )
         keyed = keyed_condition(condition, prompt, parents=parents)
-        made.append(Ask(condition=keyed, first=0, n=frame.replications(temperature)))
+        n = frame.replications(temperature)
+        made.append(Ask(condition=keyed, first=frame.first, n=n))
     return made
 
 

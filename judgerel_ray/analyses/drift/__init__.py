@@ -1,0 +1,1 @@
+"""What moved between refreshes of a series: a judge, the system it judges, or neither."""

@@ -1,0 +1,194 @@
+"""What a series shows: where each judge stands, what moved when, and its trend, as blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log10
+from typing import Any
+
+import polars as pl
+
+from judgerel_ray.analyses.drift.tables import EVIDENCE, Cause
+from judgerel_ray.blocks.blocks import (
+    Axis,
+    Block,
+    Column,
+    Figure,
+    Figures,
+    Lines,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+)
+from judgerel_ray.blocks.words import number
+
+Row = Mapping[str, Any]
+MOST_LINES = 12
+"""Refreshes whose changes are listed, the newest."""
+_FOLLOWED = ("krippendorff_alpha", "percent_agreement", "mean_score")
+_LEAST_LOG = -1.0
+
+
+def series_blocks(summary: Mapping[str, Any], history: pl.DataFrame) -> list[Block]:
+    """Make the page of a series.
+
+    Parameters
+    ----------
+    summary : mapping
+        As ``summary.json`` holds it.
+    history : pl.DataFrame
+        As ``history.parquet`` holds it.
+
+    Examples
+    --------
+    >>> series_blocks({"judges": [], "refreshes": [], "level": 0.05, "warnings": []},
+    ...               pl.DataFrame())[0].text
+    'Nothing has been refreshed yet.'
+    """
+    if not summary["refreshes"]:
+        return [Paragraph("Nothing has been refreshed yet.", "lead")]
+    alarms = [one for one in summary["judges"] if one["alarm"]]
+    lead = (
+        "Drift: " + "; ".join(f"{one['judge']} since refresh {one['since']}" for one in alarms)
+        if alarms
+        else "No judge is called drifted."
+    )
+    warnings = list(summary["warnings"])
+    blocks: list[Block] = [Paragraph(f"{lead} (level {summary['level']:g} a judge)", "lead")]
+    blocks += [Lines(warnings, "cautions")] if warnings else []
+    blocks.append(_judge_table(summary["judges"]))
+    blocks.append(
+        Paragraph(
+            "Evidence is what a bettor against an unchanged judge made of a stake of 1, anchors "
+            "alone: it reaches 1 / level with a chance of at most the level, however many "
+            "refreshes are looked at.",
+            "soft",
+        )
+    )
+    blocks.append(Section("What moved", [Lines(_events(summary["refreshes"]))]))
+    figures = _figures(history, summary)
+    if figures:
+        blocks.append(Section("Trend", [Figures(figures)]))
+    return blocks
+
+
+def summary_text(summary: Mapping[str, Any]) -> str:
+    """What a terminal says after a refresh: alarms, causes, changes and warnings.
+
+    Examples
+    --------
+    >>> summary_text({"judges": [{"judge": "j", "sweep": "a", "evidence": 0.9, "p": 0.4,
+    ...     "alarm": False, "since": None}], "refreshes": [], "warnings": [], "level": 0.05})
+    'j (a): p 0.400, evidence 0.900 of 20: no alarm'
+    """
+    limit = f"{1 / summary['level']:.3g}"
+    lines = [
+        f"{one['judge']} ({one['sweep']}): p {number(one['p'])}, evidence "
+        f"{number(one['evidence'])} of {limit}: "
+        + (f"ALARM since refresh {one['since']}" if one["alarm"] else "no alarm")
+        for one in summary["judges"]
+    ]
+    newest = summary["refreshes"][-1:] if summary["refreshes"] else []
+    return "\n".join([*lines, *_events(newest, ahead=""), *summary["warnings"]])
+
+
+def _judge_table(judges: Sequence[Row]) -> Table:
+    """Where each judge stands on its anchors."""
+    return Table(
+        "Judges on frozen anchors",
+        [
+            Column(head="judge", cells=[str(one["judge"]) for one in judges]),
+            Column(head="anchors", cells=[str(one["sweep"]) for one in judges]),
+            Column(head="p of the last", cells=[number(one["p"]) for one in judges],
+                   is_number=True),
+            Column(head="evidence", cells=[number(one["evidence"]) for one in judges],
+                   is_number=True),
+            Column(head="standing", cells=["ALARM" if one["alarm"] else "no alarm"
+                                           for one in judges]),
+        ],
+    )  # fmt: skip
+
+
+def _events(refreshes: Sequence[Row], ahead: str = "refresh ") -> list[str]:
+    """Causes, and what changed behind names, newest first."""
+    lines = []
+    for one in reversed(refreshes[-MOST_LINES:]):
+        place = f"{ahead}{one['refresh']}, {one['started_at'][:16]}: " if ahead else ""
+        for cause in one["causes"]:
+            words = Cause(cause["cause"]).words
+            lines.append(f"{place}{cause['judge']} on {cause['sweep']}: {words}")
+        lines += [
+            f"{place}{change['judge']} ({change['sweep']}): {change['change']}"
+            for change in one["changes"]
+        ]
+    return lines
+
+
+def _figures(history: pl.DataFrame, summary: Mapping[str, Any]) -> list[Figure]:
+    """Evidence of each judge over refreshes, and the measures followed."""
+    figures = []
+    for (sweep, judge, group, measure), rows in history.group_by(
+        "sweep", "judge", "group", "measure", maintain_order=True
+    ):
+        rows = rows.drop_nulls("value").sort("refresh")
+        if rows.is_empty() or measure not in (EVIDENCE, *_FOLLOWED):
+            continue
+        drawn = rows.select(
+            pl.col("refresh").cast(pl.Float64), "value",
+            low=pl.coalesce("low", "value"), high=pl.coalesce("high", "value"),
+            told=pl.format("refresh {}: {}", "refresh", pl.col("value").round(3)),
+        )  # fmt: skip
+        about = f"{judge}, {sweep}" + (f", {group}" if group else "")
+        if measure == EVIDENCE:
+            figures.append(_evidence(drawn, about, float(summary["level"])))
+        else:
+            figures.append(_trend(drawn, str(measure), about))
+    return figures
+
+
+def _evidence(drawn: pl.DataFrame, about: str, level: float) -> Figure:
+    """Evidence on a log scale, with the alarm's limit."""
+    log = drawn.with_columns(pl.col("value").log10().clip(_LEAST_LOG))
+    limit = log10(1 / level)
+    top = max(limit + 0.2, float(log["value"].max() or 0))  # type: ignore[arg-type]
+    return Figure(
+        title=f"Evidence of drift: {about}",
+        told="; ".join(log["told"]),
+        caption=f"{about}: log10 of the evidence; the line is the alarm",
+        x=_refreshes(drawn),
+        y=Axis(title="log10 evidence", start=_LEAST_LOG, end=top, values=[-1, 0, 1, round(top, 1)],
+               grid=True),
+        marks=[
+            Mark(shape="rule", style="share", y="limit", data=pl.DataFrame({"limit": [limit]})),
+            Mark(shape="line", style="line", data=log, x="refresh", y="value"),
+            Mark(shape="point", style="point", data=log, x="refresh", y="value", told="told"),
+        ],
+    )  # fmt: skip
+
+
+def _trend(drawn: pl.DataFrame, measure: str, about: str) -> Figure:
+    """A measure with its intervals over refreshes."""
+    least, most = float(drawn["low"].min() or 0), float(drawn["high"].max() or 0)  # type: ignore[arg-type]
+    start, end = (min(0.0, least), max(1.0, most))
+    return Figure(
+        title=f"{measure.replace('_', ' ')}: {about}",
+        told="; ".join(drawn["told"]),
+        caption=f"{about}: {measure.replace('_', ' ')} with 95 % intervals",
+        x=_refreshes(drawn),
+        y=Axis(title=measure.replace("_", " "), start=start, end=end,
+               values=[start, (start + end) / 2, end], grid=True),
+        marks=[
+            Mark(shape="rule", style="interval", data=drawn, x="refresh", y="low", y2="high"),
+            Mark(shape="line", style="join", data=drawn, x="refresh", y="value"),
+            Mark(shape="point", style="point", data=drawn, x="refresh", y="value", told="told"),
+        ],
+    )  # fmt: skip
+
+
+def _refreshes(drawn: pl.DataFrame) -> Axis:
+    """The axis of refreshes."""
+    numbers = [int(one) for one in drawn["refresh"]]
+    step = max(1, (numbers[-1] - numbers[0]) // 6)
+    return Axis(title="refresh", start=numbers[0] - 0.5, end=numbers[-1] + 0.5,
+                values=range(numbers[0], numbers[-1] + 1, step))  # fmt: skip

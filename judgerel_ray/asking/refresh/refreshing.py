@@ -1,0 +1,219 @@
+"""One trigger of a series: take the lease, ask what is due, write down what came of it.
+
+Whoever is killed leaves an unfinished refresh, and the next trigger goes on with it; runs land
+every request once by themselves. What came of a refresh is measured by a function that is handed
+in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from rich.console import Console
+
+from judgerel_ray.asking.plan.resolve import Resolved
+from judgerel_ray.asking.refresh.carrying import carry_landed
+from judgerel_ray.asking.refresh.directory import AskedSweep, Refresh, SeriesDirectory
+from judgerel_ray.asking.refresh.due import (
+    HOUR_S,
+    Due,
+    earlier_of,
+    find_due,
+    resolved_as_before,
+)
+from judgerel_ray.asking.run.running import RunSummary, run_sweep
+from judgerel_ray.config import Sweep
+from judgerel_ray.config.series import Series
+from judgerel_ray.store import read_manifest
+from judgerel_ray.store.holding import HeldLease, Lease, renewing, take_lease
+
+State = Literal["held", "unchanged", "done", "partial", "pending"]
+Measure = Callable[[Series, SeriesDirectory, Sequence[Refresh], Refresh], Mapping[str, Any]]
+"""From a series, its refreshes before and the one that was just asked, to what it found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Triggered:
+    """What one trigger did.
+
+    Attributes
+    ----------
+    state : str
+        ``held``: another refresh holds the series; ``unchanged``: nothing was due; ``done``;
+        ``partial``: closed with requests pending, which the next refresh asks; ``pending``:
+        unfinished, to be gone on with.
+    line : str
+        The same in a line.
+    number : int, optional
+        Of the refresh that was asked.
+    summaries : mapping
+        How its runs ended, by sweep.
+    """
+
+    state: State
+    line: str
+    number: int | None = None
+    summaries: Mapping[str, RunSummary] = field(default_factory=dict)
+
+
+def refresh_series(
+    series: Series,
+    *,
+    measure: Measure,
+    write: Callable[[Series, SeriesDirectory, Sequence[Refresh]], None],
+    address: str | None = None,
+    console: Console | None = None,
+) -> Triggered:
+    """Refresh a series, if it is due and nobody else does.
+
+    Effects: a lease and at most one refresh in the series' folder; asks judges. Retry: safe, also
+    after a kill and from many processes at once.
+
+    Parameters
+    ----------
+    series : Series
+        From :func:`judgerel_ray.config.series.load_series`.
+    measure : callable
+        Finds what a refresh shows, once all of it landed.
+    write : callable
+        Writes the tables and the page of all refreshes.
+    address : str, optional
+        Ray cluster; by default one on this machine.
+    console : Console, optional
+        Where runs show how far they are.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If the series, a sweep or the folder is wrong.
+    EngineError
+        If no judge could be asked.
+    """
+    sweeps = series.sweeps()
+    directory = SeriesDirectory(url=series.url)
+    directory.check_ours(series)
+    directory.files.prepare()
+    taken = take_lease(directory.files)
+    if isinstance(taken, HeldLease):
+        return Triggered(
+            state="held",
+            line=f"another refresh holds the lease since {taken.since} ({taken.holder})",
+        )
+    trigger = _Trigger(
+        series=series, sweeps=sweeps, directory=directory, lease=taken, measure=measure,
+        write=write, address=address, console=console or Console(stderr=True),
+    )  # fmt: skip
+    with renewing(taken):
+        return trigger.go()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Trigger:
+    """A trigger that holds the lease."""
+
+    series: Series
+    sweeps: tuple[tuple[Sweep, str], ...]
+    directory: SeriesDirectory
+    lease: Lease
+    measure: Measure
+    write: Callable[[Series, SeriesDirectory, Sequence[Refresh]], None]
+    address: str | None
+    console: Console
+
+    def go(self) -> Triggered:
+        """Go on with what is unfinished; else ask what is due."""
+        self.directory.check_ours(self.series)
+        self.directory.keep_series(self.series)
+        refreshes = self.directory.refreshes()
+        for one in refreshes:
+            if one.is_open:
+                before = [other for other in refreshes if other.number < one.number]
+                if self._is_as_begun(one):
+                    return self._ask(one, before)
+                self.lease.check()
+                self.directory.close(one, {"state": "replaced", "ended_at": _now().isoformat()})
+        refreshes = self.directory.refreshes()
+        due = find_due(self.series, self.sweeps, self.directory, refreshes, _now())
+        if not due.sweeps:
+            self._write(refreshes)
+            return Triggered(state="unchanged", line="nothing changed: no request is new")
+        self.lease.check()
+        number = 1 + max((one.number for one in refreshes), default=0)
+        begun = self.directory.begin(number, _now().isoformat(timespec="seconds"), due.sweeps)
+        self._tell(due)
+        return self._ask(begun, refreshes)
+
+    def _ask(self, refresh: Refresh, before: Sequence[Refresh]) -> Triggered:
+        """Run what a refresh asks, and close it where all of it landed."""
+        named = {sweep.name: sweep for sweep, _ in self.sweeps}
+        summaries: dict[str, RunSummary] = {}
+        for asked in refresh.sweeps:
+            self.lease.check()
+            resolved = self._resolved(named[asked.name], asked, before)
+            out = self.directory.run_url(refresh, asked.name)
+            runs = [run for _, run in self.directory.runs(asked.name, before)]
+            carry_landed(resolved, out, earlier_of(resolved, runs))
+            summaries[asked.name] = run_sweep(
+                resolved.sweep, out=out, address=self.address, console=self.console
+            )
+        owed = sum(one.owed for one in summaries.values())
+        started = datetime.fromisoformat(refresh.started_at)
+        is_old = (_now() - started).total_seconds() >= self.series.anchor_every_h * HOUR_S > 0
+        what = f"refresh {refresh.number}"
+        if owed and not is_old:
+            line = f"{what}: {owed} requests are pending"
+            return Triggered(state="pending", line=line, number=refresh.number, summaries=summaries)
+        self.lease.check()
+        state: State = "partial" if owed else "done"
+        found = self.measure(self.series, self.directory, before, refresh)
+        result = {
+            "state": state, "number": refresh.number, "started_at": refresh.started_at,
+            "ended_at": _now().isoformat(timespec="seconds"), "pending": owed,
+            "asked_now": sum(one.asked_now for one in summaries.values()), **found,
+        }  # fmt: skip
+        # Through JSON first: what is sealed must be what is read back.
+        closed = self.directory.close(refresh, json.loads(json.dumps(result)))
+        self._write((*before, closed))
+        left = f"; closed with {owed} requests pending, which the next one asks" if owed else ""
+        return Triggered(
+            state=state, line=f"{what}: done{left}", number=refresh.number, summaries=summaries
+        )
+
+    def _resolved(self, sweep: Sweep, asked: AskedSweep, before: Sequence[Refresh]) -> Resolved:
+        """A sweep as a refresh asks it."""
+        runs = [run for _, run in self.directory.runs(asked.name, before)]
+        return resolved_as_before(sweep, runs, first=asked.first)
+
+    def _is_as_begun(self, refresh: Refresh) -> bool:
+        """Whether the sweeps of an unfinished refresh still ask what its runs were begun with."""
+        named = {sweep.name: sweep for sweep, _ in self.sweeps}
+        for asked in refresh.sweeps:
+            if asked.name not in named:
+                return False
+            run = self.directory.run(refresh, asked.name)
+            if run is None:
+                continue
+            stated = read_manifest(run).get("sweep")
+            resolved = resolved_as_before(named[asked.name], [run], first=asked.first)
+            if json.loads(json.dumps(resolved.identity_as(stated))) != stated:
+                return False
+        return True
+
+    def _write(self, refreshes: Sequence[Refresh]) -> None:
+        """Write the tables and the page of all refreshes."""
+        self.lease.check()
+        self.write(self.series, self.directory, refreshes)
+
+    def _tell(self, due: Due) -> None:
+        """Say why judges are asked."""
+        for line in due.reasons:
+            self.console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _now() -> datetime:
+    """The time, of which records are made."""
+    return datetime.now(UTC)

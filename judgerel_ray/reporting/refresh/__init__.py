@@ -1,0 +1,1 @@
+"""Refreshes of a series: what each found, told of all together."""

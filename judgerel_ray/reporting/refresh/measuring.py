@@ -1,0 +1,262 @@
+"""What one refresh found, as its result holds it: what asks is handed this as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import polars as pl
+
+from judgerel_ray.analyses.comparison.from_run import compare_with_serving
+from judgerel_ray.analyses.drift.changes import SERVED, changes
+from judgerel_ray.analyses.drift.compute import (
+    COLUMNS,
+    cause_of,
+    judge_drift,
+    near_constant,
+    score_differences,
+    spent,
+    usual_verdicts,
+    verdict_rows,
+)
+from judgerel_ray.analyses.drift.tables import DRIFT_P, USUAL
+from judgerel_ray.analyses.reliability.verb import reduce
+from judgerel_ray.asking.plan.specs import engine_spec
+from judgerel_ray.asking.refresh.directory import AskedSweep, Refresh, SeriesDirectory
+from judgerel_ray.config import parse_sweep
+from judgerel_ray.config.series import Series
+from judgerel_ray.core import SweepError
+from judgerel_ray.core.types import JUDGE_ROLES
+from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
+from judgerel_ray.engines.model_files import model_parts
+from judgerel_ray.store import RunDirectory, read_ledger, read_manifest, reading, scan_judgments
+
+Row = dict[str, Any]
+AGREEMENT = ("krippendorff_alpha", "percent_agreement")
+COMPARED = (*AGREEMENT, "position_bias")
+MEASURED = ("done", "partial")
+"""States of refreshes that count as observed."""
+
+
+def measure(
+    series: Series, directory: SeriesDirectory, before: Sequence[Refresh], refresh: Refresh
+) -> Mapping[str, Any]:
+    """Find what a refresh shows, held against those before it.
+
+    Effects: reads runs of the series and folders of models. Retry: safe, gives the same numbers.
+
+    Returns
+    -------
+    mapping
+        Plain content: ``measures`` (rows of the history), ``drift`` (a p-value a judge of the
+        anchors), ``causes``, ``changes`` behind judges' names, ``behind`` them now, ``warnings``.
+    """
+    counted = [one for one in before if one.number >= series.drift.since and one.state in MEASURED]
+    found: dict[str, list[Any]] = {
+        name: [] for name in ("measures", "drift", "causes", "changes", "behind", "warnings")
+    }
+    moved: list[tuple[str, str, bool | None]] = []
+    for asked in refresh.sweeps:
+        run = directory.run(refresh, asked.name)
+        if run is None:
+            continue
+        rows = _rows(run)
+        runs = directory.runs(asked.name, counted)
+        judges = rows["judge"].unique().sort().to_list()
+        usual = usual_verdicts(rows)
+        found["warnings"] += near_constant(usual, series.drift.near_constant)
+        found["measures"] += [
+            {**_place(asked, one["judge"]), "measure": USUAL, "value": one["share"]}
+            for one in usual
+        ]
+        found["measures"] += [
+            {**_place(asked, one.pop("judge")), **one} for one in _agreement(run, runs)
+        ]
+        behind = _behind(run)
+        found["behind"].append({"sweep": asked.name, "judges": behind})
+        found["changes"] += _changes(asked.name, counted, behind)
+        earlier = {other.number: _rows(other_run) for other, other_run in runs}
+        if runs:
+            last = runs[-1][0].number
+            level = spent(series.drift.level, len(runs))
+            scores = score_differences(earlier[last], rows, level=level)
+            found["measures"] += [
+                {**_place(asked, one["judge"]), **one, "against": last} for one in scores
+            ]
+            if asked.role == "system":
+                moved += _moved(asked.name, scores, judges)
+        elif asked.role == "system":
+            moved += [(asked.name, judge, None) for judge in judges]
+        if asked.role == "anchor":
+            tagged = [one.with_columns(refresh=number) for number, one in earlier.items()]
+            old = pl.concat(tagged) if tagged else rows.clear().with_columns(refresh=0)
+            tests = judge_drift(old, rows, name=f"{series.name} {asked.name} {refresh.number}")
+            found["drift"] += [{"sweep": asked.name, **one} for one in tests]
+            found["measures"] += [
+                {**_place(asked, one["judge"]), "measure": DRIFT_P, "value": one["p"],
+                 "n_questions": one["n_questions"]}
+                for one in tests
+            ]  # fmt: skip
+    found["causes"] = list(_causes(series, counted, found["drift"], moved))
+    return {"since": series.drift.since, **found}
+
+
+def anchor_ps(
+    refreshes: Sequence[Refresh], since: int
+) -> dict[tuple[str, str], list[tuple[int, float | None]]]:
+    """The p-values of all refreshes that count, by anchors and judge, each with its refresh.
+
+    None of the refresh from which on they count, to which later ones are held; and of those that
+    were held to others.
+
+    Examples
+    --------
+    >>> test = {"sweep": "a", "judge": "j", "p": 0.5}
+    >>> found = [Refresh(number=n, started_at="", sweeps=(),
+    ...                  result={"state": "done", "since": 1, "drift": [test]}) for n in (1, 2)]
+    >>> anchor_ps(found, since=1)
+    {('a', 'j'): [(1, None), (2, 0.5)]}
+    """
+    found: dict[tuple[str, str], list[tuple[int, float | None]]] = {}
+    for one in refreshes:
+        if one.number >= since and one.state in MEASURED and one.result is not None:
+            for test in one.result["drift"]:
+                place = (test["sweep"], test["judge"])
+                counts = one.number > since and one.result["since"] == since
+                found.setdefault(place, []).append((one.number, test["p"] if counts else None))
+    return found
+
+
+def _causes(
+    series: Series,
+    counted: Sequence[Refresh],
+    drift: Sequence[Row],
+    moved: Sequence[tuple[str, str, bool | None]],
+) -> Iterator[Row]:
+    """What moved, for each judge of each system; of judges of anchors alone for these."""
+    before = anchor_ps(counted, series.drift.since)
+    p_of: dict[str, list[list[float | None]]] = {}
+    for one in drift:
+        earlier = [p for _, p in before.get((one["sweep"], one["judge"]), [])]
+        p_of.setdefault(one["judge"], []).append([*earlier, one["p"]])
+    alone = [
+        (one["sweep"], one["judge"], False)
+        for one in drift
+        if all(judge != one["judge"] for _, judge, _ in moved)
+    ]
+    for sweep, judge, has_moved in chain(moved, alone):
+        # Of several sets of anchors the one that says most.
+        paths = sorted(p_of.get(judge, [[]]), key=lambda path: [p if p is not None else 2
+                                                                for p in path[-1:]])  # fmt: skip
+        level = series.drift.level / len(paths)
+        causes = [cause_of(path, level=level, system_moved=has_moved) for path in paths]
+        alarms = [one for one in causes if one.value in ("judge", "both")]
+        yield {"sweep": sweep, "judge": judge, "cause": (alarms or causes)[0].value}
+
+
+def _moved(
+    sweep: str, scores: Sequence[Row], judges: Sequence[str]
+) -> list[tuple[str, str, bool | None]]:
+    """Whether any score of a system moved, judge by judge; None where none has an interval."""
+    found: list[tuple[str, str, bool | None]] = []
+    for judge in judges:
+        known = [
+            one for one in scores if one["judge"] == judge and one["difference_low"] is not None
+        ]
+        away = any(one["difference_low"] > 0 or one["difference_high"] < 0 for one in known)
+        found.append((sweep, judge, away if known else None))
+    return found
+
+
+def _rows(run: RunDirectory) -> pl.DataFrame:
+    """Verdicts of a run."""
+    with reading(run.url):
+        frame = scan_judgments(run, columns=COLUMNS).collect()
+    return verdict_rows(frame.filter(pl.col("role").is_in(JUDGE_ROLES)))
+
+
+def _place(asked: AskedSweep, judge: str) -> Row:
+    """Whose a number is."""
+    return {"sweep": asked.name, "role": asked.role, "judge": judge, "group": ""}
+
+
+def _agreement(run: RunDirectory, runs: Sequence[tuple[Refresh, RunDirectory]]) -> Iterator[Row]:
+    """Agreement of a run, and its difference from that of the refresh before, with intervals."""
+    found: dict[tuple[str, str, str], Row] = {}
+    for one in reduce(run.url, coefficients=AGREEMENT, missing="category").iter_rows(named=True):
+        leads = one["conditions"] == "reproducibility"
+        key = (one["judge"], _group(one), one["coefficient"])
+        if key not in found or leads:
+            found[key] = {name: one[name] for name in ("value", "low", "high")}
+            found[key]["n_questions"] = one["n_items"]
+    if runs:
+        earlier, other = runs[-1]
+        try:
+            compared, _ = compare_with_serving(
+                other.url, run.url, coefficients=COMPARED, serving=False
+            )
+        except SweepError:  # nothing is the same question by the same judge
+            compared = pl.DataFrame()
+        for one in compared.iter_rows(named=True):
+            if one["missing"] == "category":
+                row = found.setdefault((one["judge"], _group(one), one["coefficient"]), {})
+                row.setdefault("value", one["value_b"])
+                row |= {"against": earlier.number, "difference": one["difference"],
+                        "difference_low": one["low"], "difference_high": one["high"]}  # fmt: skip
+    for (judge, group, name), row in found.items():
+        yield {"judge": judge, "group": group, "measure": name, **row}
+
+
+def _group(row: Row) -> str:
+    """What else than the judge a coefficient is of."""
+    names = [name for name in DEFAULT_GROUPS if name != "judge" and row.get(name) is not None]
+    return ", ".join(f"{name} {row[name]}" for name in names)
+
+
+def _behind(run: RunDirectory) -> dict[str, Row]:
+    """What is behind each judge's name: its fingerprint's parts, its files, and what served it."""
+    stated = read_manifest(run).get("sweep")
+    content: Any = stated if isinstance(stated, Mapping) else {}
+    sweep = parse_sweep(run.read_text("sweep.toml"))
+    asks = {
+        f"asks.{n}.{name}": one.get(name)
+        for n, one in enumerate(content.get("ask", ()))
+        for name in ("templates", "items")
+    }
+    served: dict[str, dict[str, set[str]]] = {}
+    for commit in read_ledger(run).commits:
+        if "carried_from" in commit.engine:
+            continue
+        for name in SERVED:
+            value = commit.engine.get(name)
+            values = value if isinstance(value, list) else [value]
+            facts = served.setdefault(commit.judge, {}).setdefault(name, set())
+            facts.update(str(one) for one in values if one is not None)
+    specs = {one.name: one for one in sweep.judge}
+    found: dict[str, Row] = {}
+    for judge, parts in content.get("judge", {}).items():
+        local = model_parts(engine_spec(sweep, specs[judge])) if judge in specs else {}
+        seen = {name: sorted(some) for name, some in served.get(judge, {}).items() if some}
+        found[judge] = {**parts, **asks, "parts": local, "served": seen}
+    return found
+
+
+def _changes(
+    sweep: str, counted: Sequence[Refresh], judges: Mapping[str, Row]
+) -> list[dict[str, str]]:
+    """What changed behind judges' names since they were last asked."""
+    found = []
+    for judge, now in judges.items():
+        seen = [
+            behind["judges"][judge]
+            for one in counted
+            for behind in (one.result or {}).get("behind", ())
+            if behind["sweep"] == sweep and judge in behind["judges"]
+        ]
+        if seen:
+            before = seen[-1] if now["served"] else {**seen[-1], "served": {}}
+            found += [
+                {"sweep": sweep, "judge": judge, "change": one} for one in changes(before, now)
+            ]
+    return found

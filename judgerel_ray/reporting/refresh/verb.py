@@ -1,0 +1,114 @@
+"""``refresh``: a series of sweeps asked again on a schedule, and an alarm where a judge drifts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from judgerel_ray.core.verb import flag, verb
+
+if TYPE_CHECKING:
+    from judgerel_ray.asking.refresh.refreshing import State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshRequest:
+    """What ``refresh`` is asked for."""
+
+    address: str | None = field(
+        default=None,
+        metadata=flag("Ray cluster; default: one on this machine", "ADDRESS"),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refreshed:
+    """What a trigger of a series did, and where the series stands.
+
+    Attributes
+    ----------
+    state : str
+        ``held``: another refresh holds the series; ``unchanged``: nothing was due; ``done``;
+        ``partial``: closed with requests pending; ``pending``: unfinished, run again.
+    line : str
+        The same in a line.
+    alarm : bool
+        Whether a judge is called drifted; False where another refresh holds the series.
+    summary : mapping
+        As ``summary.json`` of the series holds it; empty where another refresh holds it.
+    refused, problems, mistakes
+        Of the runs asked now: requests that can never succeed, and judges that were given up.
+    """
+
+    state: State
+    line: str
+    alarm: bool = False
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    refused: int = 0
+    problems: Mapping[str, str] = field(default_factory=dict)
+    mistakes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        return {"state": self.state, "line": self.line, "alarm": self.alarm, **self.summary}
+
+
+@verb(
+    RefreshRequest,
+    group="Ask",
+    help="ask what is new of a series of sweeps, and watch its judges for drift",
+    source="SERIES.toml",
+    prints="json",
+)
+def refresh(series: str | PathLike[str], asked: RefreshRequest) -> Refreshed:
+    """Refresh a series: ask what no earlier refresh asked, and anchors anew on their schedule.
+
+    Safe to trigger at any time, from many places at once, and after a kill.
+
+    Parameters
+    ----------
+    series : str or path
+        A series file.
+
+    Returns
+    -------
+    Refreshed
+        What was done, and where each judge stands on its anchors.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If the series, a sweep or the folder is wrong.
+    EngineError
+        If no judge could be asked.
+
+    Examples
+    --------
+    On a Ray of this machine, which takes a while to start:
+
+    >>> refresh("series.toml").line  # doctest: +SKIP
+    'refresh 1: done'
+    """
+    from judgerel_ray.asking.refresh.directory import SeriesDirectory
+    from judgerel_ray.asking.refresh.refreshing import refresh_series
+    from judgerel_ray.config.series import load_series
+    from judgerel_ray.reporting.refresh.measuring import measure
+    from judgerel_ray.reporting.refresh.writing import summary_of, write_series
+
+    loaded = load_series(fspath(series))
+    found = refresh_series(loaded, measure=measure, write=write_series, address=asked.address)
+    if found.state == "held":
+        return Refreshed(state=found.state, line=found.line)
+    summary = summary_of(loaded, SeriesDirectory(url=loaded.url).refreshes())
+    ended = found.summaries.values()
+    return Refreshed(
+        state=found.state,
+        line=found.line,
+        alarm=summary["alarm"],
+        summary=summary,
+        refused=sum(one.refused.now for one in ended),
+        problems={name: why for one in ended for name, why in one.problems.items()},
+        mistakes=tuple(dict.fromkeys(name for one in ended for name in one.mistakes)),
+    )

@@ -1,0 +1,1 @@
+"""Whether what is repeated over time still comes from where it came from."""

@@ -1,0 +1,221 @@
+"""A lease on a folder that many processes may be told to work on: one at a time does.
+
+::
+
+    FOLDER/leases/000001.json  000002.json  ...
+
+A lease is a number taken by exclusive creation; the highest one counts, and is the fence: who finds
+a higher one than its own has lost the lease and writes no more. It ends when its holder says so,
+when its holder's process is gone on this host, or at its expiry, which the holder renews while it
+lives.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from judgerel_ray.core import StoreError
+from judgerel_ray.store.bucket import Bucket
+from judgerel_ray.store.disk import Disk
+from judgerel_ray.store.records import seal, unseal
+from judgerel_ray.store.sessions import boot_name, process_started
+
+FOLDER = "leases"
+TTL_S = 180.0
+"""Seconds after which a lease that is not renewed is free: hosts' clocks may differ by less."""
+RENEWALS = 6
+"""How often a lease is renewed in that time."""
+_KEPT = 20
+_ENDING = ".json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """A lease that this process holds: its number, which is the fence, and when it was taken."""
+
+    files: Disk | Bucket
+    number: int
+    taken_at: str
+    nonce: str
+
+    def check(self) -> None:
+        """Refuse to go on where another holds the folder by now.
+
+        Raises
+        ------
+        StoreError
+            If a later lease was taken.
+
+        Examples
+        --------
+        >>> lease = take_lease(Bucket(url="memory://doctest-check"))
+        >>> lease.check()
+        """
+        if _highest(self.files) > self.number:
+            raise StoreError(
+                f"lease {self.number} on the series is lost: another refresh took it over",
+                where={"series": self.files.address("")},
+                hint="nothing; the other one goes on with what is pending",
+            )
+
+    def renew(self) -> None:
+        """Put the expiry off. Effects: replaces the lease's own file. Retry: safe."""
+        self.files.write(_name(self.number), _content(self, time.time() + TTL_S))
+
+    def release(self) -> None:
+        """Say that the lease is over. Effects: replaces the lease's own file. Retry: safe."""
+        self.files.write(_name(self.number), _content(self, 0.0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldLease:
+    """A lease that somebody else holds."""
+
+    number: int
+    holder: str
+    since: str
+
+
+def take_lease(files: Disk | Bucket) -> Lease | HeldLease:
+    """Take the lease on a folder, or say who holds it.
+
+    Parameters
+    ----------
+    files : Disk or Bucket
+        The folder.
+
+    Returns
+    -------
+    Lease or HeldLease
+        Of any number of callers at once, one has the lease; the others are told whose it is.
+
+    Raises
+    ------
+    StoreError
+        If the store does not honour exclusive creation, or cannot be read or written.
+
+    Examples
+    --------
+    >>> files = Bucket(url="memory://doctest-take-lease")
+    >>> first, second = take_lease(files), take_lease(files)
+    >>> first.number, type(second).__name__
+    (1, 'HeldLease')
+    >>> first.release()
+    >>> take_lease(files).number
+    2
+
+    Notes
+    -----
+    Effects: one small file; old ones are removed. Retry: safe.
+    """
+    while True:
+        number = _highest(files)
+        if number and (held := _held(files, number)) is not None:
+            return held
+        lease = Lease(
+            files=files,
+            number=number + 1,
+            taken_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            nonce=secrets.token_hex(8),
+        )
+        if not files.is_exclusive():
+            raise StoreError(
+                "the store does not honour exclusive creation (conditional PUT), so two "
+                "refreshes could hold one series",
+                where={"series": files.address("")},
+                hint="a local or shared folder, or a store with conditional writes",
+            )
+        if _create(lease):
+            for old in range(max(1, number - 2 * _KEPT), number - _KEPT):
+                files.remove(_name(old))
+            return lease
+
+
+@contextmanager
+def renewing(lease: Lease) -> Iterator[None]:
+    """Renew a lease from a thread of its own while a block runs, and release it at the end."""
+    over = threading.Event()
+
+    def renew() -> None:
+        while not over.wait(TTL_S / RENEWALS):
+            # A store that is away for a moment must not end what the lease is held for.
+            with suppress(StoreError):
+                lease.renew()
+
+    thread = threading.Thread(target=renew, name="judgerel-lease", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        lease.release()
+
+
+def _create(lease: Lease) -> bool:
+    """Create a lease's file; whether it is ours that stands, whatever a network repeated."""
+    name, data = _name(lease.number), _content(lease, time.time() + TTL_S)
+    if lease.files.create(name, data):
+        return True
+    standing = unseal(lease.files.read_many([name]).get(name))
+    return standing is not None and standing.get("holder_nonce") == lease.nonce
+
+
+def _held(files: Disk | Bucket, number: int) -> HeldLease | None:
+    """Who holds a lease; None where nobody does any more.
+
+    One that cannot be read was cut off while it was written, on a disk without hard links.
+    """
+    content = unseal(files.read_many([_name(number)]).get(_name(number)))
+    if content is None or _is_over(content):
+        return None
+    return HeldLease(
+        number=number,
+        holder=f"process {content['pid']} on {content['host']}",
+        since=str(content["taken_at"]),
+    )
+
+
+def _is_over(content: Mapping[str, object]) -> bool:
+    """Whether a lease was released, has expired, or its holder is gone from this host."""
+    expires = content.get("expires_at")
+    if not isinstance(expires, int | float) or expires <= time.time():
+        return True
+    here = (content.get("host"), content.get("boot")) == (socket.gethostname(), boot_name())
+    pid = content.get("pid")
+    return here and isinstance(pid, int) and process_started(pid) != content.get("pid_started")
+
+
+def _content(lease: Lease, expires_at: float) -> bytes:
+    """A lease as it is written."""
+    return seal(
+        {
+            "kind": "lease",
+            "number": lease.number,
+            "holder_nonce": lease.nonce,
+            "host": socket.gethostname(),
+            "boot": boot_name(),
+            "pid": os.getpid(),
+            "pid_started": process_started(os.getpid()),
+            "taken_at": lease.taken_at,
+            "expires_at": expires_at,
+        }
+    )
+
+
+def _highest(files: Disk | Bucket) -> int:
+    """The highest number taken; 0 before the first."""
+    names = [one.removesuffix(_ENDING) for one in files.names(FOLDER) if one.endswith(_ENDING)]
+    return max((int(one) for one in names if one.isdecimal()), default=0)
+
+
+def _name(number: int) -> str:
+    return f"{FOLDER}/{number:06d}{_ENDING}"

@@ -1,0 +1,377 @@
+"""A series refreshed: what is asked, what it shows, and what survives."""
+
+import json
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import judgerel_ray
+from judgerel_ray.asking.plan.resolve import resolve
+from judgerel_ray.asking.refresh import refreshing
+from judgerel_ray.asking.refresh.directory import SeriesDirectory
+from judgerel_ray.asking.run.opening import known_judges
+from judgerel_ray.asking.run.pending import Owing, landed_texts
+from judgerel_ray.asking.run.running import RunSummary
+from judgerel_ray.cli import main
+from judgerel_ray.core import Completion, StoreError, SweepError, request_key
+from judgerel_ray.design import voices_of
+from judgerel_ray.store import (
+    RunDirectory,
+    end_session,
+    read_ledger,
+    scan_judgments,
+    verify_run,
+)
+from judgerel_ray.store.holding import take_lease
+from judgerel_ray.store.status import read_status
+
+N_QUESTIONS = 40
+BATCH = 30
+JUDGE = '[[judge]]\nname = "j"\nengine = "simulated"\nmodel = "{model}"\ngpus = 0\n'
+ASK = '[[ask]]\nprotocol = "best_of"\nbenchmark = "mine"\npath = "{items}"\nreplications = 6\n'
+
+
+class Cut(BaseException):
+    """A kill in mid-run."""
+
+
+class World:
+    """A series whose judge and system change at will, asked without a cluster."""
+
+    def __init__(self, folder: Path, driver):
+        self.folder, self.driver = folder, driver
+        self.shift = 0.0
+        """Of the chance of the first answer: a hosted judge that changes behind its name."""
+        self.says_a = False
+        self.cut_after: int | None = None
+        self.unanswered = 0
+        self.asked: list[str] = []
+        self.series()
+        self.sweep("anchors", items="frozen.jsonl")
+        self.sweep("system", items="system.jsonl")
+        self.items("frozen.jsonl")
+        self.items("system.jsonl", words="answers")
+
+    def series(self, more="anchor_every_h = 0\n", drift=""):
+        text = f'name = "nightly"\nout = "out"\n{more}'
+        text += '[[sweep]]\npath = "anchors.toml"\nrole = "anchor"\n'
+        text += f'[[sweep]]\npath = "system.toml"\n{drift}'
+        (self.folder / "series.toml").write_text(text)
+
+    def sweep(self, name, *, items, model="uniform", more=""):
+        text = f'name = "{name}"\n' + JUDGE.format(model=model) + ASK.format(items=items) + more
+        (self.folder / f"{name}.toml").write_text(text)
+
+    def items(self, name, *, n=N_QUESTIONS, words="plain"):
+        lines = [
+            json.dumps({"item_id": f"q{i}", "question": f"{words} {i}?", "options": ["x", "y"]})
+            for i in range(n)
+        ]
+        (self.folder / name).write_text("\n".join(lines))
+
+    def go(self):
+        return judgerel_ray.refresh(self.folder / "series.toml")
+
+    def told(self, capsys):
+        code = main(["refresh", str(self.folder / "series.toml")])
+        shown = capsys.readouterr()
+        return code, shown.out, shown.err
+
+    @property
+    def directory(self):
+        return SeriesDirectory(url=str(self.folder / "out"))
+
+    def runs(self, sweep):
+        found = self.directory.runs(sweep, self.directory.refreshes())
+        return {one.number: run for one, run in found}
+
+    def keys(self, sweep):
+        return {
+            n: scan_judgments(run).collect()["key"].to_list() for n, run in self.runs(sweep).items()
+        }
+
+    def run_sweep(self, sweep, *, out, address, console):  # noqa: ARG002  as the real one has them
+        """Land what is pending, item by item, as a run on a cluster does."""
+        resolved = resolve(sweep, known=known_judges(out, None))
+        one = self.driver(resolved)
+        one.out = out
+        run, session, lease = one.run, one.begin(), 0
+        for wave in range(max(frame.n_waves for frame in resolved.frames)):
+            ledger = session.ledger if wave == 0 else read_ledger(run)
+            texts = landed_texts(run, ledger) if wave else {}
+            for name in resolved.specs:
+                voices = ((f, v) for f in resolved.frames for v in voices_of(f, wave))
+                asked = tuple((frame, voice) for frame, voice in voices if voice.name == name)
+                owing = Owing(asked=asked, wave=wave, texts=texts, ledger=ledger)
+                pending = [ask for asks in owing.asks(None) for ask in asks]
+                for batch in (pending[i : i + BATCH] for i in range(0, len(pending), BATCH)):
+                    if self.cut_after is not None and lease >= self.cut_after:
+                        raise Cut
+                    lease += 1
+                    self.asked += [
+                        request_key(ask.condition.condition_key, r)
+                        for ask in batch for r in ask.replications
+                    ]  # fmt: skip
+                    one._land(run, session.number, lease, batch, "", True, reply=self.reply)
+        end_session(run, session.number)
+        landed = len(scan_judgments(RunDirectory.open(out)).collect())
+        return RunSummary(
+            run=out, session=1, asked=landed + self.unanswered, landed=landed,
+            owed=self.unanswered, failed=0, asked_now=landed, problems={},
+        )  # fmt: skip
+
+    def reply(self, ask, replication):
+        """A verdict drawn by what is asked, or a responder's answer."""
+        condition = ask.condition
+        key = request_key(condition.condition_key, replication)
+        prompt = "".join(message.content for message in condition.prompt)
+        law = np.random.default_rng(int(condition.item_id[1:]))
+        usual = 0.1 + 0.5 * law.uniform() + self.shift + 0.3 * ("better" in prompt)
+        first = np.random.default_rng(int(key[:12], 16)).uniform() < usual
+        text = f"so {key}"
+        if condition.role == "judge":
+            chosen = min(condition.menu.option_ids) if first else max(condition.menu.option_ids)
+            place = 0 if self.says_a else condition.menu.option_ids.index(chosen)
+            text = f"Best Response: [[{condition.menu.labels[place]}]]"
+        return Completion(
+            key=key, replication=replication, seed=condition.seed_base + replication, text=text,
+            finish_reason="stop", prompt_tokens=1, cached_tokens=0, completion_tokens=1,
+        )  # fmt: skip
+
+
+@pytest.fixture
+def world(tmp_path, driver_of, monkeypatch):
+    made = World(tmp_path, driver_of)
+    monkeypatch.setattr(refreshing, "run_sweep", made.run_sweep)
+    return made
+
+
+def test_what_did_not_change_is_not_asked_again(world):
+    world.series("")
+    assert world.go().state == "done"
+    assert len(world.asked) == 2 * 6 * N_QUESTIONS
+    found = world.go()
+    assert (found.state, found.line) == ("unchanged", "nothing changed: no request is new")
+    assert [one.number for one in world.directory.refreshes()] == [1]
+    assert len(world.asked) == 2 * 6 * N_QUESTIONS
+
+
+def test_a_new_item_is_asked_alone_and_anchors_with_it(world):
+    world.series("")
+    world.go()
+    world.asked.clear()
+    world.items("system.jsonl", words="answers", n=N_QUESTIONS + 2)
+    assert world.go().state == "done"
+    assert len(world.asked) == 6 * N_QUESTIONS + 2 * 6
+    systems, anchors = world.keys("system"), world.keys("anchors")
+    # The run is whole by itself, and holds the rows of the first as they landed there.
+    assert (len(systems[2]), set(systems[1]) < set(systems[2])) == (6 * (N_QUESTIONS + 2), True)
+    assert not set(anchors[1]) & set(anchors[2])
+    rows = scan_judgments(world.runs("anchors")[2]).collect()
+    assert rows["replication"].unique().sort().to_list() == list(range(6, 12))
+    assert rows["seed"].n_unique() == rows.height
+    for sweep in ("anchors", "system"):
+        for run in world.runs(sweep).values():
+            assert verify_run(run) == []
+            assert read_status(run.url).state == "done"
+
+
+def test_a_judge_that_changes_behind_its_name_raises_the_alarm(world, capsys):
+    for _ in range(3):
+        assert world.told(capsys)[0] == 0
+    world.shift = 0.35
+    code, out, err = world.told(capsys)
+    assert code == 6, out + err
+    assert "ALARM since refresh 4" in out
+    assert err.splitlines()[-1].startswith("judgerel: drift of judge j since refresh 4. Try: ")
+    summary = json.loads((world.folder / "out/summary.json").read_text())
+    assert (summary["alarm"], summary["judges"][0]["since"]) == (True, 4)
+    assert summary["refreshes"][-1]["causes"] == [
+        {"sweep": "anchors", "judge": "j", "cause": "judge"}
+    ]
+    history = pl.read_parquet(world.folder / "out/history.parquet")
+    evidence = history.filter(pl.col("measure") == "drift_evidence")
+    assert evidence["refresh"].to_list() == [1, 2, 3, 4]
+    assert evidence["value"][-1] > 20
+    assert "Drift: j since refresh 4" in (world.folder / "out/trend.html").read_text()
+    # It stands until it is accepted.
+    world.series("")
+    assert world.told(capsys)[0] == 6
+    world.series("", drift="[drift]\nsince = 4\n")
+    assert world.told(capsys)[0] == 0
+
+
+def test_a_better_system_under_a_steady_judge_is_the_system(world):
+    for _ in range(3):
+        world.go()
+    world.items("system.jsonl", words="better")
+    found = world.go()
+    assert not found.alarm
+    causes = {(one["sweep"], one["cause"]) for one in found.summary["refreshes"][-1]["causes"]}
+    assert causes == {("system", "system")}
+    history = pl.read_parquet(world.folder / "out/history.parquet")
+    moved = history.filter(sweep="system", refresh=4, measure="share:1")
+    assert moved["against"].to_list() == [1]
+    assert moved["difference_low"][0] > 0.1
+
+
+def test_judge_and_system_that_move_together_are_both(world):
+    world.go()
+    world.go()
+    world.shift = 0.35
+    world.items("system.jsonl", words="other")
+    causes = world.go().summary["refreshes"][-1]["causes"]
+    assert [one["cause"] for one in causes] == ["both"]
+
+
+def test_what_changed_behind_a_judges_name_is_said(world):
+    world.go()
+    for name in ("anchors", "system"):
+        world.sweep(
+            name, items=f"{'frozen' if name == 'anchors' else name}.jsonl", model="position"
+        )
+    found = world.go()
+    changes = {one["change"] for one in found.summary["refreshes"][-1]["changes"]}
+    assert changes == {"model: uniform, now position"}
+
+
+def test_a_judge_that_says_one_thing_is_warned_of(world):
+    world.says_a = True
+    found = world.go()
+    assert found.summary["warnings"][0] == (
+        "judge j is near-constant: 100 % of its verdicts are A, so no case is told from another"
+    )
+
+
+@pytest.mark.parametrize("cut_after", [0, 1])
+def test_a_killed_refresh_is_gone_on_with(world, cut_after):
+    world.go()
+    world.items("system.jsonl", words="answers", n=N_QUESTIONS + 5)
+    before = list(world.asked)
+    world.cut_after = cut_after
+    with pytest.raises(Cut):
+        world.go()
+    world.cut_after = None
+    assert world.go().line == "refresh 2: done"
+    assert [one.state for one in world.directory.refreshes()] == ["done", "done"]
+    asked = world.asked[len(before) :]
+    assert len(asked) == len(set(asked)) == 6 * N_QUESTIONS + 6 * 5
+    for sweep, n in (("anchors", N_QUESTIONS), ("system", N_QUESTIONS + 5)):
+        keys = world.keys(sweep)[2]
+        assert len(keys) == len(set(keys)) == 6 * n
+
+
+def test_a_kill_before_the_result_asks_nothing_again(world, monkeypatch):
+    monkeypatch.setattr(SeriesDirectory, "close", lambda *_: (_ for _ in ()).throw(Cut()))
+    with pytest.raises(Cut):
+        world.go()
+    monkeypatch.undo()
+    monkeypatch.setattr(refreshing, "run_sweep", world.run_sweep)
+    n_asked = len(world.asked)
+    assert world.go().state == "done"
+    assert len(world.asked) == n_asked
+
+
+def test_an_unfinished_refresh_of_other_sweeps_is_replaced_and_its_rows_kept(world):
+    world.series("")
+    world.cut_after = 1
+    with pytest.raises(Cut):
+        world.go()
+    world.cut_after = None
+    world.items("frozen.jsonl", n=N_QUESTIONS + 1)
+    assert world.go().line == "refresh 2: done"
+    assert [one.state for one in world.directory.refreshes()] == ["replaced", "done"]
+    # Anchors of the replaced refresh were asked in part: none of their keys is asked again.
+    assert len(world.asked) == len(set(world.asked))
+
+
+def test_twenty_triggers_at_once_are_one_refresh(world):
+    world.series("")
+    gate, states = threading.Barrier(20), []
+
+    def trigger():
+        gate.wait()
+        states.append(world.go().state)
+
+    threads = [threading.Thread(target=trigger) for _ in range(20)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert states.count("done") == 1
+    assert set(states) <= {"done", "held", "unchanged"}
+    assert len(states) == 20
+    assert len(world.asked) == len(set(world.asked)) == 2 * 6 * N_QUESTIONS
+
+
+def test_who_finds_the_lease_taken_says_so_and_is_done(world, capsys):
+    world.directory.files.prepare()
+    lease = take_lease(world.directory.files)
+    code, out, err = world.told(capsys)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"another refresh holds the lease since {lease.taken_at} (process ")
+    lease.release()
+    assert world.told(capsys)[0] == 0
+
+
+def test_pending_requests_keep_a_refresh_open_until_its_time_is_over(world, capsys, monkeypatch):
+    world.series("anchor_every_h = 20\n")
+    world.unanswered = 3
+    code, out, _ = world.told(capsys)
+    assert (code, out) == (1, "refresh 1: 6 requests are pending\n")
+    later = datetime.now(UTC) + timedelta(hours=21)
+    monkeypatch.setattr(refreshing, "_now", lambda: later)
+    code, out, _ = world.told(capsys)
+    assert code == 1
+    assert out.startswith("refresh 1: done; closed with 6 requests pending, which the next one")
+    assert [one.state for one in world.directory.refreshes()] == ["partial"]
+
+
+def test_answers_of_a_system_are_carried_with_the_verdicts_on_them(world):
+    world.series("")
+    responders = JUDGE.format(model="uniform").replace('"j"', '"{}"')
+    text = (world.folder / "system.toml").read_text()
+    judges = "".join(responders.replace("{}", name) + f"engine_options = {{seed = {n}}}\n"
+                     for n, name in enumerate("ab"))  # fmt: skip
+    text = text.replace("[[ask]]", f"{judges}[[ask]]") + 'responders = ["a", "b"]\n'
+    (world.folder / "system.toml").write_text(text)
+    world.go()
+    n_asked = len(world.asked)
+    assert n_asked == 6 * N_QUESTIONS + (2 + 6) * N_QUESTIONS
+    world.items("system.jsonl", words="answers", n=N_QUESTIONS + 1)
+    world.go()
+    assert len(world.asked) - n_asked == 6 * N_QUESTIONS + 2 + 6
+    assert verify_run(world.runs("system")[2]) == []
+
+
+def test_a_folder_or_a_series_of_others_is_refused(world, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").write_text("x")
+    with pytest.raises(StoreError, match=r"holds 'thesis\.tex'"):
+        world.go()
+    (tmp_path / "out" / "thesis.tex").unlink()
+    world.go()
+    text = (tmp_path / "series.toml").read_text()
+    (tmp_path / "series.toml").write_text(text.replace('"nightly"', '"other"'))
+    with pytest.raises(StoreError, match="of another series: expected 'nightly', got 'other'"):
+        world.go()
+
+
+def test_anchors_must_be_sampled_a_fixed_number_of_times(world):
+    world.sweep("anchors", items="frozen.jsonl", more='mode = "exact"\n')
+    text = (world.folder / "anchors.toml").read_text().replace("replications = 6\n", "")
+    (world.folder / "anchors.toml").write_text(text)
+    with pytest.raises(SweepError, match="sample verdicts a fixed number of times"):
+        world.go()
+
+
+def test_a_torn_record_is_named(world):
+    world.go()
+    record = world.folder / "out/refreshes/0001/result.json"
+    record.write_bytes(record.read_bytes()[:-20])
+    with pytest.raises(StoreError, match=r"torn or altered.*result\.json"):
+        world.go()
