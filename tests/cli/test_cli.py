@@ -33,6 +33,8 @@ OPTIONS = {
     "exact": ["SWEEP.toml", "--out RUN", "--address ADDRESS"],
     "status": ["RUN", "--json"],
     "verify": ["RUN"],
+    "rejudge": ["RUN", "--sweep SWEEP.toml"],
+    "replay": ["RUN", "[KEY]", "--all SAMPLE", "--seed S", "--sweep SWEEP.toml", "--json"],
     "items": [
         "BENCHMARK",
         "PATH",
@@ -157,7 +159,7 @@ OPTIONS = {
     ],
 }  # fmt: skip
 GROUPS = {
-    "Ask": ["plan", "run", "exact", "status", "verify"],
+    "Ask": ["plan", "run", "exact", "status", "verify", "rejudge", "replay"],
     "Data": ["items", "import"],
     "Analyse": ["reduce", "questions", "serving", "uncertainty", "distributions", "scales", "align",
                 "rank", "select", "systems", "panels", "cascade"],
