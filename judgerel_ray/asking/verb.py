@@ -1,4 +1,7 @@
-"""``plan``, ``run``, ``exact``, ``status``, ``verify``: ask judges, and see how that stands."""
+"""``plan``, ``run``, ``exact``, ``status``, ``verify``: ask judges, and see how that stands.
+
+``rejudge``, ``replay``: what landed read again, and asked again.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from judgerel_ray.asking.plan.planning import Plan
+    from judgerel_ray.asking.run.rejudging import Rejudged
+    from judgerel_ray.asking.run.replaying import Replayed
     from judgerel_ray.config import Sweep
     from judgerel_ray.store import Finding
     from judgerel_ray.store.status import RunStatus
@@ -316,3 +321,115 @@ def verify(out: str | PathLike[str], asked: NoRequest) -> list[Finding]:  # noqa
     from judgerel_ray.store import RunDirectory, verify_run
 
     return verify_run(RunDirectory.open(fspath(out)))
+
+
+SWEEP = flag("the sweep file as it was run; default: the run's copy of it", "SWEEP.toml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejudgeRequest:
+    """What ``rejudge`` is asked for."""
+
+    sweep: str | PathLike[str] | None = field(default=None, metadata=SWEEP)
+
+
+@verb(
+    RejudgeRequest,
+    group="Ask",
+    help="read the texts of a run again; asks nothing",
+    source="RUN",
+    prints="",
+)
+def rejudge(out: str | PathLike[str], asked: RejudgeRequest) -> Rejudged:
+    """Read the texts of a run again into a new generation of judgments; nothing is asked.
+
+    Whatever reads the run from then on has the newest generation; what landed, and older
+    generations, stay. The manifest names the reader and its version.
+
+    Parameters
+    ----------
+    out : str or path
+        A run directory.
+
+    Returns
+    -------
+    Rejudged
+        ``generation``, and by judge ``rows`` and ``changed``: judgments, and those that are read
+        otherwise than when they landed.
+
+    Raises
+    ------
+    StoreError, SweepError
+        If something writes there, a file that landed is damaged, or the sweep is not the run's.
+
+    Examples
+    --------
+    >>> import shutil, tempfile
+    >>> from judgerel_ray import example
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     copy = shutil.copytree(example("run"), f"{folder}/run")
+    ...     found = rejudge(copy, sweep=example("sweep.toml"))
+    >>> found.generation.number, found.rows, found.changed["simulated-steady"]
+    (1, {'simulated-erratic': 88, 'simulated-steady': 96}, 0)
+    """
+    from judgerel_ray.asking.run.rejudging import rejudge_run
+
+    sweep = None if asked.sweep is None else fspath(asked.sweep)
+    return rejudge_run(fspath(out), sweep=sweep)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayRequest:
+    """What ``replay`` is asked for."""
+
+    key: str | None = field(
+        default=None, kw_only=False, metadata=flag("of a landed request", "KEY")
+    )
+    all: int | None = field(
+        default=None, metadata=flag("draw so many of all landed requests", "SAMPLE")
+    )
+    seed: int = field(default=0, metadata=flag("of the draw", "S"))
+    sweep: str | PathLike[str] | None = field(default=None, metadata=SWEEP)
+
+
+@verb(
+    ReplayRequest,
+    group="Ask",
+    help="ask landed requests again, each alone, and compare",
+    source="RUN",
+    prints="json",
+)
+def replay(out: str | PathLike[str], asked: ReplayRequest) -> Replayed:
+    """Ask landed requests again, each alone on an engine of this process, and compare.
+
+    What differs differs by serving: prompt, parameters and seed are those that landed.
+
+    Parameters
+    ----------
+    out : str or path
+        A run directory.
+
+    Returns
+    -------
+    Replayed
+        ``rows``, one a request; ``n``, ``n_differing``, ``share`` and, of a draw, its
+        Clopper-Pearson interval ``low``, ``high``.
+
+    Raises
+    ------
+    StoreError, SweepError
+        As of :func:`rejudge`; or if the key has no reply, or a judge is another one here.
+    EngineError
+        If an engine does not come up, or does not answer.
+
+    Examples
+    --------
+    >>> from judgerel_ray import example
+    >>> found = replay(example("run"), all=20, sweep=example("sweep.toml"))
+    >>> found.n, found.n_differing, round(found.high, 3)
+    (20, 0, 0.168)
+    """
+    from judgerel_ray.asking.run.replaying import replay_run
+
+    sweep = None if asked.sweep is None else fspath(asked.sweep)
+    return replay_run(fspath(out), key=asked.key, sample=asked.all, seed=asked.seed, sweep=sweep)

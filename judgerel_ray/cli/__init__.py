@@ -307,6 +307,37 @@ def _verify(asked: Asked) -> int:
     return SOME_FAILED if wrong else DONE
 
 
+def _rejudge(asked: Asked) -> int:
+    """Read a run's texts again."""
+    found = asked.verb.act(asked.source, asked.request())
+    made = found.generation
+    tell(f"generation {made.number} of readings, by {made.reader} {made.version}")
+    for judge, n in found.rows.items():
+        tell(f"  {judge}: {found.changed[judge]:,} of {n:,} judgments differ from when they landed")
+    return DONE
+
+
+def _replay(asked: Asked) -> int:
+    """Ask landed requests again."""
+    found = asked.verb.act(asked.source, asked.request())
+    if asked.printing:
+        summary = {
+            name: getattr(found, name) for name in ("n", "n_differing", "share", "low", "high")
+        }
+        print(json.dumps({**summary, "rows": found.rows.to_dicts()}, indent=2))
+        return DONE
+    for row in found.rows.filter(~found.rows["same"]).iter_rows(named=True):
+        tell(
+            f"{row['key']} differs from character {row['first_difference']} on: landed "
+            f"{row['landed_tokens']} tokens, replayed {row['replayed_tokens']}"
+        )
+    line = f"{found.n_differing} of {found.n} replayed requests differ"
+    if found.low is not None:
+        line += f": {found.share:.1%} (95 % interval {found.low:.1%} to {found.high:.1%})"
+    tell(line)
+    return DONE
+
+
 ACTS: dict[str, Callable[[Asked], int]] = {
     "plan": _plan,
     "run": _run,
@@ -314,6 +345,8 @@ ACTS: dict[str, Callable[[Asked], int]] = {
     "refresh": _refresh,
     "status": _status,
     "verify": _verify,
+    "rejudge": _rejudge,
+    "replay": _replay,
     "items": write_items,
     "import": write_judgments,
     "reduce": print_coefficients,

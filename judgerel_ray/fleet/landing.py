@@ -169,7 +169,7 @@ def _judgment(
     """One row of the judgments table."""
     condition = ask.condition
     refused = completion.text is None and completion.finish_reason != DECLINED
-    verdict, label, score, confidence, outcome = _read(condition, completion)
+    read = read_reply(condition, completion.text, completion.finish_reason)
     cost = None
     prompt, new = completion.prompt_tokens, completion.completion_tokens
     if prices is not None and prompt is not None and new is not None and not refused:
@@ -195,11 +195,7 @@ def _judgment(
         "replication": completion.replication,
         "block": condition.block,
         "seed": completion.seed,
-        "verdict": verdict,
-        "label": label,
-        "score": score,
-        "confidence": confidence,
-        "outcome": outcome,
+        **read._asdict(),
         "prompt_tokens": completion.prompt_tokens,
         "cached_tokens": completion.cached_tokens,
         "completion_tokens": completion.completion_tokens,
@@ -210,8 +206,8 @@ def _judgment(
     }
 
 
-class _Read(NamedTuple):
-    """What a reply was read as."""
+class ReadReply(NamedTuple):
+    """What a reply was read as: columns of the judgments table."""
 
     verdict: str | None = None
     label: str | None = None
@@ -220,36 +216,49 @@ class _Read(NamedTuple):
     outcome: str | None = None
 
 
-def _read(condition: Condition, completion: Completion) -> _Read:
-    """Read one reply by what was asked for."""
-    menu, text = condition.menu, completion.text
-    if completion.finish_reason == DECLINED:
-        return _Read(outcome=Outcome.REFUSED.value)
+def read_reply(condition: Condition, text: str | None, finish_reason: str) -> ReadReply:
+    """Read one reply by what was asked for.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import Condition
+    >>> condition = Condition(
+    ...     condition_key="k", seed_base=1, judge="j", judge_fingerprint="f", benchmark="b",
+    ...     item_id="q", protocol="best_of", stage="judge", role="judge", prompt=(),
+    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8)
+    >>> read_reply(condition, None, "refused: prompt too long").outcome
+    'failed'
+    """
+    menu = condition.menu
+    if finish_reason == DECLINED:
+        return ReadReply(outcome=Outcome.REFUSED.value)
     if text is None:
-        return _Read(outcome="failed")
+        return ReadReply(outcome="failed")
     if menu is None or condition.role == "scorer":
-        return _Read()
+        return ReadReply()
     if condition.role == "assessor" and condition.argued is not None:
         absent = read_assessment(text)
-        return _Read(
+        return ReadReply(
             label=menu.labels[menu.option_ids.index(condition.argued)],
             outcome=absent.value if absent else None,
         )
     if condition.stage == "select":
-        selection = read_selection(text, finish_reason=completion.finish_reason, menu=menu)
+        selection = read_selection(text, finish_reason=finish_reason, menu=menu)
         why = selection.outcome
-        return _Read(label=",".join(selection.labels) or None, outcome=why.value if why else None)
+        return ReadReply(
+            label=",".join(selection.labels) or None, outcome=why.value if why else None
+        )
     if menu.scale is not None:
-        rating = read_rating(text, finish_reason=completion.finish_reason, menu=menu)
-        return _Read(rating.label, rating.label, rating.score, None, rating.outcome.value)
-    reading = read_verdict(text, finish_reason=completion.finish_reason, menu=menu)
+        rating = read_rating(text, finish_reason=finish_reason, menu=menu)
+        return ReadReply(rating.label, rating.label, rating.score, None, rating.outcome.value)
+    reading = read_verdict(text, finish_reason=finish_reason, menu=menu)
     label = reading.label
     if label is None or reading.outcome is not Outcome.SCORED:
-        return _Read(label=label, outcome=reading.outcome.value)
+        return ReadReply(label=label, outcome=reading.outcome.value)
     confidence = None
     if menu.form in CONFIDENT_FORMS:
         confidence = read_confidence(
-            text, finish_reason=completion.finish_reason, form=menu.form, reader=menu.reader
+            text, finish_reason=finish_reason, form=menu.form, reader=menu.reader
         )
     verdict = menu.option_ids[menu.labels.index(label)]
-    return _Read(verdict, label, None, confidence, reading.outcome.value)
+    return ReadReply(verdict, label, None, confidence, reading.outcome.value)

@@ -16,6 +16,7 @@ import polars as pl
 
 from judgerel_ray.core import TokenCounts, request_key
 from judgerel_ray.store.digests import sha256
+from judgerel_ray.store.generations import as_read, older_files, read_generations
 from judgerel_ray.store.ranges import Range, gaps, overlap, union
 from judgerel_ray.store.records import (
     FOLDER,
@@ -117,7 +118,8 @@ class Ledger:
 class Look:
     """One look at commits/: the newest session, the records that count, and what is broken.
 
-    ``late`` are records of older sessions that the newest one did not accept.
+    ``late`` are records of older sessions that the newest one did not accept. ``commits`` are as
+    the newest generation read them; ``older`` names files of earlier readings.
     """
 
     session: SessionRecord | None
@@ -125,6 +127,7 @@ class Look:
     commits: tuple[CommitRecord, ...]
     broken: tuple[str, ...]
     late: tuple[str, ...]
+    older: Collection[str] = ()
 
 
 def read_ledger(run: RunDirectory, *, since: Ledger | None = None) -> Ledger:
@@ -161,8 +164,13 @@ def read_ledger(run: RunDirectory, *, since: Ledger | None = None) -> Ledger:
     return build_ledger(number, look.commits, broken=look.broken, run=run)
 
 
-def look_at_commits(run: RunDirectory, *, known: Iterable[CommitRecord] = ()) -> Look:
-    """Read the records that count, but for those `known`, and name those that do not."""
+def look_at_commits(
+    run: RunDirectory, *, known: Iterable[CommitRecord] = (), as_landed: bool = False
+) -> Look:
+    """Read the records that count, but for those `known`, and name those that do not.
+
+    With `as_landed` they are as they landed, whatever generations read since.
+    """
     names = run.names(FOLDER)
     session, broken_sessions = newest_session(run, names)
     if session is None:
@@ -182,13 +190,17 @@ def look_at_commits(run: RunDirectory, *, known: Iterable[CommitRecord] = ()) ->
     data = run.files.read_many(f"{FOLDER}/{name}" for name in fresh)
     records = {name: read_attempt(name, data.get(f"{FOLDER}/{name}")) for name in fresh}
     broken = [name for name, record in records.items() if record is None]
-    commits += [record for record in records.values() if isinstance(record, CommitRecord)]
+    landed = [record for record in records.values() if isinstance(record, CommitRecord)]
+    generations, broken_generations = read_generations(run, names)
+    newest = generations[-1] if generations and not as_landed else None
+    commits += [as_read(newest, record) for record in landed]
     return Look(
         session=session,
         names=names,
         commits=tuple(sorted(commits, key=lambda record: record.order)),
-        broken=broken_sessions + tuple(broken),
+        broken=broken_sessions + tuple(broken) + broken_generations,
         late=tuple(late_names),
+        older=older_files(generations, landed) if generations else (),
     )
 
 

@@ -22,6 +22,7 @@ from typing import Literal
 import polars as pl
 
 from judgerel_ray.store.digests import UNREADABLE, altered
+from judgerel_ray.store.generations import data_sizes
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.parts import expected_keys
 from judgerel_ray.store.records import FOLDER, AttemptId, CommitRecord, parse_attempt
@@ -259,8 +260,9 @@ def lost_files(run: RunDirectory, commits: Iterable[CommitRecord]) -> dict[str, 
     {}
     """
     kinds: tuple[Literal["data_file", "texts_file"], ...] = ("data_file", "texts_file")
-    there = {**run.files.sizes("data"), **run.files.sizes("texts")}
-    files = ((getattr(one, kind), kind, one) for one in commits for kind in kinds)
+    named = tuple(commits)
+    there = {**data_sizes(run, named), **run.files.sizes("texts")}
+    files = ((getattr(one, kind), kind, one) for one in named for kind in kinds)
     return {
         name: "cut" if name in there else "gone"
         for name, kind, one in files
@@ -280,7 +282,7 @@ def part_commits(
         # Every session leaves its record before anything lands: these files had records, too.
         orphaned = any(run.files.sizes("data"))
         return (), Losses(torn=look.broken, folders=(FOLDER,) if orphaned else ())
-    data = run.files.sizes("data")
+    data = data_sizes(run, look.commits)
     texts = run.files.sizes("texts") if look.commits else {}
     damaged, unread, kept = [], [], []
     bad: frozenset[str] = frozenset()

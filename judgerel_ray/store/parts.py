@@ -110,7 +110,7 @@ def land(
     """
     rows, texts = _checked(judgments, completions, judge, attempt, conditions)
     stem = f"part-s{session:04d}-l{lease:06d}-a{attempt}-{secrets.token_hex(4)}.parquet"
-    data_part = _Part(f"data/{judge_folder(judge)}/{stem}", encode_parquet(_foldered(rows)))
+    data_part = _Part(f"data/{judge_folder(judge)}/{stem}", encode_parquet(foldered(rows)))
     texts_part = _Part(f"texts/{judge_folder(judge)}/{stem}", encode_parquet(texts))
     record = CommitRecord(
         session=session,
@@ -215,11 +215,16 @@ def encode_parquet(frame: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def _foldered(rows: pl.DataFrame) -> pl.DataFrame:
+def foldered(rows: pl.DataFrame) -> pl.DataFrame:
     """Rows with the judge as a category, the type that readers give to what a folder names.
 
     pandas and pyarrow read ``judge=...`` as a dictionary of strings, and refuse to merge it with a
     column of plain ones.
+
+    Examples
+    --------
+    >>> foldered(pl.DataFrame({"judge": ["j"]}))["judge"].dtype
+    Categorical
     """
     return rows.with_columns(pl.col("judge").cast(pl.Categorical))
 

@@ -255,7 +255,7 @@ def commit_content(record: CommitRecord) -> dict[str, object]:
         "parents": None if record.parents is None else list(record.parents),
         "conditions": {key: [list(one) for one in made] for key, made in record.conditions.items()},
         "outcomes": dict(record.outcomes),
-        **{name: _plain_sections(getattr(record, name)) for name in _SECTIONS},
+        **{name: plain_sections(getattr(record, name)) for name in _SECTIONS},
         "engine": dict(record.engine),
         "tokens": {
             "prompt": tokens.prompt,
@@ -340,6 +340,7 @@ def is_whole_record(name: str, data: bytes) -> bool:
     if parse_end(name) is not None:
         return is_whole_json(data) or is_plain_end(data)
     is_record = parse_attempt(name) is not None or parse_session(name) is not None
+    is_record |= name.startswith("generation-") and name.endswith(".json")
     return not is_record or unseal(data) is not None
 
 
@@ -391,20 +392,32 @@ def _commit(content: Mapping[str, object]) -> CommitRecord:
         texts_bytes=content.get("texts_bytes"),  # type: ignore[arg-type]
         parents=None if parents is None else tuple(_list(parents)),
         n_answers=content.get("n_answers"),  # type: ignore[arg-type]
-        data_sections=_sections(content.get("data_sections")),
-        texts_sections=_sections(content.get("texts_sections")),
+        data_sections=sections(content.get("data_sections")),
+        texts_sections=sections(content.get("texts_sections")),
     )
 
 
-def _plain_sections(sections: Sections | None) -> dict[str, list[int]] | None:
-    """Digests of a file as JSON holds them: the numbers of a column's sections in one list."""
-    if sections is None:
+def plain_sections(digests: Sections | None) -> dict[str, list[int]] | None:
+    """Digests of a file as JSON holds them: the numbers of a column's sections in one list.
+
+    Examples
+    --------
+    >>> plain_sections({"key": ((0, 4, 7), (4, 8, 9))})
+    {'key': [0, 4, 7, 4, 8, 9]}
+    """
+    if digests is None:
         return None
-    return {column: [n for one in found for n in one] for column, found in sections.items()}
+    return {column: [n for one in found for n in one] for column, found in digests.items()}
 
 
-def _sections(value: object) -> Sections | None:
-    """Digests of a file, by column."""
+def sections(value: object) -> Sections | None:
+    """Digests of a file, by column, of what :func:`plain_sections` laid out.
+
+    Examples
+    --------
+    >>> sections({"key": [0, 4, 7, 4, 8, 9]})
+    {'key': ((0, 4, 7), (4, 8, 9))}
+    """
     if value is None:
         return None
     return {

@@ -12,6 +12,7 @@ import polars as pl
 from judgerel_ray.core import request_key
 from judgerel_ray.store.digests import UNREADABLE, sha256
 from judgerel_ray.store.failures import Finding, a_note, altered_errors, an_error
+from judgerel_ray.store.generations import READINGS
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.manifest import SWEEP_KEY, read_manifest
@@ -186,7 +187,8 @@ def _twice(keys: list[pl.Series], ledger: Ledger) -> Iterator[Finding]:
 def _orphans(run: RunDirectory, look: Look) -> Iterator[Finding]:
     """Name the files no commit that counts names, and leftovers of writers that died."""
     named = {name for one in look.commits for name in (one.data_file, one.texts_file)}
-    for folder in ("data", "texts"):
+    named.update(look.older)
+    for folder in ("data", "texts", READINGS):
         for name in run.files.sizes(folder):
             if name not in named:
                 yield a_note("orphan", name, "no commit names it; readers do not see it")

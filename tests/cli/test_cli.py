@@ -34,6 +34,8 @@ OPTIONS = {
     "refresh": ["SERIES.toml", "--address ADDRESS", "--json"],
     "status": ["RUN", "--json"],
     "verify": ["RUN"],
+    "rejudge": ["RUN", "--sweep SWEEP.toml"],
+    "replay": ["RUN", "[KEY]", "--all SAMPLE", "--seed S", "--sweep SWEEP.toml", "--json"],
     "items": [
         "BENCHMARK",
         "PATH",
@@ -160,7 +162,7 @@ OPTIONS = {
     ],
 }  # fmt: skip
 GROUPS = {
-    "Ask": ["plan", "run", "exact", "status", "verify", "refresh"],
+    "Ask": ["plan", "run", "exact", "status", "verify", "rejudge", "replay", "refresh"],
     "Data": ["items", "import", "doctor"],
     "Analyse": ["reduce", "questions", "serving", "uncertainty", "distributions", "select",
                 "systems", "panels", "cascade", "scales", "align", "rank"],

@@ -105,7 +105,7 @@ def test_parts_of_the_release_before_are_read_beside_new_ones(run, land_rows, mo
 
     session = begin_session(run).number
     with monkeypatch.context() as before:
-        before.setattr(parts, "_foldered", lambda rows: rows)
+        before.setattr(parts, "foldered", lambda rows: rows)
         land_rows(run, session, 1, {"aa": [(0, 3)]})
     land_rows(run, session, 2, {"bb": [(0, 3)]})
     rows = scan_judgments(run)

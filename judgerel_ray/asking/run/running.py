@@ -183,7 +183,7 @@ def _run_session(
     landed = sum(judge.landed for judge in board.judges.values())
     owed = sum(judge.owed for judge in board.judges.values())
     ledger = read_ledger(run) if owed_before else session.ledger
-    _lay_out(resolved, run, ledger)
+    lay_out(resolved, run, ledger)
     _leave_final(run, session, board)
     return RunSummary(
         run=run.url,
@@ -199,8 +199,11 @@ def _run_session(
     )
 
 
-def _lay_out(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> None:
-    """Write the tables that are made of what landed; they name nothing that has not."""
+def lay_out(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> None:
+    """Write the tables that are made of what landed; they name nothing that has not.
+
+    Effects: files beside what landed. Retry: safe.
+    """
     write_settled(resolved, run, ledger)
     if any(frame.ask.mode != "sample" for frame in resolved.frames):
         write_confusions(resolved, run, ledger)

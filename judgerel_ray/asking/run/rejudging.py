@@ -1,0 +1,230 @@
+"""``rejudge``: the texts of a run read again by today's reader, and nothing asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from io import BytesIO
+
+import polars as pl
+
+from judgerel_ray.asking.plan.resolve import Resolved, resolve
+from judgerel_ray.asking.run.opening import known_judges
+from judgerel_ray.asking.run.pending import landed_texts
+from judgerel_ray.asking.run.running import lay_out
+from judgerel_ray.config import load_sweep, parse_sweep
+from judgerel_ray.core import Condition, StoreError, request_key
+from judgerel_ray.design import Voice, build_wave, voices_of
+from judgerel_ray.fleet.landing import read_reply
+from judgerel_ray.protocols import READER_VERSION
+from judgerel_ray.store import (
+    CommitRecord,
+    RunDirectory,
+    live_session,
+    read_ledger,
+    read_manifest,
+    write_manifest,
+)
+from judgerel_ray.store.digests import sha256
+from judgerel_ray.store.generations import Generation, land_generation, parse_generation
+from judgerel_ray.store.ledger import Ledger, build_ledger, look_at_commits
+
+READER = "judgerel_ray"
+READ = ("verdict", "label", "score", "confidence", "outcome")
+"""Columns of judgments that are read in a text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejudged:
+    """What reading again changed: judgments by judge, and those of them that are others now."""
+
+    generation: Generation
+    rows: Mapping[str, int]
+    changed: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landed:
+    """A run, what it asked, and every condition that landed."""
+
+    run: RunDirectory
+    resolved: Resolved
+    ledger: Ledger
+    conditions: Mapping[str, Condition]
+
+
+def open_landed(url: str, sweep: str | None) -> Landed:
+    """Open a run with the conditions that it asked, as they landed.
+
+    Parameters
+    ----------
+    url : str
+        The run directory.
+    sweep : str or None
+        The sweep file; by default the run's copy, whose paths are looked for in the current folder.
+
+    Raises
+    ------
+    StoreError
+        If something writes there now, or the sweep and this code do not ask what landed.
+    SweepError
+        If the sweep, or a file that it names, is wrong.
+    """
+    run = RunDirectory.open(url)
+    if alive := live_session(run):
+        raise StoreError(
+            f"a run is writing here: {alive}", where={"run": run.url}, hint="wait for it to end"
+        )
+    asked = parse_sweep(run.read_text("sweep.toml")) if sweep is None else load_sweep(sweep)
+    resolved = _as_begun(run, resolve(asked, known=known_judges(url, None)))
+    look = look_at_commits(run, as_landed=True)
+    # A torn generation hides nothing here: texts are read as they landed.
+    broken = [name for name in look.broken if parse_generation(name) is None]
+    if broken:
+        raise StoreError(
+            f"a record of what landed is torn, altered or gone: {broken[0]}",
+            where={"run": run.url},
+            hint=f"judgerel verify {run.url} names all; judgerel run asks their rows again",
+        )
+    ledger = build_ledger(look.session.number if look.session else 0, look.commits, run=run)
+    conditions = _conditions(resolved, landed_texts(run, ledger), ledger)
+    lacking = ledger.landed.keys() - conditions.keys()
+    if lacking:
+        raise StoreError(
+            f"{len(lacking):,} of {len(ledger.landed):,} prompts that landed are not what the "
+            "sweep asks, as this code reads it",
+            where={"run": run.url},
+            hint="--sweep with the file as it was run, and items and templates as they were",
+        )
+    return Landed(run=run, resolved=resolved, ledger=ledger, conditions=conditions)
+
+
+def rejudge_run(url: str, *, sweep: str | None = None) -> Rejudged:
+    """Read all texts of a run again, into a new generation of judgments.
+
+    Parameters
+    ----------
+    url : str
+        The run directory.
+    sweep : str or None
+        As of :func:`open_landed`.
+
+    Raises
+    ------
+    StoreError, SweepError
+        As :func:`open_landed`; or if a file that landed is altered, or another process read the
+        run again at the same time. Nothing is changed then.
+
+    Notes
+    -----
+    Effects: files of judgments that differ, one record in commits/, the manifest, and tables made
+    of judgments. Retry: safe.
+    """
+    landed = open_landed(url, sweep)
+    run = landed.run
+    rows: dict[str, int] = {}
+    changed: dict[str, int] = {}
+
+    def differing() -> Iterator[tuple[CommitRecord, pl.DataFrame]]:
+        for commit in landed.ledger.commits:
+            before = _whole(run, commit.data_file, commit.data_sha256)
+            texts = _whole(run, commit.texts_file, commit.texts_sha256)
+            after = _read_again(before, texts, commit, landed.conditions)
+            n_changed = sum(a != b for a, b in zip(*map(_readings, (before, after)), strict=True))
+            rows[commit.judge] = rows.get(commit.judge, 0) + before.height
+            changed[commit.judge] = changed.get(commit.judge, 0) + n_changed
+            if n_changed:
+                yield commit, after
+
+    numbers = [number for name in run.names("commits") if (number := parse_generation(name))]
+    made = land_generation(
+        run,
+        differing(),
+        number=max(numbers, default=0) + 1,
+        reader=READER,
+        version=READER_VERSION,
+    )
+    if made is None:
+        raise StoreError(
+            "the run was read again by another process meanwhile",
+            where={"run": run.url},
+            hint="judgerel rejudge once more, if that was another version",
+        )
+    reader = {"generation": made.number, "reader": made.reader, "version": made.version}
+    manifest = read_manifest(run)
+    write_manifest(run, {**manifest, "reading": {**reader, "read_at": made.read_at}})
+    lay_out(landed.resolved, run, read_ledger(run))
+    return Rejudged(generation=made, rows=rows, changed=changed)
+
+
+def _as_begun(run: RunDirectory, resolved: Resolved) -> Resolved:
+    """The sweep with the judges that the run asked: this machine may lack their engine."""
+    prints = read_manifest(run).get("fingerprints")
+    known = prints if isinstance(prints, Mapping) else {}
+
+    def begun(voices: tuple[Voice, ...]) -> tuple[Voice, ...]:
+        return tuple(
+            replace(one, fingerprint=known.get(one.name, one.fingerprint)) for one in voices
+        )
+
+    frames = tuple(
+        replace(frame, judges=begun(frame.judges), responders=begun(frame.responders))
+        for frame in resolved.frames
+    )
+    return replace(resolved, frames=frames)
+
+
+def _conditions(
+    resolved: Resolved, texts: Mapping[str, str | None], ledger: Ledger
+) -> dict[str, Condition]:
+    """Every condition that landed, by its key."""
+    found: dict[str, Condition] = {}
+    for frame in resolved.frames:
+        for wave in range(frame.n_waves):
+            for voice in voices_of(frame, wave):
+                for work in build_wave(frame, wave, voice, texts):
+                    for ask in (*work.asks, *(ask for ask, _ in work.impossible)):
+                        key = ask.condition.condition_key
+                        if key in ledger.landed:
+                            found[key] = ask.condition
+    return found
+
+
+def _whole(run: RunDirectory, name: str, digest: str) -> pl.DataFrame:
+    """A file that landed, or StoreError where its bytes are others."""
+    data = run.files.read_many([name]).get(name)
+    if data is None or sha256(data) != digest:
+        raise StoreError(
+            f"a file that landed is {'gone' if data is None else 'altered'}",
+            where={"path": run.address(name)},
+            hint="judgerel run asks its rows again",
+        )
+    return pl.read_parquet(BytesIO(data))
+
+
+def _read_again(
+    before: pl.DataFrame,
+    texts: pl.DataFrame,
+    commit: CommitRecord,
+    conditions: Mapping[str, Condition],
+) -> pl.DataFrame:
+    """Judgments of a commit, as their texts are read now."""
+    asked = {
+        request_key(key, replication): conditions[key]
+        for key, ranges in commit.conditions.items()
+        for first, n in ranges
+        for replication in range(first, first + n)
+    }
+    before = before.cast({"judge": pl.String})  # a category in parts
+    text_of = dict(texts.select("key", "text").iter_rows())
+    read = [
+        read_reply(asked[key], text_of[key], reason or "")._asdict()
+        for key, reason in before.select("key", "finish_reason").iter_rows()
+    ]
+    schema = {name: before.schema[name] for name in READ}
+    return before.with_columns(pl.DataFrame(read, schema=schema))
+
+
+def _readings(frame: pl.DataFrame) -> list[tuple[object, ...]]:
+    """What was read, row by row."""
+    return frame.select(READ).rows()

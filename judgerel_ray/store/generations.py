@@ -1,0 +1,207 @@
+"""Generations of readings: the texts of a run read again, in files of their own.
+
+What landed is never changed. A generation lays the judgments of commits whose readings differ out
+in new files, and one record in commits/, created exclusively, makes all of them count at once: who
+reads a run sees the newest generation whole, or not at all. Files of older ones stay, and so does
+``data/``: programs that read its files by pattern see each judgment once, as it landed.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import polars as pl
+
+from judgerel_ray.store.digests import sections_of, sha256
+from judgerel_ray.store.records import FOLDER, CommitRecord, plain_sections, seal, sections, unseal
+from judgerel_ray.store.rundir import RunDirectory, judge_folder
+from judgerel_ray.tables import Judgments, count_outcomes
+
+READINGS = "generations"
+"""The folder of these files in a run directory."""
+_NAME = re.compile(r"generation-(\d{4,})\.json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """One reading of all texts of a run.
+
+    ``files`` has, by name of a commit, what replaces its file of judgments: those fields of the
+    commit's record that are others. Commits that it does not name were read alike, or landed later.
+    """
+
+    number: int
+    reader: str
+    version: str
+    read_at: str
+    files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Name of the record's file in commits/."""
+        return generation_name(self.number)
+
+
+def generation_name(number: int) -> str:
+    """File name of a generation's record.
+
+    Examples
+    --------
+    >>> generation_name(1)
+    'generation-0001.json'
+    """
+    return f"generation-{number:04d}.json"
+
+
+def parse_generation(name: str) -> int | None:
+    """Read the file name of a generation's record; None if it is none.
+
+    Examples
+    --------
+    >>> parse_generation("generation-0001.json"), parse_generation("session-0001.json")
+    (1, None)
+    """
+    match = _NAME.fullmatch(name)
+    return int(match.group(1)) if match else None
+
+
+def read_generations(
+    run: RunDirectory, names: Iterable[str]
+) -> tuple[tuple[Generation, ...], tuple[str, ...]]:
+    """Read the generations of a run, in order, and name the later records that are torn.
+
+    Examples
+    --------
+    >>> read_generations(RunDirectory.create("memory://doctest-generations"), ())
+    ((), ())
+    """
+    records = sorted(name for name in names if parse_generation(name) is not None)
+    if not records:
+        return (), ()
+    data = run.files.read_many(f"{FOLDER}/{name}" for name in records)
+    found, broken = [], []
+    for name in records:
+        content = unseal(data.get(f"{FOLDER}/{name}"))
+        if content is None or content.get("number") != parse_generation(name):
+            broken.append(name)
+            continue
+        kept = {key: content[key] for key in ("number", "reader", "version", "read_at", "files")}
+        found.append(Generation(**kept))  # type: ignore[arg-type]  # the seal vouches for the types
+    found.sort(key=lambda one: one.number)
+    newest = found[-1].number if found else 0
+    # Those before it are read by nobody any more.
+    later = tuple(name for name in broken if (parse_generation(name) or 0) > newest)
+    return tuple(found), later
+
+
+def as_read(generation: Generation | None, commit: CommitRecord) -> CommitRecord:
+    """A commit with the judgments that a generation read in its texts."""
+    other = None if generation is None else generation.files.get(commit.name)
+    if other is None:
+        return commit
+    return replace(
+        commit,
+        data_file=other["data_file"],
+        data_sha256=other["data_sha256"],
+        data_bytes=other["data_bytes"],
+        outcomes=other["outcomes"],
+        data_sections=sections(other["data_sections"]),
+    )
+
+
+def land_generation(
+    run: RunDirectory,
+    readings: Iterable[tuple[CommitRecord, pl.DataFrame]],
+    *,
+    number: int,
+    reader: str,
+    version: str,
+) -> Generation | None:
+    """Land what was read again, all of it or nothing.
+
+    Parameters
+    ----------
+    run : RunDirectory
+        The run.
+    readings : iterable of (CommitRecord, DataFrame)
+        Commits as they landed, with their judgments as they are read now.
+    number : int
+        Of the generation, from 1.
+    reader, version : str
+        Who read.
+
+    Returns
+    -------
+    Generation or None
+        None if another process landed a generation of this number first.
+
+    Examples
+    --------
+    >>> run = RunDirectory.create("memory://doctest-land-generation")
+    >>> land_generation(run, [], number=1, reader="judgerel", version="4").number
+    1
+    >>> land_generation(run, [], number=1, reader="judgerel", version="4") is None
+    True
+
+    Notes
+    -----
+    Effects: a Parquet file a commit, then one record. Retry: safe, lands once.
+    """
+    from judgerel_ray.store.parts import encode_parquet, foldered, valid_rows
+
+    files: dict[str, dict[str, object]] = {}
+    for commit, frame in readings:
+        rows = valid_rows(Judgments, frame)
+        stem = commit.name.removesuffix(".json")
+        name = f"{number:04d}-{stem}-{secrets.token_hex(4)}.parquet"
+        place = f"{READINGS}/{judge_folder(commit.judge)}/{name}"
+        data = encode_parquet(foldered(rows))
+        run.write_bytes(place, data)
+        files[commit.name] = {
+            "data_file": place,
+            "data_sha256": sha256(data),
+            "data_bytes": len(data),
+            "outcomes": dict(count_outcomes(rows)),
+            "data_sections": plain_sections(sections_of(data)),
+        }
+    made = Generation(
+        number=number,
+        reader=reader,
+        version=version,
+        read_at=datetime.now(UTC).isoformat(),
+        files=files,
+    )
+    fields = {name: getattr(made, name) for name in ("number", "reader", "version", "read_at")}
+    sealed = seal({"kind": "generation", **fields, "files": files})
+    if run.settle(f"{FOLDER}/{made.name}", sealed) == sealed:
+        return made
+    for one in files.values():
+        run.remove(str(one["data_file"]))
+    return None
+
+
+def data_sizes(run: RunDirectory, commits: Iterable[CommitRecord]) -> dict[str, int]:
+    """Bytes of files of judgments by name, those that were read again included where any count.
+
+    Examples
+    --------
+    >>> data_sizes(RunDirectory.create("memory://doctest-data-sizes"), [])
+    {}
+    """
+    sizes = dict(run.files.sizes("data"))
+    if any(one.data_file.startswith(f"{READINGS}/") for one in commits):
+        sizes |= run.files.sizes(READINGS)
+    return sizes
+
+
+def older_files(
+    generations: Iterable[Generation], commits: Iterable[CommitRecord]
+) -> Collection[str]:
+    """Files of judgments that a later reading replaced: kept, and read by nobody."""
+    made = {str(one["data_file"]) for g in generations for one in g.files.values()}
+    return made | {one.data_file for one in commits}
