@@ -49,6 +49,7 @@ OPTIONS = {
         "FORMAT",
         "PATH...",
         "--out FILE.parquet",
+        "--map FILE.toml",
         "--column NAME=COLUMN",
         "--repeats PATTERN",
         "--value NAME=TEXT",

@@ -205,6 +205,7 @@ def test_a_judge_that_changes_behind_its_name_raises_the_alarm(world, capsys):
     assert world.told(capsys)[0] == 0
 
 
+@pytest.mark.slow
 def test_a_better_system_under_a_steady_judge_is_the_system(world):
     for _ in range(3):
         world.go()
@@ -219,6 +220,7 @@ def test_a_better_system_under_a_steady_judge_is_the_system(world):
     assert moved["difference_low"][0] > 0.1
 
 
+@pytest.mark.slow
 def test_judge_and_system_that_move_together_are_both(world):
     world.go()
     world.go()
@@ -228,6 +230,7 @@ def test_judge_and_system_that_move_together_are_both(world):
     assert [one["cause"] for one in causes] == ["both"]
 
 
+@pytest.mark.slow
 def test_what_changed_behind_a_judges_name_is_said(world):
     world.go()
     for name in ("anchors", "system"):
@@ -239,6 +242,7 @@ def test_what_changed_behind_a_judges_name_is_said(world):
     assert changes == {"model: uniform, now position"}
 
 
+@pytest.mark.slow
 def test_a_judge_that_says_one_thing_is_warned_of(world):
     world.says_a = True
     found = world.go()
@@ -247,7 +251,7 @@ def test_a_judge_that_says_one_thing_is_warned_of(world):
     )
 
 
-@pytest.mark.parametrize("cut_after", [0, 1])
+@pytest.mark.parametrize("cut_after", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_a_killed_refresh_is_gone_on_with(world, cut_after):
     world.go()
     world.items("system.jsonl", words="answers", n=N_QUESTIONS + 5)
@@ -276,6 +280,7 @@ def test_a_kill_before_the_result_asks_nothing_again(world, monkeypatch):
     assert len(world.asked) == n_asked
 
 
+@pytest.mark.slow
 def test_an_unfinished_refresh_of_other_sweeps_is_replaced_and_its_rows_kept(world):
     world.series("")
     world.cut_after = 1
@@ -308,6 +313,7 @@ def test_twenty_triggers_at_once_are_one_refresh(world):
     assert len(world.asked) == len(set(world.asked)) == 2 * 6 * N_QUESTIONS
 
 
+@pytest.mark.slow
 def test_who_finds_the_lease_taken_says_so_and_is_done(world, capsys):
     world.directory.files.prepare()
     lease = take_lease(world.directory.files)
@@ -318,6 +324,7 @@ def test_who_finds_the_lease_taken_says_so_and_is_done(world, capsys):
     assert world.told(capsys)[0] == 0
 
 
+@pytest.mark.slow
 def test_pending_requests_keep_a_refresh_open_until_its_time_is_over(world, capsys, monkeypatch):
     world.series("anchor_every_h = 20\n")
     world.unanswered = 3
@@ -331,6 +338,7 @@ def test_pending_requests_keep_a_refresh_open_until_its_time_is_over(world, caps
     assert [one.state for one in world.directory.refreshes()] == ["partial"]
 
 
+@pytest.mark.slow
 def test_answers_of_a_system_are_carried_with_the_verdicts_on_them(world):
     world.series("")
     responders = JUDGE.format(model="uniform").replace('"j"', '"{}"')
@@ -369,6 +377,7 @@ def test_anchors_must_be_sampled_a_fixed_number_of_times(world):
         world.go()
 
 
+@pytest.mark.slow
 def test_a_torn_record_is_named(world):
     world.go()
     record = world.folder / "out/refreshes/0001/result.json"

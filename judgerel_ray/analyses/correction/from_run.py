@@ -40,10 +40,10 @@ def run_correction(
     with reading_of(path):
         judged = open_judgments(path, extra=by or (), reads=["responder", "criterion"])
         if labels is not None:
-            said = read_labels(labels)
-            units, missed = labelled_units(judged, said, by=by, positive=positive, file=labels)
+            given = read_labels(labels)
+            units, missed = labelled_units(judged, given, by=by, positive=positive, file=labels)
             return correction_tables(
-                units, labelled_by=said.columns, n_unmatched=missed, width=width
+                units, labelled_by=given.columns, n_unmatched=missed, width=width
             )
         if width is not None:
             raise SweepError("--width needs --labels: without any, nothing says how far judges err")

@@ -127,10 +127,10 @@ def label_values(
     number = pl.col(LABEL).cast(pl.Float64, strict=False)
     known = {*PASSING, *FAILING}
     by_word = labels.select(folded(pl.col(LABEL)).is_in(known).all()).item()
-    said = passes(pl.col(LABEL), None if by_word else positive) if is_rate else number
+    value = passes(pl.col(LABEL), None if by_word else positive) if is_rate else number
     if is_rate and positive is None:
-        said = pl.coalesce(said, pl.when(number.is_between(0, 1)).then(number))
-    found = labels.with_columns(said=said)
+        value = pl.coalesce(value, pl.when(number.is_between(0, 1)).then(number))
+    found = labels.with_columns(said=value)
     wrong = found.filter(pl.col("said").is_null())
     if wrong.height:
         expected = f"pass or fail (or {positive!r})" if is_rate else "a number, as judged"

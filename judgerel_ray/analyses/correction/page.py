@@ -88,12 +88,14 @@ def labelled_units(judged: Judged) -> tuple[pl.DataFrame, list[str]]:
     rows = count_judgments(judged.source).frame.filter(~FAILED)
     unit = ["item_id", *(name for name in apart if name in rows.columns)]
     known = [name for name in rows.columns if name not in ("verdict", "score", "outcome", "n")]
-    told = rows.group_by(*known, LABEL.alias("verdict"), maintain_order=True).agg(pl.col("n").sum())
+    counts = rows.group_by(*known, LABEL.alias("verdict"), maintain_order=True).agg(
+        pl.col("n").sum()
+    )
     n = pl.col("n")
     differ = pl.when(n.sum() > 1).then(
         1 - (n * (n - 1)).sum() / (n.sum() * (n.sum() - 1)).cast(pl.Float64)
     )
-    units = told.group_by(known, maintain_order=True).agg(unstable=differ)
+    units = counts.group_by(known, maintain_order=True).agg(unstable=differ)
     units = units.group_by(unit, maintain_order=True).agg(pl.col("unstable").mean())
     if "confidence" in there:
         names = [name for name in unit if name in there]
@@ -140,8 +142,8 @@ def shown_texts(judged: Judged, items: str | None) -> pl.DataFrame:
     ]
     kinds: dict[str, pl.DataType] = {name: found.schema[name] for name in names}
     kinds["parts"] = pl.List(pl.List(pl.String()))
-    told = pl.DataFrame(rows, schema=kinds).filter(pl.col("parts").list.len() > 0)
-    return told.unique(names, keep="first", maintain_order=True)
+    shown = pl.DataFrame(rows, schema=kinds).filter(pl.col("parts").list.len() > 0)
+    return shown.unique(names, keep="first", maintain_order=True)
 
 
 def _beside(judged: Judged) -> pl.DataFrame:

@@ -282,8 +282,8 @@ def _transport(units: Units) -> dict[str, object]:
 def _flags(units: Units, differs: bool, n_unmatched: int) -> list[str]:
     """What weakens a group's numbers."""
     labelled = units.labelled
-    said = labelled["said"]
-    split = units.is_rate and bool(((said > 0) & (said < 1)).any())
+    shares = labelled["said"]
+    split = units.is_rate and bool(((shares > 0) & (shares < 1)).any())
     known = {
         Caution.FEW_LABELS: labelled["cluster"].n_unique() < FEW,
         Caution.TRANSPORT: differs,

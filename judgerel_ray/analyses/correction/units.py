@@ -102,16 +102,16 @@ def labelled_units(
         they are, or nothing says which verdict passes.
     """
     counted, valued, is_rate = judged_values(judged, by=by, positive=positive)
-    said = label_values(labels, positive=positive, is_rate=is_rate, where={"file": file})
+    values = label_values(labels, positive=positive, is_rate=is_rate, where={"file": file})
     there = set(counted.columns)
     named = [one for one in (*_APART, *counted.groups) if one in there and one != "judge"]
-    keys = ["item_id", *dict.fromkeys(one for one in named if _told(labels, one))]
+    keys = ["item_id", *dict.fromkeys(one for one in named if _is_given(labels, one))]
     unit = ["item_id", *dict.fromkeys(one for one in (*_APART, *keys) if one in there
                                       and one != "item_id")]  # fmt: skip
     units = _units(valued, [*dict.fromkeys((*counted.groups, *unit))])
     _refuse_namesakes(units, [*dict.fromkeys((*counted.groups, *keys))], file)
     same = {name: units.schema[name] for name in keys}
-    means = by_unit(said.cast(same), keys)  # type: ignore[arg-type]
+    means = by_unit(values.cast(same), keys)  # type: ignore[arg-type]
     missed = means.join(units, on=keys, how="anti", nulls_equal=True).height
     if missed == means.height:
         raise SweepError(
@@ -173,7 +173,7 @@ def _units(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     return found.rename({"n_judgments": "n"})
 
 
-def _told(labels: pl.DataFrame, name: str) -> bool:
+def _is_given(labels: pl.DataFrame, name: str) -> bool:
     """Whether labels say what they are of in this column."""
     return name in labels.columns and labels[name].null_count() < labels.height
 

@@ -72,8 +72,8 @@ class Diagnosis:
 
     def as_json(self) -> str:
         """Write it as one JSON object, what was not looked at left out."""
-        told = {name: part for name, part in asdict(self).items() if part}
-        return json.dumps(told, indent=1, allow_nan=False)
+        parts = {name: part for name, part in asdict(self).items() if part}
+        return json.dumps(parts, indent=1, allow_nan=False)
 
     def text(self) -> str:
         """Write it for a terminal; needs no package but the standard library.

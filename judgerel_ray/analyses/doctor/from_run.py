@@ -74,7 +74,7 @@ def diagnose(path: str | Given) -> Diagnosis:
 def _columns(judged: Judged, names: Sequence[str]) -> Iterator[TakenFor]:
     """What each column is taken for."""
     flat = [name for name, kind in judged.frame.collect_schema().items() if not kind.is_nested()]
-    told = judged.frame.select(
+    facts = judged.frame.select(
         *(pl.col(name).n_unique().alias(f"n_{name}") for name in flat),
         *(pl.col(name).null_count().alias(f"empty_{name}") for name in flat),
     ).collect(engine="streaming").row(0, named=True)  # fmt: skip
@@ -87,8 +87,8 @@ def _columns(judged: Judged, names: Sequence[str]) -> Iterator[TakenFor]:
         elif name in FACETS:
             meant = "tells units apart"
         yield TakenFor(
-            column=name, taken_for=meant, n_values=int(told.get(f"n_{name}", 0)),
-            n_empty=int(told.get(f"empty_{name}", 0)),
+            column=name, taken_for=meant, n_values=int(facts.get(f"n_{name}", 0)),
+            n_empty=int(facts.get(f"empty_{name}", 0)),
         )  # fmt: skip
 
 
@@ -185,9 +185,9 @@ def _of_facet(units: pl.DataFrame, name: str) -> Support:
     if name in units.columns:
         levels = units.group_by("item_id").agg(pl.col(name).drop_nulls().n_unique())
         crossed = levels.filter(pl.col(name) >= _PAIR).height
-    said = name.replace("_", " ")
+    facet = name.replace("_", " ")
     return Support(
-        question=f"does {said} matter", verb="reduce", is_supported=crossed > 0,
+        question=f"does {facet} matter", verb="reduce", is_supported=crossed > 0,
         found=f"{crossed:,} items at several levels" if crossed else "no item at two levels",
         unblock=None if crossed else f"ask the same items at two levels of {name}",
     )  # fmt: skip

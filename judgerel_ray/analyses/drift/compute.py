@@ -80,9 +80,9 @@ def judge_drift(old: pl.DataFrame, new: pl.DataFrame, *, name: str) -> list[Row]
     True
     """
     found = []
-    for (judge,), theirs in new.group_by("judge", maintain_order=True):
+    for (judge,), newer in new.group_by("judge", maintain_order=True):
         earlier = old.filter(pl.col("judge") == judge)
-        old_UV, new_UV = _counts(_once_greedy(earlier, all_of=True), _once_greedy(theirs))
+        old_UV, new_UV = _counts(_once_greedy(earlier, all_of=True), _once_greedy(newer))
         seed = int(digest({"series": name, "judge": str(judge)})[:16], 16)
         test = exchangeability(
             old_UV, new_UV, rng=np.random.default_rng(seed), permutations=PERMUTATIONS
@@ -92,8 +92,8 @@ def judge_drift(old: pl.DataFrame, new: pl.DataFrame, *, name: str) -> list[Row]
                 "judge": judge,
                 "p": test.p,
                 "n_informative": test.n_informative,
-                "n_questions": theirs.select(pl.struct(QUESTION).n_unique()).item(),
-                "n_judgments": theirs.height,
+                "n_questions": newer.select(pl.struct(QUESTION).n_unique()).item(),
+                "n_judgments": newer.height,
             }
         )
     return sorted(found, key=lambda row: str(row["judge"]))

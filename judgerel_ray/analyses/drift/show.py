@@ -137,7 +137,7 @@ def _figures(history: pl.DataFrame, summary: Mapping[str, Any]) -> list[Figure]:
         drawn = rows.select(
             pl.col("refresh").cast(pl.Float64), "value",
             low=pl.coalesce("low", "value"), high=pl.coalesce("high", "value"),
-            told=pl.format("refresh {}: {}", "refresh", pl.col("value").round(3)),
+            label=pl.format("refresh {}: {}", "refresh", pl.col("value").round(3)),
         )  # fmt: skip
         about = f"{judge}, {sweep}" + (f", {group}" if group else "")
         if measure == EVIDENCE:
@@ -154,7 +154,7 @@ def _evidence(drawn: pl.DataFrame, about: str, level: float) -> Figure:
     top = max(limit + 0.2, float(log["value"].max() or 0))  # type: ignore[arg-type]
     return Figure(
         title=f"Evidence of drift: {about}",
-        told="; ".join(log["told"]),
+        description="; ".join(log["label"]),
         caption=f"{about}: log10 of the evidence; the line is the alarm",
         x=_refreshes(drawn),
         y=Axis(title="log10 evidence", start=_LEAST_LOG, end=top, values=[-1, 0, 1, round(top, 1)],
@@ -162,7 +162,7 @@ def _evidence(drawn: pl.DataFrame, about: str, level: float) -> Figure:
         marks=[
             Mark(shape="rule", style="share", y="limit", data=pl.DataFrame({"limit": [limit]})),
             Mark(shape="line", style="line", data=log, x="refresh", y="value"),
-            Mark(shape="point", style="point", data=log, x="refresh", y="value", told="told"),
+            Mark(shape="point", style="point", data=log, x="refresh", y="value", label="label"),
         ],
     )  # fmt: skip
 
@@ -173,7 +173,7 @@ def _trend(drawn: pl.DataFrame, measure: str, about: str) -> Figure:
     start, end = (min(0.0, least), max(1.0, most))
     return Figure(
         title=f"{measure.replace('_', ' ')}: {about}",
-        told="; ".join(drawn["told"]),
+        description="; ".join(drawn["label"]),
         caption=f"{about}: {measure.replace('_', ' ')} with 95 % intervals",
         x=_refreshes(drawn),
         y=Axis(title=measure.replace("_", " "), start=start, end=end,
@@ -181,7 +181,7 @@ def _trend(drawn: pl.DataFrame, measure: str, about: str) -> Figure:
         marks=[
             Mark(shape="rule", style="interval", data=drawn, x="refresh", y="low", y2="high"),
             Mark(shape="line", style="join", data=drawn, x="refresh", y="value"),
-            Mark(shape="point", style="point", data=drawn, x="refresh", y="value", told="told"),
+            Mark(shape="point", style="point", data=drawn, x="refresh", y="value", label="label"),
         ],
     )  # fmt: skip
 

@@ -156,10 +156,10 @@ def _of_file(rules: str) -> list[str]:
 
     where, form = {"rules": rules}, "[gate]\nrequire = ['krippendorff_alpha >= .7']"
     try:
-        told = tomllib.loads(Path(rules).read_text(encoding="utf-8"))
+        content = tomllib.loads(Path(rules).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SweepError(f"--rules cannot be read: {error}", where=where) from error
-    table = told.get("gate")
+    table = content.get("gate")
     if not isinstance(table, dict):
         raise SweepError("--rules has no table [gate]", where=where, hint=form)
     if unknown := set(table) - {"require"}:

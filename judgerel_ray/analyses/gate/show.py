@@ -35,8 +35,8 @@ def gate_blocks(gated: Gated) -> list[Block]:
     >>> gate_blocks(found)[0].text
     'PASS: 2 of 2 met'
     """
-    told = [*gated.requirements.iter_rows(named=True)]
-    lines = [_cells(row, _groups(gated)) for row in told]
+    rows = [*gated.requirements.iter_rows(named=True)]
+    lines = [_cells(row, _groups(gated)) for row in rows]
     columns = [
         one
         for one in row_columns(_HEADS, lines, words=_HEADS)
@@ -44,7 +44,7 @@ def gate_blocks(gated: Gated) -> list[Block]:
     ]
     title = f"Requirements, judged by the whole {_percent(gated.look.confidence)} interval"
     table = Table(title, columns, cards=True)
-    why = dict.fromkeys(_why(row) for row in told if row["reason"] and row["reason"] != CROSSES)
+    why = dict.fromkeys(_why(row) for row in rows if row["reason"] and row["reason"] != CROSSES)
     blocks: list[Block] = [Paragraph(headline(gated), kind="lead"), table]
     if why:
         blocks.append(Lines([*why]))
@@ -104,13 +104,13 @@ def gate_json(gated: Gated) -> str:
     ValueError
         If a number is NaN or infinite.
     """
-    told = {
+    content = {
         "verdict": gated.verdict,
         "exit_code": gated.exit_code,
         "look": asdict(gated.look),
         "requirements": gated.requirements.to_dicts(),
     }
-    return json.dumps(told, indent=1, allow_nan=False, default=str)
+    return json.dumps(content, indent=1, allow_nan=False, default=str)
 
 
 def gate_markdown(gated: Gated) -> str:
@@ -155,10 +155,10 @@ def gate_junit(gated: Gated) -> str:
         case = Xml.SubElement(suite, "testcase", {
             "classname": required, "name": f"{group or 'all'} ({missing})", "time": "0",
         })  # fmt: skip
-        said = " ".join(part for part in (required + ":", value, ends, more) if part)
+        message = " ".join(part for part in (required + ":", value, ends, more) if part)
         kind = {"FAIL": "failure", "INCONCLUSIVE": "error"}.get(row["verdict"])
         if kind:
-            Xml.SubElement(case, kind, {"type": row["verdict"], "message": said})
+            Xml.SubElement(case, kind, {"type": row["verdict"], "message": message})
     Xml.SubElement(suite, "system-out").text = look_words(gated)
     Xml.indent(suite)
     head = '<?xml version="1.0" encoding="utf-8"?>'
@@ -173,11 +173,11 @@ def _groups(gated: Gated) -> list[str]:
 def _cells(row: Row, groups: Sequence[str]) -> list[str]:
     """One requirement in one group, in the order of the heads."""
     known = [name for name in groups if row[name] is not None]
-    told = {"low": row["low"], "high": row["high"]}
+    ends = {"low": row["low"], "high": row["high"]}
     value = "" if row["value"] is None else number(row["value"])
     return [
         cell(row["verdict"]), cell(row["requirement"]), group_label(row, known),
-        cell(row["missing"]), value, interval(told), _more(row),
+        cell(row["missing"]), value, interval(ends), _more(row),
     ]  # fmt: skip
 
 
@@ -196,23 +196,23 @@ def _more(row: Row) -> str:
 
 def _short(row: Row) -> str:
     """Why nothing is decided, in few words."""
-    said = str(row["reason"])
-    return {AT_LIMIT: "the value is at the limit"}.get(said, reason(said))
+    code = str(row["reason"])
+    return {AT_LIMIT: "the value is at the limit"}.get(code, reason(code))
 
 
 def _why(row: Row) -> str:
     """Why nothing is decided, in a sentence."""
-    said = str(row["reason"])
-    if said in _SAID:
-        return _SAID[said]
+    code = str(row["reason"])
+    if code in _SAID:
+        return _SAID[code]
     if row["undefined"] if "undefined" in row else row["value"] is None:
-        return explanation(reason(said))
+        return explanation(reason(code))
     n = row["n_items"]
-    words = no_interval_words(said, n=n) if isinstance(n, int) and n else reason(said)
+    words = no_interval_words(code, n=n) if isinstance(n, int) and n else reason(code)
     return (
         words
         if words.startswith("no interval") and row["low"] is None
-        else explanation(reason(said))
+        else explanation(reason(code))
     )
 
 

@@ -124,12 +124,12 @@ def of_requirement(
         pl.Series("low", [low for low, _ in ends], pl.Float64()),
         pl.Series("high", [high for _, high in ends], pl.Float64()),
     )
-    told = standing(rows, pl.lit(asked.limit), at_most=pl.lit(asked.at_most))
+    standings = standing(rows, pl.lit(asked.limit), at_most=pl.lit(asked.at_most))
     rows = rows.with_columns(
         pl.lit(asked.text).alias("requirement"),
         pl.lit(asked.at_most).alias("at_most"),
         pl.lit(asked.limit).alias("limit"),
-        pl.when(_of_sampling(rows)).then(told).otherwise(pl.lit("")).alias("__standing"),
+        pl.when(_of_sampling(rows)).then(standings).otherwise(pl.lit("")).alias("__standing"),
     )
     known = {MEETS: Verdict.PASS.value, FAILS: Verdict.FAIL.value}
     found = [

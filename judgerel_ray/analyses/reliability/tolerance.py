@@ -66,8 +66,8 @@ def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -
         sampling = ~pl.col("flags").list.contains(Flag.SERVING_NOISE.value)
         limit = pl.when(sampling.fill_null(True)).then(limit)
     limit = pl.when(leads(coefficients)).then(limit)
-    told = standing(coefficients, limit, at_most=pl.col("coefficient").is_in(AT_MOST))
-    return coefficients.with_columns(limit.alias("tolerance"), told.alias("standing"))
+    standings = standing(coefficients, limit, at_most=pl.col("coefficient").is_in(AT_MOST))
+    return coefficients.with_columns(limit.alias("tolerance"), standings.alias("standing"))
 
 
 def standing(coefficients: pl.DataFrame, limit: pl.Expr, *, at_most: pl.Expr) -> pl.Expr:

@@ -1,0 +1,61 @@
+"""The alarm keeps its level however often one looks, and sees what changed."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import kstest
+
+from bench.drift_alarm import DRIFTS, LEVEL, alarm_at
+from judgerel_ray.stats.drift.betting import drift_evidence, payoff
+from judgerel_ray.stats.drift.exchangeability import exchangeability
+
+
+def test_a_bet_on_a_uniform_p_is_fair():
+    # In x = -ln p, where the payoff's long tail is 1 / x^2.
+    found, _ = quad(lambda x: float(payoff(np.exp(-x)) * np.exp(-x)), 0, 600, limit=400)
+    assert found + 1 / 600 == pytest.approx(1, abs=1e-4)
+    ps = np.linspace(0.001, 1, 500)
+    assert (np.diff(payoff(ps)) <= 1e-6).all()
+
+
+def test_p_is_uniform_where_nothing_changed():
+    rng = np.random.default_rng(7)
+    shares = rng.dirichlet([1, 1, 1], 8)
+    ps = [
+        exchangeability(
+            rng.multinomial(5, shares), rng.multinomial(3, shares), rng=rng, permutations=99
+        ).p
+        for _ in range(400)
+    ]
+    assert kstest(ps, "uniform").pvalue > 0.01
+
+
+def test_verdicts_that_are_all_alike_place_no_bet():
+    same = np.array([[4, 0], [0, 4]])
+    found = exchangeability(same, same, rng=np.random.default_rng(0))
+    assert (found.p, found.n_informative) == (None, 0)
+    assert drift_evidence([None, None]).capital == 1.0
+
+
+def test_drift_free_series_keep_the_level():
+    rng = np.random.default_rng(3)
+    alarms = [
+        alarm_at(rng, questions=6, replications=3, refreshes=15, permutations=199) is not None
+        for _ in range(60)
+    ]
+    assert np.mean(alarms) <= LEVEL + 2 * np.sqrt(LEVEL * (1 - LEVEL) / 60)
+
+
+@pytest.mark.parametrize("drift", DRIFTS)
+def test_a_planted_drift_is_seen(drift):
+    rng = np.random.default_rng(11)
+    found = alarm_at(
+        rng, questions=100, replications=8, refreshes=16, permutations=1999, drift=drift
+    )
+    assert found is not None
+    assert found >= 10
+
+
+def test_shapes_must_agree():
+    with pytest.raises(ValueError, match="must have the shape of old_UV"):
+        exchangeability(np.ones((2, 2), int), np.ones((3, 2), int), rng=np.random.default_rng(0))

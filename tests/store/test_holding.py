@@ -1,0 +1,88 @@
+"""One lease at a time, whoever asks, dies or comes late."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from judgerel_ray.core import StoreError
+from judgerel_ray.store import holding
+from judgerel_ray.store.disk import Disk
+from judgerel_ray.store.holding import HeldLease, Lease, renewing, take_lease
+
+
+@pytest.fixture
+def files(tmp_path):
+    return Disk(root=str(tmp_path))
+
+
+def test_of_many_at_once_one_has_the_lease(files):
+    gate, found = threading.Barrier(20), []
+
+    def take():
+        gate.wait()
+        found.append(take_lease(files))
+
+    threads = [threading.Thread(target=take) for _ in range(20)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert sum(isinstance(one, Lease) for one in found) == 1
+    assert {one.number for one in found} == {1}
+
+
+def test_a_killed_holder_frees_the_lease_at_once(files, tmp_path):
+    code = (
+        "import os, signal\n"
+        "from judgerel_ray.store.disk import Disk\n"
+        "from judgerel_ray.store.holding import take_lease\n"
+        f"take_lease(Disk(root={str(tmp_path)!r}))\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", code], env=os.environ, check=False)
+    assert killed.returncode == -9
+    assert take_lease(files).number == 2
+
+
+def test_a_lease_of_another_host_ends_at_its_expiry(files, monkeypatch):
+    monkeypatch.setattr(holding.socket, "gethostname", lambda: "elsewhere")
+    first = take_lease(files)
+    monkeypatch.undo()
+    held = take_lease(files)
+    assert isinstance(held, HeldLease)
+    assert held.holder == f"process {os.getpid()} on elsewhere"
+    now = holding.time.time()
+    monkeypatch.setattr(holding.time, "time", lambda: now + holding.TTL_S + 1)
+    second = take_lease(files)
+    assert second.number == 2
+    # The fence: who was thought dead writes no more.
+    with pytest.raises(StoreError, match="lease 1 on the series is lost"):
+        first.check()
+    second.check()
+
+
+def test_a_lease_is_renewed_while_it_is_held_and_ends_with_it(files, monkeypatch):
+    monkeypatch.setattr(holding, "TTL_S", 0.06)
+    lease, renewed = take_lease(files), threading.Event()
+    write = Disk.write
+
+    def seen(self, name, data):
+        write(self, name, data)
+        if json.loads(data)["expires_at"]:
+            renewed.set()
+
+    monkeypatch.setattr(Disk, "write", seen)
+    with renewing(lease):
+        assert renewed.wait(60)
+    assert take_lease(files).number == 2
+
+
+def test_a_torn_lease_is_none(files, tmp_path):
+    take_lease(files)
+    file = tmp_path / "leases" / "000001.json"
+    file.write_bytes(file.read_bytes()[:-9])
+    assert take_lease(files).number == 2
