@@ -60,6 +60,13 @@ def test_what_cannot_be_is_refused(more, words):
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize(("gpus", "stages"), [(4, 3), (2, 4), (0, 2), (4, 0)])
+def test_stages_of_a_pipeline_share_the_gpus_evenly(gpus, stages):
+    more = f"gpus = {gpus}\npipeline_parallel_size = {stages}"
+    with pytest.raises(SweepError, match="pipeline_parallel_size"):
+        parse_sweep(sweep_of(more, engine="vllm"))
+
+
 @pytest.mark.parametrize(
     "more",
     [

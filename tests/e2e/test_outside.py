@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import uuid
 from pathlib import Path
 
 import pytest
+
+from judgerel_ray import example
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
@@ -59,17 +62,18 @@ def judgerel(
     )
 
 
-def test_a_sweep_is_sent_as_a_ray_job_and_sent_again_asks_nothing(sweep, tmp_path):
-    run = tmp_path / "run"
+def submit(source: Path, target: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Send a job to a head of its own, as cluster/local.sh does."""
     own = Path(sys.executable).parent
     env = {
         **os.environ,
         "PATH": f"{own}:{os.environ['PATH']}",
         "PORT": str(free_port()),
         "DASHBOARD_PORT": str(free_port()),
+        **environment,
     }
-    done = subprocess.run(
-        ["bash", "cluster/local.sh", str(sweep), str(run)],
+    return subprocess.run(
+        ["bash", "cluster/local.sh", str(source), str(target)],
         capture_output=True,
         text=True,
         timeout=900,
@@ -77,6 +81,19 @@ def test_a_sweep_is_sent_as_a_ray_job_and_sent_again_asks_nothing(sweep, tmp_pat
         env=env,
         cwd=ROOT,
     )
+
+
+def test_a_run_is_reduced_by_a_ray_job(tmp_path):
+    run = shutil.copytree(example("run"), tmp_path / "run")
+    done = submit(run, tmp_path / "report.html", JOB="jobs/reduce.py")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert "simulated-erratic, best_of, temperature 0" in done.stdout
+    assert "simulated-steady" in (tmp_path / "report.html").read_text()
+
+
+def test_a_sweep_is_sent_as_a_ray_job_and_sent_again_asks_nothing(sweep, tmp_path):
+    run = tmp_path / "run"
+    done = submit(sweep, run)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert f"landed {REQUESTS} of {REQUESTS}" in done.stdout
     status = json.loads(judgerel("status", str(run), "--json").stdout)

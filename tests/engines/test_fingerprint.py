@@ -65,6 +65,13 @@ def test_a_judge_of_before_is_the_same_judge(monkeypatch):
     ]  # fmt: skip
 
 
+def test_stages_of_a_pipeline_make_another_judge():
+    staged = judge_fingerprint(replace(JUDGE, gpus=4, pipeline_parallel_size=2))
+    assert (staged.parts["tensor_parallel_size"], staged.parts["pipeline_parallel_size"]) == (2, 2)
+    assert staged.digest != digest_of(replace(JUDGE, gpus=4))
+    assert staged.digest != digest_of(replace(JUDGE, gpus=2))
+
+
 def test_a_template_file_is_its_content(tmp_path):
     first, second = tmp_path / "one.jinja", tmp_path / "two.jinja"
     first.write_text("a")

@@ -48,6 +48,12 @@ def test_several_gpus_are_tensor_parallel_and_need_an_executor_for_them():
         engine_arguments(spec_with(gpus=4))
 
 
+def test_stages_of_a_pipeline_are_tensor_parallel_over_their_share():
+    staged = replace(spec_with(gpus=8, executor="ray"), pipeline_parallel_size=2)
+    arguments = engine_arguments(staged)
+    assert (arguments["tensor_parallel_size"], arguments["pipeline_parallel_size"]) == (4, 2)
+
+
 def test_a_cpu_engine_takes_every_prompt_in_one_step():
     arguments = engine_arguments(spec_with(max_model_len=32768))
     assert arguments["enable_chunked_prefill"] is False
