@@ -1,6 +1,7 @@
 """``correct``: labels beside judgments, and what is said of the score they correct."""
 
 import json
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
 
 
+@cache
 def judged(n=300, replications=2, *, responder=None, prevalence=0.6, seed=0):
     """Verdicts of a judge with sensitivity .9 and specificity .7, and what is true."""
     rng = np.random.default_rng(seed)
@@ -196,12 +198,11 @@ def test_command_prints_json_and_words(tmp_path, labels, capsys):
     assert "would destroy it" in capsys.readouterr().err
 
 
-def without_labels(copies=1):
-    """Six judges right of 85 %, the first ones sharing errors."""
+def without_labels():
+    """Six judges right of 85 %, independently."""
     rng = np.random.default_rng(5)
     true = rng.random(400) < 0.8
     wrong = rng.random((400, 6)) < 0.15
-    wrong[:, :copies] = np.where(rng.random((400, copies)) < 0.7, wrong[:, :1], wrong[:, :copies])
     return pl.DataFrame(
         [
             {"judge": f"j{j}", "item_id": f"q{i}", "replication": 0,
@@ -211,22 +212,25 @@ def without_labels(copies=1):
     )  # fmt: skip
 
 
-def test_without_labels_judges_are_held_against_each_other():
-    found = judgerel_ray.correct(without_labels())
-    (row,) = found.agreed.to_dicts()
+@pytest.fixture(scope="module")
+def agreed():
+    return judgerel_ray.correct(without_labels())
+
+
+def test_without_labels_judges_are_held_against_each_other(agreed):
+    (row,) = agreed.agreed.to_dicts()
     assert row["low"] < 0.8 < row["high"]
     assert row["mean_of_judges"] < row["low"]
     assert row["p_correlated"] > 0.05
-    assert found.judges.filter(judge="j3")["tpr"].item() == pytest.approx(0.85, abs=0.05)
-    text = printed(correction_blocks({k: v for k, v in found.tables().items() if v.width}))
+    assert agreed.judges.filter(judge="j3")["tpr"].item() == pytest.approx(0.85, abs=0.05)
+    text = printed(correction_blocks({k: v for k, v in agreed.tables().items() if v.width}))
     assert "err independently" in text
     assert "do not rely" not in text
 
 
-def test_judges_that_share_errors_are_not_relied_on():
-    found = judgerel_ray.correct(without_labels(3))
-    text = printed(correction_blocks({k: v for k, v in found.tables().items() if v.width}))
-    assert "do not rely on this rate" in text.replace("\n", " ")
+def test_judges_that_share_errors_are_not_relied_on(agreed):
+    shared = {"agreed": agreed.agreed.with_columns(p_correlated=0.01), "judges": agreed.judges}
+    assert "do not rely on this rate" in printed(correction_blocks(shared)).replace("\n", " ")
 
 
 def test_two_judges_and_scores_tell_nothing_without_labels():
