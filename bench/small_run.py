@@ -21,7 +21,7 @@ from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
 from judgerel_ray.asking.run.opening import known_judges, open_run
-from judgerel_ray.asking.run.running import _board, _lay_out, _leave_final
+from judgerel_ray.asking.run.running import _board, _leave_final, lay_out
 from judgerel_ray.asking.run.waves import Waves
 from judgerel_ray.config import load_sweep
 from judgerel_ray.fleet import Fleet, JudgePool, JudgeSpec
@@ -178,7 +178,7 @@ def run_here(file: Path, out: str, *, ask_lost: bool = False) -> tuple[int, str]
     for name, judge in board.judges.items():
         judge.landed = ledger.rows[name]
         judge.asked = max(judge.asked, judge.landed)
-    _lay_out(resolved, run, ledger)
+    lay_out(resolved, run, ledger)
     _leave_final(run, session, board)
     end_session(run, session.number)
     return fleet.asked, messages.getvalue()

@@ -56,6 +56,7 @@ def test_the_package_offers_these_functions():
     verbs = ["plan", "run", "exact", "status", "verify", "items", "import_judgments", "reduce"]
     verbs += ["questions", "serving", "uncertainty", "distributions", "scales", "align", "rank"]
     verbs += ["select", "systems", "panels", "cascade", "advise", "compare", "report", "refresh"]
+    verbs += ["rejudge", "replay", "doctor", "gate", "correct", "label"]
     assert sorted(judgerel_ray.__all__) == sorted(
         ["ReadingWarning", "UnfinishedRunWarning", "__version__", "example", "load_sweep", *verbs]
     )

@@ -21,7 +21,7 @@ def test_what_the_machine_has_not_is_refused_in_one_line():
     check_gpus({}, None)
     with pytest.raises(SweepError, match=r"judge needs 2 GPUs, this machine has 1 \[judge=b\]"):
         check_gpus({"b": 2}, "local")
-    with pytest.raises(SweepError, match=r"has 1 \(and 1 more judges\) \[judge=c\]"):
+    with pytest.raises(SweepError, match=r"has 1 \(and 1 more judge\) \[judge=c\]"):
         check_gpus({"a": 2, "c": 4}, None)
 
 

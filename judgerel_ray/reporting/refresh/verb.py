@@ -88,7 +88,31 @@ def refresh(series: str | PathLike[str], asked: RefreshRequest) -> Refreshed:
     --------
     On a Ray of this machine, which takes a while to start:
 
-    >>> refresh("series.toml").line  # doctest: +SKIP
+    >>> import tempfile, pathlib
+    >>> from judgerel_ray import example
+    >>> anchors = f'''
+    ... name = "anchors"
+    ... [[judge]]
+    ... name = "simulated"
+    ... engine = "simulated"
+    ... model = "uniform"
+    ... gpus = 0
+    ... [[ask]]
+    ... protocol = "best_of"
+    ... benchmark = "example"
+    ... path = "{example("items.jsonl")}"
+    ... replications = 2
+    ... '''
+    >>> nightly = '''
+    ... name = "nightly"
+    ... out = "nightly"
+    ... sweep = [{ path = "anchors.toml", role = "anchor" }]
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
+    ...     _ = pathlib.Path(folder, "anchors.toml").write_text(anchors)
+    ...     series = pathlib.Path(folder, "nightly.toml")
+    ...     _ = series.write_text(nightly)
+    ...     refresh(series).line
     'refresh 1: done'
     """
     from judgerel_ray.asking.refresh.directory import SeriesDirectory
