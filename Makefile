@@ -57,6 +57,10 @@ wheel: $(READY) ## the package as a wheel in dist/
 	$(PIP) wheel -q --no-deps --no-build-isolation -w dist .
 	@ls dist/*.whl
 
+.PHONY: chaos
+chaos: $(READY) ## 200 runs in which something goes wrong, by their seeds (JUDGEREL_CHAOS=N for others)
+	JUDGEREL_CHAOS=$${JUDGEREL_CHAOS:-200} OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -q tests/chaos/test_seeded.py
+
 .PHONY: docs
 docs: $(READY) ## the documentation as pages in build/docs, and the schema of the sweep file; warnings are errors
 	$(PIP) install -q -c requirements/$(BUILD).txt -c requirements/house.txt -e '.[docs]'

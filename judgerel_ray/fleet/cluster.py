@@ -237,7 +237,9 @@ def demand(bundles: list[dict[str, int]]) -> None:
     request_resources(bundles=bundles)
 
 
-def make_actor(spec: JudgeSpec, *, name: str, pieces: Sequence[int]) -> ActorHandle:
+def make_actor(
+    spec: JudgeSpec, *, name: str, pieces: Sequence[int], judge: type[JudgeActor] = JudgeActor
+) -> ActorHandle:
     """Make one judge actor, pinned to its GPUs by Ray.
 
     An engine in one piece is one actor that holds all of its GPUs, which Ray grants on one node or
@@ -256,6 +258,8 @@ def make_actor(spec: JudgeSpec, *, name: str, pieces: Sequence[int]) -> ActorHan
         Of the actor; no other may have it.
     pieces : sequence of int
         GPUs it takes of a node at a time, as of :meth:`Capacity.layout`.
+    judge : type, optional
+        The class of the actor.
     """
     gpus = spec.engine.gpus
     executor = "uni" if gpus <= 1 else "mp"
@@ -281,7 +285,7 @@ def make_actor(spec: JudgeSpec, *, name: str, pieces: Sequence[int]) -> ActorHan
             placement_group=group, placement_group_capture_child_tasks=True
         )
     pinned = replace(spec, engine=replace(spec.engine, executor=executor))
-    actor = _remote_judge().options(**options).remote(pinned)
+    actor = _remote(judge).options(**options).remote(pinned)  # type: ignore[arg-type]
     return ActorHandle(actor=actor, group=group, placed=actor.__ray_ready__.remote())
 
 
@@ -296,11 +300,11 @@ def is_placed(handle: ActorHandle) -> bool:
 
 
 @cache
-def _remote_judge() -> Any:
+def _remote(judge: type[JudgeActor]) -> Any:
     """The actor class, one for all actors: each new one would be taken apart and sent out anew."""
     import ray
 
-    return ray.remote(JudgeActor)
+    return ray.remote(judge)
 
 
 def kill_actor(handle: ActorHandle) -> None:

@@ -59,10 +59,11 @@ class Sweep:
     asked: int
     drivers: list[subprocess.Popen[str]] = field(default_factory=list)
 
-    def run(self, address: str | None = None) -> RunSummary:
+    def run(self, address: str | None = None, *, ask_lost: bool = False) -> RunSummary:
         """Run in this process."""
         console = Console(file=io.StringIO())
-        return run_sweep(load_sweep(str(self.file)), out=self.out, address=address, console=console)
+        sweep = load_sweep(str(self.file))
+        return run_sweep(sweep, out=self.out, address=address, console=console, ask_lost=ask_lost)
 
     def start(self, address: str | None = None) -> subprocess.Popen[str]:
         """Run in a process of its own, and with a Ray of its own unless one is given."""
