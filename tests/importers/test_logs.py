@@ -276,7 +276,7 @@ EXPECTED = {
     "spans.json": [("unnamed", None, None, "failed")],
     "batch": [
         ("g", "A", None, None), ("g", "B", None, None), ("g", "A", None, None),
-        ("g", None, None, "truncated"), ("unnamed", None, None, "failed"),
+        ("g", None, None, "truncated"), ("g", None, None, "failed"),
     ],
     "prometheus": [
         ("logs", None, 4.0, None), ("logs", None, None, None), ("people", None, 3.0, None),
@@ -530,3 +530,15 @@ def test_a_record_longer_than_what_is_read_at_once_is_whole(tmp_path):
     file = tmp_path / "log.jsonl"
     file.write_text(lines({"a": "é" * 3_000_000}, {"b": 12345}))
     assert [len(str(one)) for _, one in records(str(file))] == [3_000_009, 12]
+
+
+def test_failures_that_name_no_judge_are_of_the_only_judge_of_the_log(tmp_path):
+    choice = {"message": {"content": "[[A]]"}}
+    good = {"custom_id": "q1-r0", "response": {"body": {"model": "j", "choices": [choice]}}}
+    bad = {"custom_id": "q1-r1", "response": None, "error": {"code": "expired"}}
+    (tmp_path / "out.jsonl").write_text(f"{json.dumps(good)}\n{json.dumps(bad)}\n")
+    with pytest.warns(ReadingWarning, match="1 failed"):
+        found = import_logs("auto", [str(tmp_path / "out.jsonl")])
+    assert found.select("item_id", "judge", "outcome", "replication").rows() == [
+        ("q1", "j", None, 0), ("q1", "j", "failed", 1),
+    ]  # fmt: skip

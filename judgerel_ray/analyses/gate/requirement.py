@@ -112,7 +112,8 @@ def requirement(text: str) -> Requirement:
 def _where(text: str | None, written: str) -> dict[str, str]:
     """Columns and their values."""
     found: dict[str, str] = {}
-    for part in (text or "").split(",") if text else ():
+    # A comma ends a value only before the next COL=: names of judges may hold commas.
+    for part in re.split(r",(?=\s*[^\s,=]+\s*=)", text) if text else ():
         name, sign, value = (one.strip() for one in part.partition("="))
         if not (name and sign and value) or name in found:
             raise SweepError(

@@ -12,13 +12,15 @@ from judgerel_ray.analyses.gate.standing import AT_LIMIT, COLUMNS, CROSSES
 from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Table, row_columns
 from judgerel_ray.blocks.words import Row, cell, explanation, group_label, interval, number, reason
 from judgerel_ray.core import printable
-from judgerel_ray.core.codes import no_interval_words
+from judgerel_ray.core.codes import Flag, no_interval_words
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.gate.gated import Gated
 
 _SAID = {
     CROSSES: "the interval crosses the limit",
+    Flag.SERVING_NOISE.value: "at temperature 0 repeats show how steady the server is, not how "
+    "reliable the judge: require it where temperature is above 0",
     AT_LIMIT: "the value is at the limit: no number of judgments decides",
 }
 _MISSING = "no verdict"

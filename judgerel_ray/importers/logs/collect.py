@@ -166,6 +166,8 @@ def import_logs(
         raise SweepError("a judgment names no item", where={"path": ", ".join(files[:3])})
     if judge is not None:
         rows = rows.with_columns(pl.col("judge").replace(UNNAMED, judge))
+    else:
+        rows = _failures_named(rows)
     _tell(rows, tuple(asked_again))
     return numbered(rows.drop(_ANSWER))
 
@@ -185,6 +187,18 @@ def numbered(rows: pl.DataFrame) -> pl.DataFrame:
     if "verdict" in rows.columns and not {"verdict", "score"} & {*held}:
         held.append("verdict")  # no judgment holds one, which is for who measures to say
     return rows.with_columns(counted).select(*held, "replication")
+
+
+def _failures_named(rows: pl.DataFrame) -> pl.DataFrame:
+    """Give failures, whose records name no judge, to the only judge of the log.
+
+    Beside a judge of their own they would leave its share of valid verdicts too high.
+    """
+    named = set(rows["judge"].unique()) - {UNNAMED, PEOPLE}
+    outcomes = rows.filter(pl.col("judge") == UNNAMED)["outcome"]
+    if len(named) != 1 or not outcomes.eq_missing("failed").all():
+        return rows
+    return rows.with_columns(pl.col("judge").replace(UNNAMED, named.pop()))
 
 
 def log_files(paths: Sequence[str]) -> list[str]:

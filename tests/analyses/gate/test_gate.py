@@ -10,6 +10,7 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray.analyses.gate.requirement import requirement, requirements
+from judgerel_ray.analyses.gate.show import gate_markdown, gate_text
 from judgerel_ray.core import SweepError
 from judgerel_ray.stats import clopper_pearson
 
@@ -301,3 +302,19 @@ def test_an_interval_that_ends_at_a_bound_needs_no_fewer_questions():
     row = gate(rows, require="flip_rate >= .01").requirements.row(0, named=True)
     assert (row["verdict"], row["low"]) == ("INCONCLUSIVE", 0.0)
     assert row["more_questions"] > 2
+
+
+def test_a_value_of_where_may_hold_commas():
+    asked = requirement("flip_rate <= .1 where judge=a, big (v2), temperature=1")
+    assert dict(asked.where) == {"judge": "a, big (v2)", "temperature": "1"}
+
+
+def test_serving_noise_is_said_in_a_sentence():
+    rows = pl.DataFrame({
+        "item_id": [f"q{i // 3}" for i in range(90)], "replication": [i % 3 for i in range(90)],
+        "temperature": [0.0] * 90, "verdict": ["x" if i % 7 else "y" for i in range(90)],
+    })  # fmt: skip
+    found = gate(rows, require="flip_rate <= .1")
+    assert found.requirements["reason"].to_list() == ["serving_noise"]
+    for text in (gate_text(found), gate_markdown(found)):
+        assert "how steady the server is, not how" in " ".join(text.split())
