@@ -14,13 +14,15 @@ from judgerel_ray.fleet import placement
 from judgerel_ray.store import RunDirectory, read_errors, read_ledger, scan_judgments, verify_run
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
+PATIENCE_S = 900.0
 
 
 @pytest.fixture
 def head(cluster: Any) -> Any:
     """A cluster whose only node has no GPU."""
     for node in list(cluster.worker_nodes):
-        cluster.remove_node(node, allow_graceful=False)
+        cluster.remove_node(node)
+    cluster.wait_for_nodes(timeout=PATIENCE_S)  # until the head knows that those are gone
     return cluster
 
 
