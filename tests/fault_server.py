@@ -23,13 +23,17 @@ LABELS = "ABC"
 FAULTS = ("429", "503", "500", "half", "hang", "json", "empty", "usage", "filter")
 
 
+def digest_of(body: Mapping[str, Any]) -> str:
+    """What tells one request's body from another's."""
+    return blake2b(json.dumps(body, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
 @dataclass
 class Seen:
     """One request as it came: when, for how long, how large, and what became of it."""
 
     at: float
     key: str
-    n_before: int
     fault: str | None
     authorization: str
     body: dict[str, Any]
@@ -41,7 +45,9 @@ class Seen:
 class FaultServer:
     """A server of its own thread; ``shares`` are probabilities of faults, by name.
 
-    What is done to a request depends on the seed, its body and how often it came before.
+    What is done to a request depends on the server's seed, what is asked and how often that came
+    before. The request's own seed has no part in it: it follows the server's port, which is another
+    one in each run.
     """
 
     shares: Mapping[str, float] = field(default_factory=dict)
@@ -140,13 +146,13 @@ class FaultServer:
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
-        key = blake2b(json.dumps(body, sort_keys=True).encode(), digest_size=8).hexdigest()
-        n_before = self._n[key]
-        self._n[key] += 1
-        fault = self._fault(key, n_before)
+        key = digest_of(body)
+        question = digest_of({name: value for name, value in body.items() if name != "seed"})
+        fault = self._fault(question, self._n[question])
+        self._n[question] += 1
         given = request.headers.get("Authorization", "")
         now = time.monotonic()
-        seen = Seen(now, key, n_before, fault, given, body)
+        seen = Seen(now, key, fault, given, body)
         self.seen.append(seen)
         self._here += 1
         self.most_here = max(self.most_here, self._here)
@@ -160,11 +166,11 @@ class FaultServer:
             self._here -= 1
             seen.until = time.monotonic()
 
-    def _fault(self, key: str, n_before: int) -> str | None:
+    def _fault(self, question: str, n_before: int) -> str | None:
         """What is done to a request."""
         if self.spent_after is not None and len(self.seen) >= self.spent_after:
             return "quota"
-        draw = random.Random(f"{self.seed}:{key}:{n_before}").random()
+        draw = random.Random(f"{self.seed}:{question}:{n_before}").random()
         for name, share in self.shares.items() if self.failing else ():
             draw -= share
             if draw < 0:
