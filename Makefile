@@ -34,7 +34,7 @@ demo: $(READY) ## a small sweep with real vLLM through local Ray, then coefficie
 	@echo "Report:       $(DEMO_RUN)/report.html"
 
 # Two processes of one thread each. All tests of real engines are one group, all of simulated ones on
-# Ray another (tests/conftest.py): the two are begun first, and whoever is through does the rest.
+# Ray another (tests/conftest.py): the two are begun first; the process that ends first does the rest.
 # pytest rewrites 400 files of asserts: twelve seconds of each process, unless it may keep them.
 PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest \
 	-n 2 --dist loadfile --no-loadscope-reorder --durations=10

@@ -5,7 +5,7 @@
 Three models answer four-option questions alone, then judge in both roles, by laws that are known:
 
 - opinion: a judge reads no answer; all its replies are draws of one distribution of its own;
-- shown: it picks one of the answers that it is shown, at random, whoever gave it;
+- shown: it picks one of the answers that it is shown, at random, whichever model gave it;
 - both: half of the time each: follows its opinion, and picks what is shown;
 - loyal .1 to .4: as participant it takes its own answer with that chance, else its opinion.
 

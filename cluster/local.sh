@@ -30,8 +30,8 @@ shift 2
 [[ -x .venv/bin/ray ]] && export PATH="$PWD/.venv/bin:$PATH"
 command -v ray >/dev/null || { echo "ray is not installed. Try: make setup" >&2; exit 2; }
 
-# One token in ~/.ray/auth_token (RAY_AUTH_TOKEN comes before it) for the head, its workers, and
-# whoever talks to them: without it nobody who reaches the ports can run code here.
+# One token in ~/.ray/auth_token (RAY_AUTH_TOKEN comes before it) for the head, its workers and its
+# clients: without it nobody who reaches the ports can run code here.
 export RAY_AUTH_MODE=token RAY_USAGE_STATS_ENABLED=0
 # Ray lowers its workers' priority by 15; here they are the work, not its background.
 export RAY_worker_niceness="${RAY_worker_niceness:-0}"

@@ -451,7 +451,7 @@ def read_and_imported(
     imported = (("import", "table", "t.csv", "--out", "u.parquet"), reduce_json("u.parquet"))
     for what, (content, expect) in contents.items():
         for verb, commands in {"reduce": (reduce_json("t.csv"),), "import": imported}.items():
-            # What was taken for no verdict is said by whoever counts.
+            # What was taken for no verdict is said where verdicts are counted.
             yield Case(
                 family=family,
                 what=f"{what} ({verb})",

@@ -387,5 +387,5 @@ class _Verbs(click.Group):
 
 
 def commands() -> dict[str, click.Command]:
-    """Every verb's command, for whoever documents them."""
+    """Every verb's command, for the documentation."""
     return {name: _Command(verb) for name, verb in VERBS.items()}

@@ -1,4 +1,4 @@
-"""Traits of protocols: what whoever counts judgments must know of the protocol they are of.
+"""Traits of protocols: what the code that counts judgments must know of their protocol.
 
 They are apart from the protocols, so that reading a file of judgments loads nothing that asks.
 """

@@ -33,7 +33,7 @@ class Protocol:
     table: ClassVar[type[AskTable]]
     """Its ``[[ask]]``."""
     traits: ClassVar[Traits] = Traits()
-    """What whoever counts its judgments must know."""
+    """What the code that counts its judgments must know."""
     texts: ClassVar[Mapping[str, tuple[str, ...]]]
     """Texts of a template, by question form and stage, with the placeholders each must have."""
     stage_texts: ClassVar[tuple[str, ...]] = ()

@@ -246,7 +246,7 @@ def _described(record: SessionRecord) -> str:
 def _highest(look: Look) -> int:
     """Highest number that a session has in any name, broken ones included.
 
-    Whoever took a number again whose record is gone would find its leases settled.
+    A session that took a number whose record is gone would find its leases settled.
     """
     attempts = (one.session for name in look.names if (one := parse_attempt(name)))
     sessions = (parse_session(name) or 0 for name in look.names)

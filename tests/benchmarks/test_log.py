@@ -51,7 +51,7 @@ def test_items_of_a_log_are_written_for_a_sweep(log, tmp_path):
     out = tmp_path / "items.parquet"
     assert judgerel_ray.items("log", log(), out=out) == 2
     assert [one.item_id for one in frame_to_items(pl.read_parquet(out))] == ["a", "b"]
-    # Whoever asks for them later reads them as items, whatever they call them.
+    # They are later asked for as items, under any name.
     for name in ("log", "mine"):
         assert load_items(name, str(out))[0].options[1].text == "four"
 

@@ -31,8 +31,9 @@ PATIENCE_S = 900.0
 
 
 def judge_that(fault: str, *, at: int, marker: Path) -> type[JudgeActor]:
-    """A judge actor that fails once in a run, at its `at`-th chance: whoever makes `marker` does.
+    """A judge actor that fails once in a run, at its `at`-th chance.
 
+    Of several, the process that makes `marker` fails.
     Made in a function, so that it travels to its process as it is.
 
     Parameters

@@ -151,7 +151,7 @@ def test_a_long_request_counts_from_when_it_surely_came():
     assert clock.run(work()) == pytest.approx(ARRIVAL_S + WINDOW_S)
 
 
-def test_whoever_is_cancelled_while_waiting_takes_nothing():
+def test_a_wait_that_is_cancelled_takes_nothing():
     async def work() -> None:
         shared = SharedLimits(Limits(concurrency=1))
         first = await shared.enter(1)

@@ -15,7 +15,7 @@ INSTEAD = {
     r"\bof one mind\b": "agree",
     r"\bwhole intervals\b": "the whole confidence interval must meet it",
     r"(?<!for line )(?<!for row )\bin lines\b(?! of)": "as text",
-    r"\bwhoever is asked first first\b": "in asking order",
+    r"\bwhoever\b": "the reader, process or caller that is meant",
     r"\bby the house\b": "judgerel sets it itself",
     r"\bis no (?:JSON|text)\b": "is not",
     r"\bno number is made of\b": "no number uses",
@@ -92,6 +92,7 @@ def test_nothing_is_said_in_words_that_readers_stumble_over(package):
         "'the file is no text'",
         "'gone, and no number is made of it'",
         "def _census(): ...",
+        "# whoever asks",
     ],
 )
 def test_they_are_found(line):

@@ -1,4 +1,4 @@
-"""One lease at a time, whoever asks, dies or comes late."""
+"""One lease at a time, also when holders die or come late."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 r"""Looks at data that grow: how much error each may spend, and a ledger so that none is forgotten.
 
-Whoever looks five times at 95 % intervals and stops when one pleases errs more often than 5 %. The
+To look five times at 95 % intervals and stop when one pleases errs more often than 5 %. The
 k-th look has intervals at :math:`1 - \alpha_k` with :math:`\alpha_k = 6 \alpha / (\pi^2 k^2)`; all
 :math:`\alpha_k` sum to :math:`\alpha`, so over any number of looks, stopped whenever one likes, the
 chance that any interval misses is at most :math:`\alpha` (a union bound, whatever the looks have in
@@ -154,7 +154,7 @@ def look_at(rows: Mapping[str, pl.LazyFrame], ledger: str | None) -> Look:
             if name in found:
                 _check_pooled(before[-1][name], *found[name], number=len(before), ledger=ledger)
         _append(ledger, seen)
-    # Read again: whoever looked meanwhile has a line, too.
+    # Read again: a look taken meanwhile has a line, too.
     looks = _read(ledger)
     number = max(place for place, one in enumerate(looks, start=1) if one == seen)
     return Look(

@@ -78,11 +78,11 @@ def look_words(gated: Gated) -> str:
     --------
     >>> from judgerel_ray import example, gate
     >>> look_words(gate(example("judgments.csv"), require="flip_rate <= .9"))
-    'One look, counted nowhere: whoever looks again until it passes needs --ledger FILE.'
+    'One look, counted nowhere: to look again until it passes, give --ledger FILE.'
     """
     look = gated.look
     if look.ledger is None:
-        return "One look, counted nowhere: whoever looks again until it passes needs --ledger FILE."
+        return "One look, counted nowhere: to look again until it passes, give --ledger FILE."
     again = ", the data of last time" if look.again else ""
     return (
         f"Look {look.number}{again}, at {look.n_judgments:,} judgments: intervals at "

@@ -96,7 +96,7 @@ class CascadeTables:
         A row a budget. ``accuracy`` and ``cost`` are of thresholds that other folds chose, with
         intervals by question; ``in_sample`` and ``thresholds`` of those that all questions chose.
         ``answered`` is the share each stage answers. ``random``: as many passed on at each stage,
-        whoever is sure. ``alone``: the best member for that money, its majority of so many
+        however sure they are. ``alone``: the best member for that money, its majority of so many
         replications, chosen on other folds, too.
     cascaded : pl.DataFrame, optional
         As of :func:`.cascaded_table`, in place of the other two: what a cascade that was asked did.
@@ -215,7 +215,7 @@ def _by_cost(voters: Voters) -> list[int]:
 
 
 def _order(voters: Voters, choice: CascadeChoice) -> list[int]:
-    """Who is asked, first first."""
+    """Places of the members in asking order."""
     places = [voters.members.index(name) for name in choice.order]
     if not places:
         places = _by_cost(voters)

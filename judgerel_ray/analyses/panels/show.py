@@ -98,11 +98,11 @@ READ_NEXT = (
 )
 READ_CASCADE = (
     "Thresholds are chosen on other questions than they are tried on (5 folds); the thresholds "
-    "shown (any: whoever is asked there answers; none: nobody is sure enough) are those of all "
-    "questions, and in sample is what they give there, which flatters them. "
+    "shown (any: the member asked there always answers; none: nobody is sure enough) are those of "
+    "all questions, and in sample is what they give there, which flatters them. "
     "Answered: share of questions that each stage answers. Random: as many passed on at each "
-    "stage, whoever is sure. Alone: the best member for that money, x 3 being its majority of "
-    "three replies, chosen on other questions, too."
+    "stage, however sure they are. Alone: the best member for that money, x 3 being its majority "
+    "of three replies, chosen on other questions, too."
 )
 READ_CASCADED = (
     "Answered: from the threshold on, an answer counts and nobody else is asked. Accuracy is of "

@@ -144,7 +144,7 @@ def across_measure(choice: ScaleChoice) -> Measure:
                 continue
             try:
                 found[names] = inter_scale_terms(group_ratings(group, names, choice))
-            except ValueError:  # these scales do not allow the mapping, whoever the judge is
+            except ValueError:  # these scales do not allow the mapping for any judge
                 continue
         return found
 

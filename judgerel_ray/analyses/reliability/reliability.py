@@ -193,7 +193,7 @@ def reduce_judgments(
     >>> found.select("coefficient", "value", "unit").rows()
     [('percent_agreement', 0.5, 'item_id')]
     """
-    # Names of serving noise choose no coefficient; whoever has the texts adds its rows.
+    # Names of serving noise choose no coefficient: its rows are added where the texts are read.
     known = (
         *COEFFICIENTS, *LEADING, *CORRECTNESS, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED, *SERVING
     )  # fmt: skip

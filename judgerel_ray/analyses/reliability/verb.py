@@ -82,7 +82,8 @@ class ReduceRequest(Named):
         ),
     )
     bands: bool = field(
-        default=False, metadata=flag("verbal bands that hold for the whole interval, a column more")
+        default=False,
+        metadata=flag("one more column: verbal bands that hold for the whole interval"),
     )
     interval: str = field(
         default="auto",

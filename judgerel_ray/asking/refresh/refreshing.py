@@ -1,6 +1,6 @@
 """One trigger of a series: take the lease, ask what is due, write down what came of it.
 
-Whoever is killed leaves an unfinished refresh, and the next trigger goes on with it; runs land
+A process that is killed leaves an unfinished refresh, which the next trigger finishes; runs land
 every request once by themselves. What came of a refresh is measured by a function that is handed
 in.
 """
@@ -45,7 +45,7 @@ class Triggered:
     state : str
         ``held``: another refresh holds the series; ``unchanged``: nothing was due; ``done``;
         ``partial``: closed with requests pending, which the next refresh asks; ``pending``:
-        unfinished, to be gone on with.
+        unfinished, to be finished.
     line : str
         The same in a line.
     number : int, optional

@@ -19,7 +19,7 @@ from judgerel_ray.config import Limits
 
 WINDOW_S = 60.0
 ARRIVAL_S = 5.0
-FORGOTTEN_S = 30.0  # past its timeout, whoever held a permit is gone
+FORGOTTEN_S = 30.0  # past its timeout: the process that held the permit is gone
 
 
 class Limiter(Protocol):

@@ -57,7 +57,7 @@ _ENDINGS = (".json", ".jsonl", ".ndjson", ".eval", ".gz", ".bz2", ".xz")
 
 
 def format_of(path: str) -> str:
-    """Name the format of a log by its begin.
+    """Name the format of a log by its first bytes.
 
     Raises
     ------

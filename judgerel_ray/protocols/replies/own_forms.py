@@ -38,7 +38,7 @@ _THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _OBJECT, _ARRAY = re.compile(r"\{(?=\s*\")"), re.compile(r"\[(?=\s*[\[{\"\w-])")
 _MARKS = " \t*_`\"'“”‘’[](){}<>.,;:!"
 _PROBES = ("a", "1", "_", " ", " a", ".", "\n", "]")
-"""What a reply that was cut off might have gone on with."""
+"""How a reply that was cut off might have continued."""
 
 _NO_VERDICTS = ("", "~", "x", "7", " ", "\n")
 """Texts of one character at most."""

@@ -18,7 +18,7 @@ Settings = Mapping[str, object]
 
 
 def answer_mark(item: Item, stage: str, settings: AnswerSettings) -> Mark:
-    """What an answer is asked as; two with one mark are one request, whoever wants them."""
+    """What an answer is asked as; two with one mark are one request, whichever asks want them."""
     texts = settings.template.texts
     wording = {
         "answer": (texts.get(question_form(item)),),

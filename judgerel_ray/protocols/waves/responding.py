@@ -126,7 +126,7 @@ def written_answer(
 
 
 def _blank(voice: Voice, item: Item, stage: str, settings: Settings) -> Condition:
-    """A responder's condition: protocol respond whoever judges it, so that asks share answers."""
+    """A responder's condition: protocol respond for every judge, so that asks share answers."""
     blank = blank_condition(
         voice, item, protocol="respond", stage=stage, role="responder", template=settings.template
     )

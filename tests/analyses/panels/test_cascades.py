@@ -155,7 +155,7 @@ def test_the_order_of_rows_changes_nothing():
         assert one.equals(other)
 
 
-def test_agreement_is_paid_for_by_whoever_may_pass_on():
+def test_agreement_is_paid_for_by_each_stage_that_may_pass_on():
     frame = drawn(n=60, replications=4)
     groups = read_voters(read_systems(frame), frame, confidence="agreement")
     found = cascade_tables(groups, CascadeChoice())

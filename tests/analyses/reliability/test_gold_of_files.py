@@ -81,7 +81,7 @@ def test_a_question_with_two_right_answers_is_said(tmp_path):
 
 @pytest.mark.parametrize("use", [jr.select, jr.systems, jr.panels, jr.cascade, jr.advise])
 def test_every_verb_that_uses_gold_says_where_it_differs_inside_a_question(use):
-    """Between the judges asked, too: a question has one right answer whoever answers it."""
+    """Between the judges asked, too: a question has one right answer, the same for every judge."""
     rows = {"judge": list("aaabbb"), "item_id": list("qrsqrs"), "replication": [0] * 6,
             "verdict": list("ABBABA"), "cost": [1.0] * 3 + [2.0] * 3,
             "confidence": [0.9, 0.8, 0.3, 0.9, 0.9, 0.9]}  # fmt: skip
