@@ -271,8 +271,9 @@ class RunDirectory:
     def create_exclusive(self, name: str, data: bytes) -> bool:
         """Write a file under a name nobody holds; False where somebody does.
 
-        Of any number of callers with one name at most one is told True. A caller that is told False may
-        still be the one whose bytes stand, if a network repeated its request: :meth:`settle`.
+        Of any number of callers with one name at most one is told True. The bytes that stand may
+        still be those of a caller that is told False, if a network repeated its request:
+        :meth:`settle`.
         """
         return self.files.create(name, data)
 
