@@ -27,8 +27,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from judgerel_ray.stats.intervals.interval import Share, clustered_share
 from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.shares import Share, clustered_share
 from judgerel_ray.stats.ratings.people_match import PeopleMatch, people_match
 
 ITEMS = (20, 55, 200)

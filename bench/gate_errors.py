@@ -23,7 +23,7 @@ from scipy.special import stdtrit
 
 from judgerel_ray.analyses.gate.looks import ALPHA, spent
 from judgerel_ray.stats import CountStatistic, count_statistic
-from judgerel_ray.stats.intervals.interval import share_ends
+from judgerel_ray.stats.intervals.shares import share_ends
 
 Floats = NDArray[np.float64]
 PASS, FAIL, OPEN = 1, -1, 0

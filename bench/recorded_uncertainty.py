@@ -36,7 +36,7 @@ from judgerel_ray.stats import (
     wagner2024_threshold,
 )
 from judgerel_ray.stats.counts.folds import grouped_folds
-from judgerel_ray.stats.intervals.interval import Share
+from judgerel_ray.stats.intervals.shares import Share
 
 DELTA = 0.1
 FILES = (

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgerel_ray.stats import auroc, learn_then_test, risk_coverage
-from judgerel_ray.stats.intervals.interval import clustered_share
+from judgerel_ray.stats.intervals.shares import clustered_share
 from judgerel_ray.stats.selective.calibration import brier_score, calibration_error
 from judgerel_ray.stats.selective.chance_floors import accuracy_floor, ranking_floor
 from judgerel_ray.stats.selective.equal_acceptance import answered, equal_acceptance

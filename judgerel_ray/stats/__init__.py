@@ -54,7 +54,8 @@ from judgerel_ray.stats.internal_consistency.schmid_leiman import (
 )
 from judgerel_ray.stats.internal_consistency.scores import cronbach_alpha
 from judgerel_ray.stats.intervals.bootstrap import bootstrap_interval
-from judgerel_ray.stats.intervals.interval import Interval, clopper_pearson, jackknife_interval
+from judgerel_ray.stats.intervals.interval import Interval, jackknife_interval
+from judgerel_ray.stats.intervals.shares import clopper_pearson
 from judgerel_ray.stats.lazy_imports import DEFERRED
 from judgerel_ray.stats.null.noise import NoiseFloor, noise_floor, noise_floors
 from judgerel_ray.stats.null.score_noise import score_floor

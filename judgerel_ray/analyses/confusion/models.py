@@ -20,7 +20,7 @@ from judgerel_ray.stats import (
     cross_fitted_model,
 )
 from judgerel_ray.stats.counts.folds import grouped_folds
-from judgerel_ray.stats.intervals.interval import clustered_share
+from judgerel_ray.stats.intervals.shares import clustered_share
 
 _FEW = 4 * FOLDS
 

@@ -35,8 +35,8 @@ from judgerel_ray.stats import (
     rating_deviation,
     risk_coverage,
 )
-from judgerel_ray.stats.intervals.interval import clustered_share
 from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.shares import clustered_share
 from judgerel_ray.stats.selective.discrimination import few_answers, few_flags
 
 COVERAGES = (0.25, 0.5, 0.75)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from judgerel_ray.stats.intervals.interval import clustered_share
+from judgerel_ray.stats.intervals.shares import clustered_share
 from judgerel_ray.stats.intervals.stopping import (
     StoppingRule,
     distribution_interval,

@@ -16,8 +16,8 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import ALIKE, UNANIMOUS, UNANIMOUS_UNITS, Flag, IntervalMethod
 from judgerel_ray.counting.verdicts.policy import Row
 from judgerel_ray.stats import clopper_pearson
-from judgerel_ray.stats.intervals.interval import share_ends
 from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.shares import share_ends
 
 SHARES = frozenset({
     "percent_agreement", "flip_rate", "valid_rate", "total_agreement", "accuracy",

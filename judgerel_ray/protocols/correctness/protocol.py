@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar, Literal
 
 from judgerel_ray.core import Item, Message, SweepError
 from judgerel_ray.core.traits import SHIPPED
-from judgerel_ray.protocols.ask import AskTable
-from judgerel_ray.protocols.correctness.table import CorrectnessAsk
+from judgerel_ray.protocols.ask import AskTable, Tokens
 from judgerel_ray.protocols.prompts.rendering import render_correctness
 from judgerel_ray.protocols.prompts.templates import Template
 from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.waves.frame import AskFrame
 
 CORRECTNESS_LABELS = ("correct", "incorrect")
+
+
+class CorrectnessAsk(AskTable):
+    """An ``[[ask]]`` of correctness: judges say whether an answer agrees with the gold one."""
+
+    leaves_out: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("verdict_logprobs", "early_stop", "option_orders"), ""),
+    }
+    adapts: ClassVar[bool] = True
+
+    protocol: Literal["correctness"]
+    """Whether an answer is right."""
+    mode: Literal["sample", "exact"] = "sample"
+    """How verdicts are had: sampled replies, or the probabilities of all replies."""
+    max_tokens: Tokens = 16
+    """New tokens at most."""
 
 
 class Correctness(Protocol):

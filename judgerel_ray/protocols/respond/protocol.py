@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import ClassVar, Literal
 
 from judgerel_ray.core import Item
+from judgerel_ray.core.table import Number
 from judgerel_ray.core.traits import SHIPPED
+from judgerel_ray.protocols.ask import AskTable, Often
 from judgerel_ray.protocols.prompts.rendering import question_form
 from judgerel_ray.protocols.protocol import Protocol
-from judgerel_ray.protocols.respond.table import RespondAsk
 from judgerel_ray.protocols.waves.frame import AskFrame
 from judgerel_ray.protocols.waves.marks import Mark, Settings, answer_mark
 from judgerel_ray.protocols.waves.responding import respond_settings
+
+
+class RespondAsk(AskTable):
+    """An ``[[ask]]`` of respond: its judges answer, and nobody judges."""
+
+    leaves_out: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(
+            ("mode", "exact", "verdict_logprobs", "early_stop", "option_orders", "respond"), ""
+        ),
+        "responders": "its judges answer, name them in judges",
+    }
+
+    protocol: Literal["respond"]
+    """Answers only."""
+    temperatures: tuple[Number, ...] = (0.75,)
+    """Sampling temperatures."""
+    replications: Often = 1
+    """How often each question is asked."""
 
 
 class Respond(Protocol):

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.stats.agreement.agreement import count_statistic
 from judgerel_ray.stats.counts.counts import Coefficient, counts_from_ratings
 from judgerel_ray.stats.counts.statistic import Floats, measure
-from judgerel_ray.stats.intervals.interval import Share, clustered_share, jackknife_interval
+from judgerel_ray.stats.intervals.interval import jackknife_interval
 from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.shares import Share, clustered_share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +91,7 @@ def label_accuracy(
         The question of each judgment; by default each is its own.
     confidence : float
         Of the intervals, in (0, 1): exact with one judgment a question, else by question, as
-        :func:`judgerel_ray.stats.intervals.interval.clustered_share`.
+        :func:`judgerel_ray.stats.intervals.shares.clustered_share`.
 
     Raises
     ------

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.counts.counts import checked_counts
 from judgerel_ray.stats.counts.statistic import Floats
-from judgerel_ray.stats.intervals.interval import Interval, clopper_pearson, student_interval
+from judgerel_ray.stats.intervals.interval import Interval, student_interval
+from judgerel_ray.stats.intervals.shares import clopper_pearson
 
 _HALVINGS = 200
 _FEW = 10  # questions that differ, or agree, below which Student's interval is not to be trusted

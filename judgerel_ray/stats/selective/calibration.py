@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.counts.counts import Coefficient
 from judgerel_ray.stats.counts.statistic import Floats
-from judgerel_ray.stats.intervals.interval import Share, clustered_share
 from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.shares import Share, clustered_share
 from judgerel_ray.stats.selective.discrimination import checked_scores
 
 Binning = Literal["width", "mass"]

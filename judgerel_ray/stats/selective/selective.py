@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.counts.statistic import Floats
-from judgerel_ray.stats.intervals.interval import clopper_pearson, clustered_share, logit_ends
+from judgerel_ray.stats.intervals.interval import logit_ends
 from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.shares import clopper_pearson, clustered_share
 from judgerel_ray.stats.selective.discrimination import checked_scores
 
 

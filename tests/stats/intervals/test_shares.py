@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from judgerel_ray.stats import label_accuracy
-from judgerel_ray.stats.intervals.interval import clustered_share
+from judgerel_ray.stats.intervals.shares import clustered_share
 
 
 @given(st.integers(1, 40), st.data())
