@@ -4,11 +4,11 @@
                                              [--bucket] [--every 40] [--processes 2]
                                              [--results FILE]
 
-The run is that of `bench/small_run.py`. A fault is a flipped bit, a cut, or a file that is gone,
-in a file drawn by its kind and at a place drawn evenly. After each fault `judgerel reduce` and
-`judgerel verify` are run on the directory, and the file is put back. Every `--every`-th fault also
-runs `reduce` as it is by default, with its other tables, and status, report, compare and advise:
-there, too, nothing but a clean end or one line with exit 2 counts.
+The run is that of `bench/small_run.py`, its texts read again twice. A fault is a flipped bit, a
+cut, or a file that is gone, in a file drawn by its kind and at a place drawn evenly. After each
+fault `judgerel reduce` and `judgerel verify` are run on the directory, and the file is put back.
+Every `--every`-th fault also runs `reduce` as it is by default, with its other tables, and status,
+report, compare and advise: there, too, nothing but a clean end or one line with exit 2 counts.
 
 Prints by kind of file what `reduce` did (equal numbers; refused in one line that names the file;
 OTHER numbers; UNCLEAN: anything else) and how many faults `verify` names and ends with another code
@@ -37,7 +37,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from bench.small_run import make_run
+from bench.small_run import make_run, read_again
 from judgerel_ray import cli
 from judgerel_ray.cli import STOPPED
 from judgerel_ray.store import RunDirectory
@@ -80,6 +80,8 @@ def kind_of(name: str) -> str:
         return top
     if rest == "token":
         return rest
+    if rest.startswith("generation"):
+        return "readings"
     if not rest.startswith("session"):
         return top
     return "session ends" if rest.endswith(".ended") else "sessions"
@@ -348,6 +350,7 @@ def try_seed(
     """Make a run and damage it n times, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         run = make_run(Path(folder))
+        read_again(run)
         if in_bucket:
             run = into_bucket(run, "memory://faults")
         return try_faults(run, n=n, seed=seed, every=every, before=before, results=results)

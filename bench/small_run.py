@@ -1,7 +1,8 @@
 """One small finished run of four simulated judges, made in this process, without Ray.
 
 Best_of in two orders and at two temperatures, temperature 0 repeated; adaptive replication;
-ratings; a confusion; exact distributions; answers judged by others.
+ratings; a confusion; exact distributions; answers judged by others. Its texts may have been read
+again, twice, each time into other verdicts.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from judgerel_ray.store import (
     read_ledger,
     record_errors,
 )
+from judgerel_ray.store.generations import land_generation
 from judgerel_ray.tables import Errors
 
 JUDGE = """
@@ -204,3 +206,27 @@ def make_run(folder: Path) -> RunDirectory:
     record_errors(run, session=1, judge="a", rows=failures)
     run_here(file, out)
     return run
+
+
+def read_again(run: RunDirectory) -> None:
+    """Land two generations: readers that find no verdict of one option, and then of another."""
+    ledger = read_ledger(run)
+    for number, option in enumerate("12", start=1):
+        readings = [
+            (
+                commit,
+                frame.with_columns(
+                    judge=pl.col("judge").cast(pl.String),
+                    verdict=pl.when(pl.col("verdict") != option).then("verdict"),
+                    label=pl.when(pl.col("verdict") != option).then("label"),
+                    outcome=pl.when(pl.col("verdict") == option)
+                    .then(pl.lit("unparsed"))
+                    .otherwise("outcome"),
+                ),
+            )
+            for commit in ledger.commits
+            for frame in [pl.read_parquet(io.BytesIO(run.files.read(commit.data_file)))]
+            if frame["verdict"].eq(option).any()
+        ]
+        assert readings
+        assert land_generation(run, readings, number=number, reader="bench", version=str(number))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -201,7 +201,12 @@ def data_sizes(run: RunDirectory, commits: Iterable[CommitRecord]) -> dict[str, 
 
 def older_files(
     generations: Iterable[Generation], commits: Iterable[CommitRecord]
-) -> Collection[str]:
-    """Files of judgments that a later reading replaced: kept, and read by nobody."""
-    made = {str(one["data_file"]) for g in generations for one in g.files.values()}
-    return made | {one.data_file for one in commits}
+) -> Mapping[str, str]:
+    """Files of judgments of all readings, and their digests.
+
+    Those that a later reading replaced are kept, and no number is read from them.
+    """
+    made = {
+        str(o["data_file"]): str(o["data_sha256"]) for g in generations for o in g.files.values()
+    }
+    return made | {one.data_file: one.data_sha256 for one in commits}

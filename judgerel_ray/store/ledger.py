@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -119,7 +119,7 @@ class Look:
     """One look at commits/: the newest session, the records that count, and what is broken.
 
     ``late`` are records of older sessions that the newest one did not accept. ``commits`` are as
-    the newest generation read them; ``older`` names files of earlier readings.
+    the newest generation read them; ``older`` has the files of all readings, and their digests.
     """
 
     session: SessionRecord | None
@@ -127,7 +127,7 @@ class Look:
     commits: tuple[CommitRecord, ...]
     broken: tuple[str, ...]
     late: tuple[str, ...]
-    older: Collection[str] = ()
+    older: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_ledger(run: RunDirectory, *, since: Ledger | None = None) -> Ledger:
@@ -200,7 +200,7 @@ def look_at_commits(
         commits=tuple(sorted(commits, key=lambda record: record.order)),
         broken=broken_sessions + tuple(broken) + broken_generations,
         late=tuple(late_names),
-        older=older_files(generations, landed) if generations else (),
+        older=older_files(generations, landed) if generations else {},
     )
 
 

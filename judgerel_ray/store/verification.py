@@ -83,6 +83,7 @@ def verify_run(run: RunDirectory) -> list[Finding]:
             counts.add(commit.data_file, rows, dropped)
     findings.extend(_twice(keys, ledger))
     findings.extend(unplanned(run, counts))
+    findings.extend(_replaced(run, look))
     findings.extend(_orphans(run, look))
     findings.extend(_own_files(run))
     findings.extend(_notes_of_progress(run, look))
@@ -182,6 +183,20 @@ def _twice(keys: list[pl.Series], ledger: Ledger) -> Iterator[Finding]:
     n_known = sum(len(twice) for twice in ledger.duplicates.values())
     if n_extra > n_known:
         yield an_error("duplicate_rows", "data", f"{n_extra - n_known} keys occur more than once")
+
+
+def _replaced(run: RunDirectory, look: Look) -> Iterator[Finding]:
+    """Check files of judgments that a later reading of the texts replaced."""
+    counting = {one.data_file for one in look.commits}
+    for name, expected in look.older.items():
+        if name in counting:
+            continue
+        data = run.files.read_many([name]).get(name)
+        unused = "a later reading replaced it, and no number uses it"
+        if data is None:
+            yield an_error("missing_file", name, f"not there; {unused}")
+        elif sha256(data) != expected:
+            yield an_error("wrong_sha256", name, f"not the bytes that were written; {unused}")
 
 
 def _orphans(run: RunDirectory, look: Look) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from bench.faults import (
     read_results,
     try_faults,
 )
-from bench.small_run import make_run, run_here
+from bench.small_run import make_run, read_again, run_here
 from judgerel_ray.store import RunDirectory, read_ledger, scan_judgments
 from judgerel_ray.store.digests import altered
 
@@ -38,6 +38,16 @@ def test_no_fault_gives_other_numbers_and_verify_names_every_one(run):
     assert {"data", "texts", "commits", "sessions", "items.parquet", "distributions"} <= kinds
     assert tally.reduced["sweep.toml", EQUAL] == tally.reduced["items.parquet", EQUAL] == 0
     assert tally.reduced["texts", REFUSED] == 0  # no number of these is made of texts
+
+
+def test_readings_that_are_damaged_never_give_way_to_others(tmp_path):
+    run = make_run(tmp_path)
+    first = called(["reduce", run.url, *REDUCE])
+    read_again(run)
+    assert called(["reduce", run.url, *REDUCE]).out != first.out
+    tally = try_faults(run, n=80, seed=8)
+    assert (tally.wrong, tally.unnamed) == ([], [])
+    assert tally.reduced["readings", REFUSED] > 0 < tally.reduced["generations", REFUSED]
 
 
 def test_a_count_that_was_cut_off_goes_on(run, tmp_path):
