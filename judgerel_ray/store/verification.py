@@ -6,13 +6,14 @@ import io
 import json
 import tomllib
 from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
 
 import polars as pl
 
 from judgerel_ray.core import request_key
 from judgerel_ray.store.digests import UNREADABLE, sha256
 from judgerel_ray.store.failures import Finding, a_note, altered_errors, an_error
-from judgerel_ray.store.generations import READINGS
+from judgerel_ray.store.generations import READINGS, generation_name
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.manifest import SWEEP_KEY, read_manifest
@@ -193,6 +194,9 @@ def _replaced(run: RunDirectory, look: Look) -> Iterator[Finding]:
             continue
         data = run.files.read_many([name]).get(name)
         unused = "a later reading replaced it, and no number uses it"
+        if name.startswith(f"{READINGS}/"):
+            record = generation_name(int(PurePosixPath(name).name.split("-")[0]))
+            unused += f"; remove {FOLDER}/{record} to forget that reading"
         if data is None:
             yield an_error("missing_file", name, f"not there; {unused}")
         elif sha256(data) != expected:

@@ -144,7 +144,11 @@ def test_a_damaged_generation_is_named_and_reading_again_mends_it(run, stricter)
     assert any(one.name in found.name for found in verify_run(RunDirectory.open(run)))
     judgerel_ray.rejudge(run, sweep=SWEEP)
     assert judgments(run).height == read.height
+    (error,) = errors(run)
+    assert error.endswith("remove commits/generation-0001.json to forget that reading")
+    Path(run, "commits", "generation-0001.json").unlink()
     assert errors(run) == []
+    assert judgments(run).height == read.height
 
 
 def test_another_sweep_or_altered_texts_change_nothing(run, tmp_path):
