@@ -37,7 +37,7 @@ from judgerel_ray.store import (
     read_ledger,
     record_errors,
 )
-from judgerel_ray.store.generations import land_generation
+from judgerel_ray.store.generations import land_generation, note_generation
 from judgerel_ray.tables import Errors
 
 JUDGE = """
@@ -229,4 +229,6 @@ def read_again(run: RunDirectory) -> None:
             if frame["verdict"].eq(option).any()
         ]
         assert readings
-        assert land_generation(run, readings, number=number, reader="bench", version=str(number))
+        made = land_generation(run, readings, number=number, reader="bench", version=str(number))
+        assert made
+        note_generation(run, made)

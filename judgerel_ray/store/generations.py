@@ -18,8 +18,9 @@ from typing import Any
 import polars as pl
 
 from judgerel_ray.store.digests import sections_of, sha256
+from judgerel_ray.store.manifest import read_manifest, write_manifest
 from judgerel_ray.store.records import FOLDER, CommitRecord, plain_sections, seal, sections, unseal
-from judgerel_ray.store.rundir import RunDirectory, judge_folder
+from judgerel_ray.store.rundir import MANIFEST, RunDirectory, judge_folder
 from judgerel_ray.tables import Judgments, count_outcomes
 
 READINGS = "generations"
@@ -73,7 +74,7 @@ def parse_generation(name: str) -> int | None:
 def read_generations(
     run: RunDirectory, names: Iterable[str]
 ) -> tuple[tuple[Generation, ...], tuple[str, ...]]:
-    """Read the generations of a run, in order, and name the later records that are torn.
+    """Read the generations of a run, in order, and name the later records that are torn or gone.
 
     Examples
     --------
@@ -81,9 +82,7 @@ def read_generations(
     ((), ())
     """
     records = sorted(name for name in names if parse_generation(name) is not None)
-    if not records:
-        return (), ()
-    data = run.files.read_many(f"{FOLDER}/{name}" for name in records)
+    data = run.files.read_many(f"{FOLDER}/{name}" for name in records) if records else {}
     found, broken = [], []
     for name in records:
         content = unseal(data.get(f"{FOLDER}/{name}"))
@@ -94,9 +93,26 @@ def read_generations(
         found.append(Generation(**kept))  # type: ignore[arg-type]  # the seal vouches for the types
     found.sort(key=lambda one: one.number)
     newest = found[-1].number if found else 0
+    if (noted := _newest_noted(run)) > newest and generation_name(noted) not in broken:
+        broken.append(generation_name(noted))
     # Those before it are read by nobody any more.
     later = tuple(name for name in broken if (parse_generation(name) or 0) > newest)
     return tuple(found), later
+
+
+def note_generation(run: RunDirectory, made: Generation) -> None:
+    """Write into the manifest which generation is the newest: its record cannot go unseen then."""
+    reading = {"generation": made.number, "reader": made.reader, "version": made.version}
+    reading["read_at"] = made.read_at
+    write_manifest(run, {**read_manifest(run), "reading": reading})
+
+
+def _newest_noted(run: RunDirectory) -> int:
+    """The newest generation that the manifest knows; 0 where it knows none."""
+    content = unseal(run.files.read_many([MANIFEST]).get(MANIFEST))
+    reading = (content or {}).get("reading")
+    number = reading.get("generation") if isinstance(reading, Mapping) else None
+    return number if isinstance(number, int) else 0
 
 
 def as_read(generation: Generation | None, commit: CommitRecord) -> CommitRecord:

@@ -122,14 +122,20 @@ def test_a_reader_killed_before_its_record_changed_nothing(run, monkeypatch):
     assert "reading" not in read_manifest(RunDirectory.open(run))
 
 
+@pytest.mark.parametrize("how", ["torn", "gone"])
 @pytest.mark.usefixtures("stricter")
-def test_a_torn_generation_is_refused_and_reading_again_mends_it(run):
+def test_a_torn_generation_is_refused_and_reading_again_mends_it(run, how):
     judgerel_ray.rejudge(run, sweep=SWEEP)
     read, record = judgments(run), Path(run, "commits", "generation-0001.json")
-    record.write_bytes(record.read_bytes()[:-20])
+    if how == "torn":
+        record.write_bytes(record.read_bytes()[:-20])
+    else:
+        record.unlink()
     with pytest.raises(StoreError, match="torn, altered or gone"):
         judgments(run)
-    assert judgerel_ray.rejudge(run, sweep=SWEEP).generation.number == 2
+    assert any(record.name in found.name for found in verify_run(RunDirectory.open(run)))
+    again = judgerel_ray.rejudge(run, sweep=SWEEP).generation.number
+    assert again == (2 if how == "torn" else 1)
     assert judgments(run).equals(read)
 
 

@@ -23,10 +23,14 @@ from judgerel_ray.store import (
     live_session,
     read_ledger,
     read_manifest,
-    write_manifest,
 )
 from judgerel_ray.store.digests import sha256
-from judgerel_ray.store.generations import Generation, land_generation, parse_generation
+from judgerel_ray.store.generations import (
+    Generation,
+    land_generation,
+    note_generation,
+    parse_generation,
+)
 from judgerel_ray.store.ledger import Ledger, build_ledger, look_at_commits
 
 READER = "judgerel_ray"
@@ -150,9 +154,7 @@ def rejudge_run(url: str, *, sweep: str | None = None) -> Rejudged:
             where={"run": run.url},
             hint="judgerel rejudge once more, if that was another version",
         )
-    reader = {"generation": made.number, "reader": made.reader, "version": made.version}
-    manifest = read_manifest(run)
-    write_manifest(run, {**manifest, "reading": {**reader, "read_at": made.read_at}})
+    note_generation(run, made)
     lay_out(landed.resolved, run, read_ledger(run))
     return Rejudged(generation=made, rows=rows, changed=changed)
 
