@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from judgerel_ray.config import Prices
@@ -20,6 +22,35 @@ from judgerel_ray.protocols import (
     read_verdict,
 )
 from judgerel_ray.tables import Completions, Errors, Judgments
+
+_OF_CONDITION = (
+    "judge",
+    "judge_fingerprint",
+    "benchmark",
+    "item_id",
+    "protocol",
+    "stage",
+    "role",
+    "responder",
+    "criterion",
+    "definition",
+    "scale",
+    "template",
+    "temperature",
+    "top_k",
+    "top_p",
+    "option_order",
+    "block",
+)
+_OF_COMPLETION = (
+    "key",
+    "replication",
+    "seed",
+    "prompt_tokens",
+    "cached_tokens",
+    "completion_tokens",
+    "finish_reason",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,18 +97,53 @@ def landed_rows(
     >>> landed_rows([], attempt=1, prices=None, landed_at=datetime.now(UTC)).judgments.height
     0
     """
-    judgments: list[dict[str, object]] = []
-    texts: list[dict[str, object]] = []
     for ask, completions in answered:
         _check_one_to_one(ask, completions)
-        for completion in completions:
-            judgments.append(_judgment(ask, completion, attempt, prices, landed_at))
-            read = [asdict(one) for one in completion.logprobs] or None
-            texts.append({"key": completion.key, "text": completion.text, "logprobs": read})
+    # Once a condition and once a reply; a row is then no more than its place among them.
+    sizes = np.array([len(replies) for _, replies in answered], dtype=np.int64)
+    of_ask = np.repeat(np.arange(len(answered)), sizes)
+    place: dict[tuple[int, str | None, str], int] = {}
+    read: list[ReadReply] = []
+    of_reply: list[int] = []
+    every = [completion for _, completions in answered for completion in completions]
+    for number, one in zip(of_ask.tolist(), every, strict=True):
+        reply = (number, one.text, one.finish_reason)
+        found = place.setdefault(reply, len(read))
+        if found == len(read):
+            read.append(read_reply(answered[number][0].condition, *reply[1:]))
+        of_reply.append(found)
+    schema = Judgments.create_empty().schema
+    conditions = _framed(schema, [ask.condition for ask, _ in answered], _OF_CONDITION)
+    judgments = pl.concat(
+        [
+            conditions[of_ask],
+            _framed(schema, read, ReadReply._fields)[np.array(of_reply, dtype=np.int64)],
+            _framed(schema, every, _OF_COMPLETION),
+        ],
+        how="horizontal",
+    ).with_columns(
+        pl.Series("cost", [_cost(one, prices) for one in every], dtype=schema["cost"]),
+        attempt=pl.lit(attempt, schema["attempt"]),
+        landed_at=pl.lit(landed_at).cast(schema["landed_at"]),
+    )
+    texts = {
+        "key": [one.key for one in every],
+        "text": [one.text for one in every],
+        "logprobs": [[asdict(each) for each in one.logprobs] or None for one in every],
+    }
     return Rows(
-        judgments=pl.DataFrame(judgments, schema=Judgments.create_empty().schema),
+        judgments=judgments.select(list(schema)),
         completions=pl.DataFrame(texts, schema=Completions.create_empty().schema),
     )
+
+
+def _framed(
+    schema: Mapping[str, pl.DataType], rows: Sequence[object], names: Sequence[str]
+) -> pl.DataFrame:
+    """Attributes of rows as columns."""
+    columns = zip(*map(attrgetter(*names), rows), strict=True)
+    values = dict(zip(names, columns, strict=True)) if rows else {}
+    return pl.DataFrame(values, schema={name: schema[name] for name in names})
 
 
 def never_sent(
@@ -163,47 +229,13 @@ def _check_one_to_one(ask: Ask, completions: Sequence[Completion]) -> None:
         )
 
 
-def _judgment(
-    ask: Ask, completion: Completion, attempt: int, prices: Prices | None, landed_at: datetime
-) -> dict[str, object]:
-    """One row of the judgments table."""
-    condition = ask.condition
+def _cost(completion: Completion, prices: Prices | None) -> float | None:
+    """Money for a reply; None where nothing says it, or nothing was sent."""
     refused = completion.text is None and completion.finish_reason != DECLINED
-    read = read_reply(condition, completion.text, completion.finish_reason)
-    cost = None
     prompt, new = completion.prompt_tokens, completion.completion_tokens
-    if prices is not None and prompt is not None and new is not None and not refused:
-        cost = prices.cost(prompt, completion.cached_tokens or 0, new)
-    return {
-        "key": completion.key,
-        "judge": condition.judge,
-        "judge_fingerprint": condition.judge_fingerprint,
-        "benchmark": condition.benchmark,
-        "item_id": condition.item_id,
-        "protocol": condition.protocol,
-        "stage": condition.stage,
-        "role": condition.role,
-        "responder": condition.responder,
-        "criterion": condition.criterion,
-        "definition": condition.definition,
-        "scale": condition.scale,
-        "template": condition.template,
-        "temperature": condition.temperature,
-        "top_k": condition.top_k,
-        "top_p": condition.top_p,
-        "option_order": condition.option_order,
-        "replication": completion.replication,
-        "block": condition.block,
-        "seed": completion.seed,
-        **read._asdict(),
-        "prompt_tokens": completion.prompt_tokens,
-        "cached_tokens": completion.cached_tokens,
-        "completion_tokens": completion.completion_tokens,
-        "finish_reason": completion.finish_reason,
-        "cost": cost,
-        "attempt": attempt,
-        "landed_at": landed_at,
-    }
+    if prices is None or prompt is None or new is None or refused:
+        return None
+    return prices.cost(prompt, completion.cached_tokens or 0, new)
 
 
 class ReadReply(NamedTuple):

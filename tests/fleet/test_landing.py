@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from judgerel_ray.config import Prices
 from judgerel_ray.core import Completion, Menu, request_key
-from judgerel_ray.fleet import landed_rows, never_sent
-from judgerel_ray.fleet.landing import error_rows
+from judgerel_ray.fleet import landed_rows, landing, never_sent
+from judgerel_ray.fleet.landing import error_rows, read_reply
 from judgerel_ray.tables import Completions, Errors, Judgments
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -48,6 +48,26 @@ def test_a_verdict_is_the_option_that_stood_where_the_label_says(
     )
     assert (row["label"], row["verdict"], row["outcome"]) == (label, verdict, "scored")
     assert row["option_order"] == 3
+
+
+def test_equal_replies_to_a_condition_are_read_once(asking, monkeypatch):
+    seen = []
+
+    def read(condition, text, finish_reason):
+        seen.append((condition.item_id, text, finish_reason))
+        return read_reply(condition, text, finish_reason)
+
+    monkeypatch.setattr(landing, "read_reply", read)
+    one, other = asking.ask(item="q1", n=5), asking.ask(item="q2", n=2)
+    said = ["Best Response: [[A]]", "Best Response: [[B]]", "no", "Best Response: [[A]]", "no"]
+    rows = land(
+        (one, [completion(one, r, text) for r, text in enumerate(said)]),
+        (other, [completion(other, r, said[r], finish_reason="length") for r in range(2)]),
+    ).judgments
+    assert len(seen) == len(set(seen)) == 5
+    assert rows["label"].to_list() == ["A", "B", None, "A", None, "A", "B"]
+    assert rows["item_id"].to_list() == ["q1"] * 5 + ["q2"] * 2
+    assert rows["replication"].to_list() == [0, 1, 2, 3, 4, 0, 1]
 
 
 @pytest.mark.parametrize(

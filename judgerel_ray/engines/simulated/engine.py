@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from judgerel_ray.core import (
     Ask,
@@ -304,8 +304,9 @@ class SimulatedEngine:
         draw = thinking_replies if menu and menu.form in THINKING_FORMS else draw_replies
         replies = draw(self.spec.model, self.options, ask)
         cached = self._prefill(prepared, ask.n)
+        cut = {reply: _cut(ask.condition, reply) for reply in dict.fromkeys(replies)}
         completions = tuple(
-            self._completion(ask.condition, replication, reply, prepared.prompt_tokens, hit)
+            _completion(ask.condition, replication, cut[reply], prepared.prompt_tokens, hit)
             for replication, reply, hit in zip(ask.replications, replies, cached, strict=True)
         )
         if scoring is not None:
@@ -337,7 +338,8 @@ class SimulatedEngine:
         (cached,) = self._prefill(prepared, 1)
         await self._take_time(1)
         self._counts += TokenCounts(prompt=prepared.prompt_tokens, cached=cached, generated=1)
-        whole = self._completion(ask.condition, ask.first, "", prepared.prompt_tokens, cached)
+        nothing = _cut(ask.condition, "")
+        whole = _completion(ask.condition, ask.first, nothing, prepared.prompt_tokens, cached)
         return replace(whole, text=text, logprobs=found)
 
     def counters(self) -> TokenCounts:
@@ -401,23 +403,6 @@ class SimulatedEngine:
         later = min(n_usable, len(blocks))
         return [n_found * BLOCK_TOKENS] + [later * BLOCK_TOKENS] * (n - 1) if n else []
 
-    def _completion(
-        self, condition: Condition, replication: int, reply: str, prompt_tokens: int, cached: int
-    ) -> Completion:
-        """Cut a reply where an engine would: after a stop string, or at the token limit."""
-        text = cut_after(reply, condition.stop)
-        limit = condition.max_tokens * CHARACTERS_PER_TOKEN
-        return Completion(
-            key=request_key(condition.condition_key, replication),
-            replication=replication,
-            seed=None if condition.temperature == 0 else condition.seed_base + replication,
-            text=text[:limit],
-            finish_reason="stop" if len(text) <= limit else "length",
-            prompt_tokens=prompt_tokens,
-            cached_tokens=cached,
-            completion_tokens=count_tokens(text[:limit]),
-        )
-
     async def _take_time(self, n_tokens: int) -> None:
         """Wait as long as an engine of this speed, shared by all its asks, would take."""
         if not self.options.latency_ms and self.options.tokens_per_s is None:
@@ -427,3 +412,35 @@ class SimulatedEngine:
             self._busy_until = max(now, self._busy_until) + n_tokens / self.options.tokens_per_s
         wait = max(self._busy_until - now, 0.0) + self.options.latency_ms / 1000
         await asyncio.sleep(wait)
+
+
+class _Cut(NamedTuple):
+    """A reply as an engine gives it, with why it ended and its tokens."""
+
+    text: str
+    finish_reason: str
+    tokens: int
+
+
+def _cut(condition: Condition, reply: str) -> _Cut:
+    """Cut a reply where an engine would: after a stop string, or at the token limit."""
+    text = cut_after(reply, condition.stop)
+    limit = condition.max_tokens * CHARACTERS_PER_TOKEN
+    ended = "stop" if len(text) <= limit else "length"
+    return _Cut(text[:limit], ended, count_tokens(text[:limit]))
+
+
+def _completion(
+    condition: Condition, replication: int, cut: _Cut, prompt_tokens: int, cached: int
+) -> Completion:
+    """A reply as what came back for one replication."""
+    return Completion(
+        key=request_key(condition.condition_key, replication),
+        replication=replication,
+        seed=None if condition.temperature == 0 else condition.seed_base + replication,
+        text=cut.text,
+        finish_reason=cut.finish_reason,
+        prompt_tokens=prompt_tokens,
+        cached_tokens=cached,
+        completion_tokens=cut.tokens,
+    )

@@ -75,17 +75,21 @@ def draw_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[str]:
     weights = option_log_weights(model, options, item_id=judged_thing(condition), menu=menu)
     shares = tempered(weights, condition.temperature)
     reason = _words(_REASON, options.reason_words)
+    written: list[str] = []
+    for label in menu.labels:
+        if menu.own is not None:
+            written.append(own_reply(label, menu))
+        else:
+            written.append(write_verdict(label, menu.form) + (f" {reason}." if reason else ""))
+    greedy = condition.temperature == 0
+    limits = list(accumulate(shares))
     replies = []
     for replication, (kind, place, _) in zip(ask.replications, draws, strict=True):
-        limits = list(accumulate(reasoned(shares, options, condition, replication)))
-        off = reply_without_verdict(options, kind, greedy=condition.temperature == 0)
-        if off is None:
-            label = menu.labels[min(bisect_right(limits, place), len(limits) - 1)]
-            if menu.own is not None:
-                off = own_reply(label, menu)
-            else:
-                off = write_verdict(label, menu.form) + (f" {reason}." if reason else "")
-        replies.append(off)
+        if options.reasoning is not None:
+            limits = list(accumulate(reasoned(shares, options, condition, replication)))
+        off = reply_without_verdict(options, kind, greedy=greedy)
+        at = min(bisect_right(limits, place), len(limits) - 1)
+        replies.append(written[at] if off is None else off)
     return replies
 
 
