@@ -1,4 +1,4 @@
-"""Runs as people start them from outside: a job sent to a cluster, a run directory in a bucket."""
+"""Runs as people start them from outside: jobs sent to a cluster."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import uuid
 from pathlib import Path
 
 import pytest
@@ -101,40 +100,3 @@ def test_a_sweep_is_sent_as_a_ray_job_and_sent_again_asks_nothing(sweep, tmp_pat
     again = judgerel("run", str(sweep), "--out", str(run))
     assert again.returncode == 0
     assert "(0 in this session, 0 pending)" in again.stdout
-
-
-def test_a_run_directory_may_be_a_bucket(sweep):
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=free_port(), verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    env = {
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "planted-secret-value",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-    }
-    try:
-        # moto's buckets outlive its servers within a process.
-        bucket = f"outside-{uuid.uuid4().hex}"
-        make = f"import s3fs; s3fs.S3FileSystem().mkdir('{bucket}')"
-        subprocess.run([sys.executable, "-c", make], check=True, env={**os.environ, **env})
-        run = f"s3://{bucket}/outside"
-        done = judgerel("run", str(sweep), "--out", run, env=env)
-        assert done.returncode == 0, done.stderr[-2000:]
-        assert f"{REQUESTS} of {REQUESTS} requests landed" in done.stdout
-        again = judgerel("run", str(sweep), "--out", run, env=env)
-        assert "(0 in this session, 0 pending)" in again.stdout
-        assert judgerel("verify", run, env=env).returncode == 0
-        reduced = json.loads(judgerel("reduce", run, "--format", "json", env=env).stdout)
-        assert {row["n_items"] for row in reduced} == {16}
-        read = "import s3fs, sys; fs = s3fs.S3FileSystem(); sys.stdout.buffer.write(b''.join("
-        read += f"fs.cat(path) for path in fs.find('{bucket}/outside')))"
-        everything = subprocess.run(
-            [sys.executable, "-c", read], check=True, capture_output=True, env={**os.environ, **env}
-        ).stdout
-        assert len(everything) > 1000
-        assert b"planted-secret-value" not in everything
-    finally:
-        server.stop()
