@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -90,9 +92,23 @@ def test_a_run_is_reduced_by_a_ray_job(tmp_path):
     assert "simulated-steady" in (tmp_path / "report.html").read_text()
 
 
-def test_a_sweep_is_sent_as_a_ray_job_and_sent_again_asks_nothing(sweep, tmp_path):
+@pytest.fixture
+def kept_head(tmp_path, wait_until):
+    """Ports of a head that the first job starts and leaves; it ends with the test."""
+    ports = {"PORT": str(free_port()), "DASHBOARD_PORT": str(free_port())}
+    yield {**ports, "KEEP": "1"}
+    log = (tmp_path / "sent").read_text()
+    head = int(re.search(r"it ends with: kill (\d+)", log)[1])
+    os.kill(head, signal.SIGTERM)
+    wait_until(lambda: not os.path.exists(f"/proc/{head}"), "the end of the head")
+
+
+def test_a_sweep_and_a_series_are_sent_as_ray_jobs_and_sent_again_ask_nothing(
+    sweep, tmp_path, kept_head
+):
     run = tmp_path / "run"
-    done = submit(sweep, run)
+    done = submit(sweep, run, **kept_head)
+    (tmp_path / "sent").write_text(done.stdout)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert f"landed {REQUESTS} of {REQUESTS}" in done.stdout
     status = json.loads(judgerel("status", str(run), "--json").stdout)
@@ -100,3 +116,22 @@ def test_a_sweep_is_sent_as_a_ray_job_and_sent_again_asks_nothing(sweep, tmp_pat
     again = judgerel("run", str(sweep), "--out", str(run))
     assert again.returncode == 0
     assert "(0 in this session, 0 pending)" in again.stdout
+
+    series = tmp_path / "series.toml"
+    series.write_text(
+        'name = "nightly"\nout = "series"\nsweep = [{path = "outside.toml", role = "anchor"}]\n'
+    )
+    address = f"http://127.0.0.1:{kept_head['DASHBOARD_PORT']}"
+    job = ["ray", "job", "submit", "--address", address, "--working-dir", ".", "--"]
+    sent = subprocess.run(
+        [*job, "python", "jobs/refresh.py", str(series)],
+        capture_output=True, text=True, timeout=900, check=False, cwd=ROOT,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+    )  # fmt: skip
+    assert sent.returncode == 0, sent.stdout[-2000:] + sent.stderr[-2000:]
+    assert "refresh 1: done" in sent.stdout
+    status = json.loads(
+        judgerel("status", f"{tmp_path}/series/refreshes/0001/outside", "--json").stdout
+    )
+    assert (status["landed"], status["owed"]) == (REQUESTS, 0)
+    assert judgerel("refresh", str(series)).stdout == "nothing changed: no request is new\n"
