@@ -138,6 +138,12 @@ def ray_local() -> Iterator[ModuleType]:
     ray.shutdown()
 
 
+@pytest.fixture(scope="session")
+def ray_started() -> Callable[..., ModuleType]:
+    """Start a Ray of this process alone, for what puts the shared one away."""
+    return start_ray
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """A head without GPUs, to which a test adds nodes; the shared Ray is put away meanwhile."""
@@ -408,6 +414,42 @@ def confusion_inputs():
 def fault_server() -> Any:
     """The class of servers that fail by plan; ``with fault_server(...) as server``."""
     return _helper("fault_server").FaultServer
+
+
+@pytest.fixture(scope="session")
+def s3_url() -> Iterator[str]:
+    """A real S3 server of this process on loopback; gives its address."""
+    moto_server = pytest.importorskip("moto.server", reason="needs moto[server]")
+    import logging
+    import threading
+
+    from moto.s3.responses import S3Response
+
+    plain_put, lock = S3Response.put_object, threading.Lock()
+
+    # moto looks whether the key is there and then writes it; S3 does both at once.
+    def put_object(self: S3Response) -> object:
+        with lock:
+            return plain_put(self)
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(S3Response, "put_object", put_object)
+    patch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    patch.setenv("AWS_SECRET_ACCESS_KEY", "planted-secret-value")
+    patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    server = moto_server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+    patch.undo()
+
+
+@pytest.fixture(scope="session")
+def fault_bucket() -> Any:
+    """The class of proxies before a bucket that fail by plan."""
+    return _helper("fault_bucket").FaultBucket
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from judgerel_ray.core import StoreError
 from judgerel_ray.core.files import backend_errors
@@ -20,6 +20,10 @@ from judgerel_ray.core.files import backend_errors
 _READERS = 32
 _TRIES = 4
 _PAUSE_S = 0.2
+# Listings that a backend keeps know nothing of what other processes wrote since, and s3fs takes
+# what they lack for missing. And it asks for an object's size before it reads it in many pieces.
+_FRESH = {"use_listings_cache": False}
+_OWN = {"s3": {"max_concurrency": 1}, "s3a": {"max_concurrency": 1}}
 
 
 class FileSystem(Protocol):
@@ -40,11 +44,11 @@ class FileSystem(Protocol):
     def find(self, path: str, *, detail: bool) -> dict[str, dict[str, int]]:
         """List everything below a folder."""
 
+    def info(self, path: str) -> dict[str, Any]:
+        """Facts of an object or a folder."""
+
     def rm_file(self, path: str) -> None:
         """Remove an object."""
-
-    def invalidate_cache(self, path: str | None = None) -> None:
-        """Forget listings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +81,8 @@ class Bucket:
 
         protocol = self.url.split("://", 1)[0]
         try:
-            return cast(FileSystem, fsspec.filesystem(protocol, **self.options))
+            options = {**_FRESH, **_OWN.get(protocol, {}), **self.options}
+            return cast(FileSystem, fsspec.filesystem(protocol, **options))
         except (ImportError, ValueError, TypeError) as error:
             raise StoreError(
                 f"no file system for {protocol}:// URLs: {error}",
@@ -156,14 +161,12 @@ class Bucket:
     def exists(self, name: str) -> bool:
         """Tell whether an object of that name is there."""
         with self._as_store_error(name, "look up"):
-            self.filesystem.invalidate_cache(self.path(name))
             return bool(self.filesystem.exists(self.path(name)))
 
     def names(self, folder: str = "") -> tuple[str, ...]:
         """Name the direct children of a folder, sorted; none where it is missing."""
         path = self.path(folder)
         with self._as_store_error(folder, "list"):
-            self.filesystem.invalidate_cache(path)
             try:
                 found = self.filesystem.ls(path, detail=False)
             except FileNotFoundError:
@@ -175,13 +178,21 @@ class Bucket:
         """Give the size in bytes of every object below a folder, by name relative to the root."""
         path = self.path(folder)
         with self._as_store_error(folder, "list"):
-            self.filesystem.invalidate_cache(path)
             try:
                 found = self.filesystem.find(path, detail=True)
             except FileNotFoundError:
                 return {}
         start = len(self.prefix) + 1
         return {entry[start:]: int(facts["size"]) for entry, facts in sorted(found.items())}
+
+    def sizes_of(self, names: Iterable[str]) -> dict[str, int]:
+        """Give the size in bytes of objects by name; those that are missing are left out."""
+        wanted = list(names)
+        if not wanted:
+            return {}
+        with ThreadPoolExecutor(max_workers=_READERS) as pool:
+            found = zip(wanted, pool.map(self._size_if_there, wanted), strict=True)
+            return {name: size for name, size in found if size is not None}
 
     def remove(self, name: str) -> None:
         """Remove an object; nothing happens where it is missing."""
@@ -208,8 +219,10 @@ class Bucket:
         name = f"commits/probe-{secrets.token_hex(8)}"
         first = self.create(name, b"first")
         second = self.create(name, b"second")
+        # Of a PUT whose answer was lost, and which was sent again, the store says that it is taken.
+        stands = first or self.read(name) == b"first"
         self.remove(name)
-        return first and not second
+        return stands and not second
 
     def _read_if_there(self, name: str) -> bytes | None:
         """Read an object; None where it is missing."""
@@ -218,6 +231,15 @@ class Bucket:
                 return bytes(self.filesystem.cat_file(self.path(name)))
             except FileNotFoundError:
                 return None
+
+    def _size_if_there(self, name: str) -> int | None:
+        """Bytes of an object; None where it is missing."""
+        with self._as_store_error(name, "look up"):
+            try:
+                facts = self.filesystem.info(self.path(name))
+            except FileNotFoundError:
+                return None
+        return int(facts["size"]) if facts.get("type") == "file" else None
 
     @contextmanager
     def _as_store_error(self, name: str, verb: str) -> Iterator[None]:

@@ -132,6 +132,17 @@ class Disk:
                             found[name] = facts.st_size
         return dict(sorted(found.items()))
 
+    def sizes_of(self, names: Iterable[str]) -> dict[str, int]:
+        """Give the size in bytes of files by name; those that are missing are left out."""
+        found = {}
+        for name in names:
+            path = Path(self.address(name))
+            with suppress(FileNotFoundError), _as_store_error(path, "look up", FileNotFoundError):
+                facts = path.stat()
+                if stat.S_ISREG(facts.st_mode):
+                    found[name] = facts.st_size
+        return found
+
     def remove(self, name: str) -> None:
         """Remove a file; nothing happens where it is missing."""
         path = Path(self.address(name))

@@ -204,15 +204,31 @@ def land_generation(
 def data_sizes(run: RunDirectory, commits: Iterable[CommitRecord]) -> dict[str, int]:
     """Bytes of files of judgments by name, those that were read again included where any count.
 
+    What no listing shows is looked for by its name: a listing may be older than what it lists.
+
     Examples
     --------
     >>> data_sizes(RunDirectory.create("memory://doctest-data-sizes"), [])
     {}
     """
+    names = [one.data_file for one in commits]
     sizes = dict(run.files.sizes("data"))
-    if any(one.data_file.startswith(f"{READINGS}/") for one in commits):
+    if any(name.startswith(f"{READINGS}/") for name in names):
         sizes |= run.files.sizes(READINGS)
-    return sizes
+    return sizes | run.files.sizes_of(name for name in names if name not in sizes)
+
+
+def texts_sizes(run: RunDirectory, commits: Iterable[CommitRecord]) -> dict[str, int]:
+    """Bytes of files of texts by name, as :func:`data_sizes`.
+
+    Examples
+    --------
+    >>> texts_sizes(RunDirectory.create("memory://doctest-texts-sizes"), [])
+    {}
+    """
+    sizes = dict(run.files.sizes("texts"))
+    lacking = [one.texts_file for one in commits if one.texts_file not in sizes]
+    return sizes | run.files.sizes_of(lacking)
 
 
 def older_files(

@@ -59,7 +59,9 @@ class Lease:
         >>> lease = take_lease(Bucket(url="memory://doctest-check"))
         >>> lease.check()
         """
-        if _highest(self.files) > self.number:
+        # By its name, too: a listing may be older than what it lists.
+        is_next = self.files.exists(_name(self.number + 1))
+        if is_next or _highest(self.files) > self.number:
             raise StoreError(
                 f"lease {self.number} on the series is lost: another refresh took it over",
                 where={"series": self.files.address("")},
@@ -157,7 +159,9 @@ def renewing(lease: Lease) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
-        lease.release()
+        # What was done is done where the store is away just now: the lease expires by itself.
+        with suppress(StoreError):
+            lease.release()
 
 
 def _create(lease: Lease) -> bool:

@@ -22,7 +22,7 @@ from typing import Literal
 import polars as pl
 
 from judgerel_ray.store.digests import UNREADABLE, altered
-from judgerel_ray.store.generations import data_sizes
+from judgerel_ray.store.generations import data_sizes, texts_sizes
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.parts import expected_keys
 from judgerel_ray.store.records import FOLDER, AttemptId, CommitRecord, parse_attempt
@@ -261,7 +261,7 @@ def lost_files(run: RunDirectory, commits: Iterable[CommitRecord]) -> dict[str, 
     """
     kinds: tuple[Literal["data_file", "texts_file"], ...] = ("data_file", "texts_file")
     named = tuple(commits)
-    there = {**data_sizes(run, named), **run.files.sizes("texts")}
+    there = {**data_sizes(run, named), **texts_sizes(run, named)}
     files = ((getattr(one, kind), kind, one) for one in named for kind in kinds)
     return {
         name: "cut" if name in there else "gone"
@@ -283,7 +283,7 @@ def part_commits(
         orphaned = any(run.files.sizes("data"))
         return (), Losses(torn=look.broken, folders=(FOLDER,) if orphaned else ())
     data = data_sizes(run, look.commits)
-    texts = run.files.sizes("texts") if look.commits else {}
+    texts = texts_sizes(run, look.commits) if look.commits else {}
     damaged, unread, kept = [], [], []
     bad: frozenset[str] = frozenset()
     if check:

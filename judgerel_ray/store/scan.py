@@ -18,7 +18,7 @@ import polars as pl
 from judgerel_ray.core import FileGone, StoreError, request_key
 from judgerel_ray.store.bucket import Bucket
 from judgerel_ray.store.digests import altered
-from judgerel_ray.store.generations import data_sizes
+from judgerel_ray.store.generations import data_sizes, texts_sizes
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.records import FOLDER, CommitRecord, parse_attempt
@@ -297,7 +297,7 @@ def _check_files(
         return
     # Listed after the commits were read, so that every file of theirs was there.
     is_data = file == "data_file"
-    sizes = data_sizes(run, commits) if is_data else run.files.sizes("texts")
+    sizes = data_sizes(run, commits) if is_data else texts_sizes(run, commits)
     wrong = [one for one in commits if not one.is_whole(file, sizes.get(_name(one, file)))]
     how = "altered: its bytes are not those that landed"
     if wrong:

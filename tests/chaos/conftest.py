@@ -89,9 +89,8 @@ class Sweep:
     @property
     def n_landed(self) -> int:
         """Rows landed so far, also before there is a directory."""
-        if not Path(self.out, "manifest.json").exists():
-            return 0
-        return read_ledger(self.directory).n_rows
+        directory = RunDirectory(url=self.out)
+        return read_ledger(directory).n_rows if directory.is_run() else 0
 
     def wait_for(self, rows: int, driver: subprocess.Popen[str] | None = None) -> None:
         """Wait until so many rows have landed."""

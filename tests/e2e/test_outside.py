@@ -1,14 +1,15 @@
-"""Runs as people start them from outside: a job sent to a cluster, a run directory in a bucket."""
+"""Runs as people start them from outside: jobs sent to a cluster."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
-import uuid
 from pathlib import Path
 
 import pytest
@@ -91,9 +92,23 @@ def test_a_run_is_reduced_by_a_ray_job(tmp_path):
     assert "simulated-steady" in (tmp_path / "report.html").read_text()
 
 
-def test_a_sweep_is_sent_as_a_ray_job_and_sent_again_asks_nothing(sweep, tmp_path):
+@pytest.fixture
+def kept_head(tmp_path, wait_until):
+    """Ports of a head that the first job starts and leaves; it ends with the test."""
+    ports = {"PORT": str(free_port()), "DASHBOARD_PORT": str(free_port())}
+    yield {**ports, "KEEP": "1"}
+    log = (tmp_path / "sent").read_text()
+    head = int(re.search(r"it ends with: kill (\d+)", log)[1])
+    os.kill(head, signal.SIGTERM)
+    wait_until(lambda: not os.path.exists(f"/proc/{head}"), "the end of the head")
+
+
+def test_a_sweep_and_a_series_are_sent_as_ray_jobs_and_sent_again_ask_nothing(
+    sweep, tmp_path, kept_head
+):
     run = tmp_path / "run"
-    done = submit(sweep, run)
+    done = submit(sweep, run, **kept_head)
+    (tmp_path / "sent").write_text(done.stdout)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert f"landed {REQUESTS} of {REQUESTS}" in done.stdout
     status = json.loads(judgerel("status", str(run), "--json").stdout)
@@ -102,39 +117,21 @@ def test_a_sweep_is_sent_as_a_ray_job_and_sent_again_asks_nothing(sweep, tmp_pat
     assert again.returncode == 0
     assert "(0 in this session, 0 pending)" in again.stdout
 
-
-def test_a_run_directory_may_be_a_bucket(sweep):
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=free_port(), verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    env = {
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "planted-secret-value",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-    }
-    try:
-        # moto's buckets outlive its servers within a process.
-        bucket = f"outside-{uuid.uuid4().hex}"
-        make = f"import s3fs; s3fs.S3FileSystem().mkdir('{bucket}')"
-        subprocess.run([sys.executable, "-c", make], check=True, env={**os.environ, **env})
-        run = f"s3://{bucket}/outside"
-        done = judgerel("run", str(sweep), "--out", run, env=env)
-        assert done.returncode == 0, done.stderr[-2000:]
-        assert f"{REQUESTS} of {REQUESTS} requests landed" in done.stdout
-        again = judgerel("run", str(sweep), "--out", run, env=env)
-        assert "(0 in this session, 0 pending)" in again.stdout
-        assert judgerel("verify", run, env=env).returncode == 0
-        reduced = json.loads(judgerel("reduce", run, "--format", "json", env=env).stdout)
-        assert {row["n_items"] for row in reduced} == {16}
-        read = "import s3fs, sys; fs = s3fs.S3FileSystem(); sys.stdout.buffer.write(b''.join("
-        read += f"fs.cat(path) for path in fs.find('{bucket}/outside')))"
-        everything = subprocess.run(
-            [sys.executable, "-c", read], check=True, capture_output=True, env={**os.environ, **env}
-        ).stdout
-        assert len(everything) > 1000
-        assert b"planted-secret-value" not in everything
-    finally:
-        server.stop()
+    series = tmp_path / "series.toml"
+    series.write_text(
+        'name = "nightly"\nout = "series"\nsweep = [{path = "outside.toml", role = "anchor"}]\n'
+    )
+    address = f"http://127.0.0.1:{kept_head['DASHBOARD_PORT']}"
+    job = ["ray", "job", "submit", "--address", address, "--working-dir", ".", "--"]
+    sent = subprocess.run(
+        [*job, "python", "jobs/refresh.py", str(series)],
+        capture_output=True, text=True, timeout=900, check=False, cwd=ROOT,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+    )  # fmt: skip
+    assert sent.returncode == 0, sent.stdout[-2000:] + sent.stderr[-2000:]
+    assert "refresh 1: done" in sent.stdout
+    status = json.loads(
+        judgerel("status", f"{tmp_path}/series/refreshes/0001/outside", "--json").stdout
+    )
+    assert (status["landed"], status["owed"]) == (REQUESTS, 0)
+    assert judgerel("refresh", str(series)).stdout == "nothing changed: no request is new\n"

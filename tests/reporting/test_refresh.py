@@ -369,6 +369,23 @@ def test_a_folder_or_a_series_of_others_is_refused(world, tmp_path):
         world.go()
 
 
+@pytest.mark.parametrize("name", ["history.parquet", "summary.json", "trend.html"])
+def test_what_is_made_of_refreshes_is_made_again(world, name):
+    world.series("")
+    world.go()
+    file = world.folder / "out" / name
+    whole = file.read_bytes()
+    file.unlink()
+    assert world.go().state == "unchanged"
+    assert file.read_bytes() == whole
+    file.write_bytes(whole[:-9] + b"." * 9)
+    world.go()
+    assert file.read_bytes() == whole
+    before = file.stat().st_mtime_ns
+    world.go()
+    assert file.stat().st_mtime_ns == before
+
+
 def test_anchors_must_be_sampled_a_fixed_number_of_times(world):
     world.sweep("anchors", items="frozen.jsonl", more='mode = "exact"\n')
     text = (world.folder / "anchors.toml").read_text().replace("replications = 6\n", "")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import threading
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -123,33 +121,6 @@ def land_rows() -> LandRows:
         )
 
     return do
-
-
-@pytest.fixture(scope="session")
-def s3_url() -> Iterator[str]:
-    """A real S3 server of this process on loopback; gives its address."""
-    moto_server = pytest.importorskip("moto.server", reason="needs moto[server]")
-    from moto.s3.responses import S3Response
-
-    plain_put, lock = S3Response.put_object, threading.Lock()
-
-    # moto looks whether the key is there and then writes it; S3 does both at once.
-    def put_object(self: S3Response) -> object:
-        with lock:
-            return plain_put(self)
-
-    patch = pytest.MonkeyPatch()
-    patch.setattr(S3Response, "put_object", put_object)
-    patch.setenv("AWS_ACCESS_KEY_ID", "testing")
-    patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    server = moto_server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
-    patch.undo()
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import pytest
 
 from judgerel_ray.core import StoreError
 from judgerel_ray.store import holding
+from judgerel_ray.store.bucket import Bucket
 from judgerel_ray.store.disk import Disk
 from judgerel_ray.store.holding import HeldLease, Lease, renewing, take_lease
 
@@ -19,10 +20,24 @@ def files(tmp_path):
     return Disk(root=str(tmp_path))
 
 
-def test_of_many_at_once_one_has_the_lease(files):
+@pytest.fixture(params=["disk", pytest.param("s3", marks=pytest.mark.slow)])
+def places(request, files):
+    """How each of many comes by the folder; those of a bucket lose every fourth answer to a PUT."""
+    if request.param == "disk":
+        yield lambda: files
+        return
+    s3_url, _ = (request.getfixturevalue(name) for name in ("s3_url", "s3_options"))
+    with request.getfixturevalue("fault_bucket")(s3_url, {"lost": 0.25}) as proxy:
+        options = {"client_kwargs": {"endpoint_url": proxy.url}}
+        yield lambda: Bucket(url=f"s3://runs/lease-{proxy.seed}", options=options)
+        assert proxy.did["lost"] > 4
+
+
+def test_of_many_at_once_one_has_the_lease(places):
     gate, found = threading.Barrier(20), []
 
     def take():
+        files = places()
         gate.wait()
         found.append(take_lease(files))
 
@@ -79,6 +94,27 @@ def test_a_lease_is_renewed_while_it_is_held_and_ends_with_it(files, monkeypatch
     with renewing(lease):
         assert renewed.wait(60)
     assert take_lease(files).number == 2
+
+
+def test_what_is_done_is_done_though_the_store_goes_away(files, monkeypatch):
+    lease, write = take_lease(files), Disk.write
+
+    def away(*_):
+        raise StoreError("away")
+
+    with renewing(lease):
+        monkeypatch.setattr(Disk, "write", away)
+    monkeypatch.setattr(Disk, "write", write)
+    assert isinstance(take_lease(files), HeldLease)  # until it expires
+
+
+def test_a_lease_is_lost_to_one_that_no_listing_shows_yet(files, monkeypatch):
+    lease = take_lease(files)
+    lease.release()
+    take_lease(files)
+    monkeypatch.setattr(Disk, "names", lambda *_: ("000001.json",))
+    with pytest.raises(StoreError, match="lease 1 on the series is lost"):
+        lease.check()
 
 
 def test_a_torn_lease_is_none(files, tmp_path):

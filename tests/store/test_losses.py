@@ -49,6 +49,16 @@ def test_what_stands_on_a_lost_answer_is_lost_with_it(judged, which):
     assert scan_judgments(judged).collect().height == 5
 
 
+def test_what_no_listing_shows_yet_is_not_lost(run, land_rows, monkeypatch):
+    begin_session(run)
+    land_rows(run, 1, 1, {"cc": [(0, 4)]})
+    monkeypatch.setattr(type(run.files), "sizes", lambda *_: {})
+    assert (read_whole_ledger(run).rows, begin_session(run).losses.names) == ({"j": 4}, ())
+    assert scan_judgments(run).collect().height == 4
+    run.remove(read_ledger(run).commits[0].data_file)
+    assert read_whole_ledger(run).rows == {}
+
+
 def test_an_answer_written_anew_does_not_bear_what_was_judged_before(judged, land_rows):
     """As versions left it that asked the answer again and kept the judgments."""
     begin_session(judged)

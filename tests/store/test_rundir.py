@@ -198,6 +198,49 @@ def test_the_endpoint_may_come_from_the_environment(s3_url, s3_options, monkeypa
 
 
 @pytest.mark.slow
+def test_what_others_wrote_after_a_look_is_read(s3_url, s3_options):
+    """A listing that is kept would make it missing, in a program that runs and then reads."""
+    import s3fs
+
+    run = RunDirectory.create("s3://runs/others", storage_options=s3_options)
+    run.write_bytes("data/judge=a/one", b"1")
+    assert run.files.sizes("data") == {"data/judge=a/one": 1}
+    assert run.names("data/judge=a") == ("one",)
+    other = s3fs.S3FileSystem(endpoint_url=s3_url, skip_instance_cache=True)
+    other.pipe_file("runs/others/data/judge=a/two", b"2")
+    assert run.files.read_many(["data/judge=a/two"]) == {"data/judge=a/two": b"2"}
+    assert run.files.filesystem.info(run.files.path("data/judge=a/two"))["size"] == 1
+    assert run.names("data/judge=a") == ("one", "two")
+
+
+@pytest.mark.slow
+def test_a_store_whose_answers_are_lost_is_exclusive_all_the_same(s3_url, s3_options, fault_bucket):
+    assert s3_options
+    with fault_bucket(s3_url, {"lost": 0.5}) as proxy:
+        files = Bucket(url="s3://runs/lost", options={"client_kwargs": {"endpoint_url": proxy.url}})
+        assert [files.is_exclusive() for _ in range(8)] == [True] * 8
+        assert proxy.did["lost"] > 4
+
+
+@pytest.mark.slow
+def test_an_upload_in_pieces_that_never_ended_is_no_object(s3_url, s3_options):
+    """As a writer of a large part leaves it that is killed: S3 keeps the pieces out of sight."""
+    import s3fs
+
+    run = RunDirectory.create("s3://runs/pieces", storage_options=s3_options)
+    there = s3fs.S3FileSystem(endpoint_url=s3_url)
+    name = "commits/s0001-l000001-a1.json"
+    begun = there.call_s3("create_multipart_upload", Bucket="runs", Key=f"pieces/{name}")
+    there.call_s3(
+        "upload_part", Bucket="runs", Key=f"pieces/{name}", PartNumber=1,
+        UploadId=begun["UploadId"], Body=b"half",
+    )  # fmt: skip
+    assert (run.names("commits"), run.exists(name)) == ((), False)
+    assert run.create_exclusive(name, b"whole")
+    assert run.read_bytes(name) == b"whole"
+
+
+@pytest.mark.slow
 def test_a_bucket_that_is_not_there_is_named(s3_options):
     with pytest.raises(StoreError, match="no-such-bucket"):
         RunDirectory.create("s3://no-such-bucket/run", storage_options=s3_options)
@@ -248,9 +291,6 @@ class _Wordy:
 
     def exists(self, path):
         return path in self.names
-
-    def invalidate_cache(self, path):
-        assert path
 
 
 def _with(monkeypatch, filesystem):

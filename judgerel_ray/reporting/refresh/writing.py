@@ -20,7 +20,7 @@ from judgerel_ray.config.series import Series
 from judgerel_ray.reporting.refresh.measuring import MEASURED, anchor_ps
 from judgerel_ray.stats.drift.betting import drift_evidence
 from judgerel_ray.store.parts import encode_parquet
-from judgerel_ray.store.seals import sealed
+from judgerel_ray.store.seals import is_whole, sealed
 
 HISTORY, SUMMARY, TREND = MADE
 
@@ -28,11 +28,12 @@ HISTORY, SUMMARY, TREND = MADE
 def write_series(series: Series, directory: SeriesDirectory, refreshes: Sequence[Refresh]) -> None:
     """Write the history, the summary and the page of a series.
 
-    Effects: replaces three files, each only where it changed. Retry: safe.
+    Effects: replaces three files where they are not there as they were written. Retry: safe.
     """
     history, summary = history_of(series, refreshes), summary_of(series, refreshes)
-    text = json.dumps(summary, indent=1) + "\n"
-    if directory.files.read_many([SUMMARY]).get(SUMMARY) == text.encode():
+    rows, text = encode_parquet(history), (json.dumps(summary, indent=1) + "\n").encode()
+    there = directory.files.read_many(MADE)
+    if (there.get(HISTORY), there.get(SUMMARY)) == (rows, text) and is_whole(there.get(TREND, b"")):
         return
     page = rendered_page(
         "reporting/page.html",
@@ -41,9 +42,9 @@ def write_series(series: Series, directory: SeriesDirectory, refreshes: Sequence
         blocks=series_blocks(summary, history),
         footer="",
     )
-    directory.files.write(HISTORY, encode_parquet(history))
+    directory.files.write(HISTORY, rows)
     directory.files.write(TREND, sealed(page.encode()))
-    directory.files.write(SUMMARY, text.encode())  # last: it says that all three are there
+    directory.files.write(SUMMARY, text)
 
 
 def history_of(series: Series, refreshes: Sequence[Refresh]) -> pl.DataFrame:

@@ -1,0 +1,113 @@
+"""Runs and series whose folder is a bucket: killed, gone on with, and on a bucket that fails."""
+
+from __future__ import annotations
+
+import json
+import signal
+import uuid
+from dataclasses import dataclass, replace
+
+import pytest
+
+from judgerel_ray.__main__ import main
+from judgerel_ray.asking.refresh.directory import SeriesDirectory
+from judgerel_ray.store import scan_judgments, verify_run
+from judgerel_ray.store.status import read_status
+
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A bucket of a real S3 server behind a proxy that may fail, and a Ray whose nodes see it."""
+
+    proxy: object
+    url: str
+    address: str
+
+    def all_bytes(self):
+        """Everything that lies in the bucket."""
+        import s3fs
+
+        there = s3fs.S3FileSystem()
+        return b"".join(there.cat(path) for path in there.find(self.url.removeprefix("s3://")))
+
+
+@pytest.fixture(scope="module")
+def place(s3_url, fault_bucket, ray_started):
+    """Named by the environment alone, as nodes of a cluster have it."""
+    import ray
+    import s3fs
+
+    shared, name = ray.is_initialized(), f"chaos-{uuid.uuid4().hex}"
+    ray.shutdown()
+    with fault_bucket(s3_url) as proxy, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", proxy.url)
+        patch.setenv("AWS_MAX_ATTEMPTS", "1")  # one layer of retries is enough to wait for
+        s3fs.S3FileSystem.clear_instance_cache()
+        s3fs.S3FileSystem().mkdir(name)
+        ray_started()
+        yield Place(proxy, f"s3://{name}", ray.get_runtime_context().gcs_address)
+        ray.shutdown()
+        s3fs.S3FileSystem.clear_instance_cache()
+    if shared:
+        ray_started()
+
+
+def test_killed_resumed_reduced_and_refreshed_in_a_bucket(place, sweep, tmp_path, capsys):
+    one = replace(sweep(n_items=10, speed=1200, never_ends=True), out=f"{place.url}/run")
+    driver = one.start(place.address)
+    one.wait_for(one.asked // 3, driver)
+    driver.send_signal(signal.SIGKILL)
+    driver.communicate()
+    assert 0 < read_status(one.out).judges[0].landed < one.asked
+    sweep(n_items=10)  # whether its engines hang is not what is asked
+    capsys.readouterr()
+    assert main(["run", str(one.file), "--out", one.out]) == 0
+    assert f"{one.asked} of {one.asked} requests landed" in capsys.readouterr().out
+    one.check_whole()
+    assert main(["run", str(one.file), "--out", one.out]) == 0
+    assert "(0 in this session, 0 pending)" in capsys.readouterr().out
+    assert main(["reduce", one.out, "--format", "json"]) == 0
+    assert {row["n_items"] for row in json.loads(capsys.readouterr().out)} == {10}
+
+    series = tmp_path / "series.toml"
+    series.write_text(
+        f'name = "nightly"\nout = "{place.url}/series"\n'
+        f'sweep = [{{ path = "{one.file}", role = "anchor" }}]\n'
+    )
+    assert main(["refresh", str(series)]) == 0
+    assert capsys.readouterr().out.startswith("refresh 1: done\n")
+    assert main(["refresh", str(series)]) == 0
+    assert capsys.readouterr().out == "nothing changed: no request is new\n"
+    directory = SeriesDirectory(url=f"{place.url}/series")
+    ((_, run),) = directory.runs("chaos", directory.refreshes())
+    assert verify_run(run) == []
+    assert set(scan_judgments(run).collect()["key"]) == set(one.texts)
+    assert set(directory.files.names()) >= {"history.parquet", "summary.json", "trend.html"}
+    everything = place.all_bytes()
+    assert len(everything) > 50_000
+    assert b"planted-secret-value" not in everything
+
+
+FAULTS = {"slow": 0.05, "full": 0.01, "cut": 0.03, "lost": 0.05, "stale": 0.3}
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_a_bucket_that_fails_loses_and_doubles_nothing(place, sweep, undisturbed, seed, capsys):
+    one = replace(sweep(n_items=10, speed=20_000), out=f"{place.url}/failing-{seed}")
+    place.proxy.seed, place.proxy.shares = seed, FAULTS
+    place.proxy.did.clear()
+    try:
+        for _ in range(20):
+            code = main(["run", str(one.file), "--out", one.out])
+            told = capsys.readouterr().err
+            assert "gone or cut" not in told  # a listing that is behind loses nothing
+            if code == 0 and set(place.proxy.did) == set(FAULTS):
+                break
+            assert code == 0 or told.splitlines()[-1].startswith("judgerel: ")
+    finally:
+        place.proxy.shares = {}
+    assert set(place.proxy.did) == set(FAULTS)
+    one.check_whole()
+    undisturbed(one)
