@@ -14,10 +14,9 @@ from judgerel_ray.analyses.distributions.show import Distributed, distribution_s
 from judgerel_ray.analyses.ratings.page import RatingOptions, weighted_ratings
 from judgerel_ray.analyses.ratings.show import alignment_section
 from judgerel_ray.analyses.reliability.page import Questions
-from judgerel_ray.analyses.reliability.reducing import Judged
+from judgerel_ray.analyses.reliability.reducing import Judged, made_matrices
 from judgerel_ray.blocks.blocks import Block, Paragraph
-from judgerel_ray.core.traits import protocols_where
-from judgerel_ray.counting.declared import declared_scales, of_protocols
+from judgerel_ray.counting.declared import declared_scales
 from judgerel_ray.counting.given import Given
 from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, read_distributions
@@ -101,7 +100,7 @@ def _read_uncertain(run: RunDirectory) -> Uncertain | None:
     """Of confusion matrices."""
     if not run.exists(CONFUSIONS):
         return None
-    wanted = _made_matrices() & pl.col("role").is_in(["judge", "assessor"])
+    wanted = made_matrices() & pl.col("role").is_in(["judge", "assessor"])
     replies = (
         scan_judgments(run, columns=CHEAP_COLUMNS)
         .filter(wanted)
@@ -120,21 +119,6 @@ def _read_distributed(run: RunDirectory) -> Distributed | None:
     distributions = read_distributions(run)
     limits = limit_table(distributions, scales=declared_scales(run))
     return Distributed(limits=limits, widths=width_table(distributions))
-
-
-def _made_matrices() -> pl.Expr:
-    """Rows that confusion matrices are made of."""
-    return of_protocols(lambda one: one.makes_matrices)
-
-
-def replicated(judged: Judged) -> Judged:
-    """Leave out judgments of confusion asks: each is made once, so agreement has no meaning."""
-    once = protocols_where(lambda one: one.makes_matrices)
-    if judged.run is None or not judged.menus.keys() & set(once):
-        return judged
-    menus = {name: menu for name, menu in judged.menus.items() if name not in once}
-    plain = ~_made_matrices()
-    return replace(judged, frame=judged.frame.filter(plain), only=(plain,), menus=menus)
 
 
 def with_weighted(

@@ -17,6 +17,7 @@ from judgerel_ray.analyses.reliability.reducing import (
     Judged,
     ReduceOptions,
     open_judgments,
+    replicated,
     tolerated,
 )
 from judgerel_ray.analyses.reliability.stability import least_stable
@@ -40,7 +41,6 @@ from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.reporting.chances import (
-    replicated,
     run_probabilities,
     with_weighted,
 )

@@ -7,13 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 import polars as pl
 
 from judgerel_ray.analyses.advice.plans import Plan
-from judgerel_ray.analyses.gate.standing import CROSSES, SHARES
+from judgerel_ray.analyses.gate.standing import CROSSES, OF_ALPHA, SHARES
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, Row
 from judgerel_ray.stats import clopper_pearson
 from judgerel_ray.stats.intervals.precision import MOST_QUESTIONS, t_quantile
 
-_OF_ALPHA = ("krippendorff_alpha", "fleiss_kappa", "icc1")
-"""Coefficients whose error over questions and replications is that of alpha."""
 _MOST_REPLICATIONS = 100_000
 _FEWEST = 2
 
@@ -30,7 +28,7 @@ def needs_a_plan() -> pl.Expr:
     """
     return (
         (pl.col("reason") == CROSSES).fill_null(False)
-        & pl.col("coefficient").is_in(_OF_ALPHA)
+        & pl.col("coefficient").is_in(OF_ALPHA)
         & (pl.col("conditions") == REPEATABILITY).fill_null(False)
         & pl.col("baseline").is_null()
     )
@@ -104,12 +102,19 @@ def _needs(row: Row, plan: Plan | None, confidence: float, then: float) -> dict[
 
     # Where every question comes out alike the interval is the exact one of as many questions.
     alike = row["coefficient"] in SHARES and value in (0.0, 1.0) and row["baseline"] is None
+    # Of alpha it is that of agreement, as much wider as chance makes it.
+    wider = 0.0
+    if row["coefficient"] in OF_ALPHA and value == 1.0 and row["baseline"] is None:
+        wider = (1 - low) / (1 - (clopper_pearson(n, n, confidence=confidence).low or 0.0))
 
     def by_questions(total: int) -> bool:
         if alike:
             ends = clopper_pearson(total if value else 0, total, confidence=then)
             low, high = ends.low or 0.0, 1.0 if ends.high is None else ends.high
             return limit <= low if value else high <= limit
+        if wider:
+            least = clopper_pearson(total, total, confidence=then).low or 0.0
+            return 1 - wider * (1 - least) >= limit
         return bool(t_quantile(total - 1, then) * each * (n / total) ** 0.5 <= way)
 
     found = {"more_questions": _more(by_questions, n, MOST_QUESTIONS)}

@@ -13,17 +13,30 @@ from judgerel_ray.analyses.comparison.from_run import compare_with_serving
 from judgerel_ray.analyses.gate.deciding import needs_a_plan, with_needs
 from judgerel_ray.analyses.gate.gated import Gated
 from judgerel_ray.analyses.gate.looks import Look, look_at
-from judgerel_ray.analyses.gate.requirement import Requirement
-from judgerel_ray.analyses.gate.standing import COLUMNS, of_requirement, overall
+from judgerel_ray.analyses.gate.requirement import (
+    NOT_GATED,
+    Requirement,
+    default_requirements,
+)
+from judgerel_ray.analyses.gate.standing import (
+    AGREEMENT,
+    COLUMNS,
+    OF_ALPHA,
+    of_requirement,
+    overall,
+)
 from judgerel_ray.analyses.reliability.correctness import question_table
 from judgerel_ray.analyses.reliability.reducing import (
     Judged,
     ReduceOptions,
     open_judgments,
     reduce_judged,
+    replicated,
+    sweep_tolerance,
     with_gold,
 )
 from judgerel_ray.core import SweepError
+from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.given import Given, looked_at, reading_of
 from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.counting.right_answers import GOLD
@@ -31,8 +44,6 @@ from judgerel_ray.stats.agreement.correctness import CORRECTNESS
 from judgerel_ray.stats.selective.paired_accuracy import paired_accuracy
 
 _OF_A_DROP = "accuracy"
-_NOT_GATED = ("cronbach_alpha", "mcdonald_omega", "omega_hierarchical", "schroeder2024_alpha",
-              "schroeder2024_omega")  # fmt: skip
 
 
 def gate_path(
@@ -52,7 +63,7 @@ def gate_path(
     path : str
         Run directory or file.
     asked : sequence of Requirement
-        What must be met.
+        What must be met; if nothing, what :func:`.default_requirements` gives.
     baselines : mapping of str to str, optional
         Judgments that drops are against, by the name that requirements have for them.
     by : sequence of str, optional
@@ -67,39 +78,113 @@ def gate_path(
     """
     _check_names(asked)
     path = looked_at(path)
-    own = tuple(dict.fromkeys(one.coefficient for one in asked if one.against is None))
-    options = ReduceOptions(by=None if by is None else tuple(by), coefficients=own or None)
+    own = dict.fromkeys(one.coefficient for one in asked if one.against is None)
+    if own.keys() & set(OF_ALPHA):
+        own[AGREEMENT] = None  # whose noise floor is the chance that alpha is above
+    options = ReduceOptions(by=None if by is None else tuple(by), coefficients=tuple(own) or None)
     right = any(one.coefficient in CORRECTNESS for one in asked)
     known = baselines or {}
     with reading_of(path):
-        judged = open_judgments(path, extra=[*(by or ()), *([GOLD] if right else [])])
+        extra = [*(by or ()), *([GOLD] if right else [])]
+        judged = open_judgments(path, extra=extra, reads=[] if asked else [GOLD])
         others = {name: open_judgments(one, extra=[*(by or ())]) for name, one in known.items()}
         look = look_at(
             {"": judged.frame, **{name: one.frame for name, one in others.items()}}, ledger
         )
         options = replace(options, intervals=IntervalChoice(confidence=look.confidence))
-        tables = [*_of_levels(judged, asked, options), *_of_drops(path, known, asked, by, look)]
-        found = pl.concat([table for _, table in tables], how="diagonal_relaxed")
-        groups = [name for name in found.columns if name not in COLUMNS]
-        planned = found.filter(needs_a_plan()).height and judged.verdicts_known
-        plans = plans_of(judged, by=by) if planned else {}
-    found = with_needs(
-        found, groups, plans, confidence=look.confidence, then=look.next_confidence
-    ).select(*groups, *COLUMNS)
-    written = [one.text for one in asked]
-    place = found["requirement"].map_elements(written.index, return_dtype=pl.Int64)
-    found = found.with_columns(place.alias("__place")).sort("__place", maintain_order=True)
-    return Gated(
-        verdict=overall(found["verdict"].to_list()).value,
-        requirements=found.drop("__place"),
-        look=look,
+        if asked:
+            tables = [*_of_levels(judged, asked, options), *_of_drops(path, known, asked, by, look)]
+            found = _decided(judged, asked, tables, options, then=look.next_confidence)
+        else:
+            judged = replicated(judged)
+            found = gate_by_default(
+                judged, reduce_judged(judged, options), options, then=look.next_confidence
+            )
+    return Gated(verdict=overall(found["verdict"].to_list()).value, requirements=found, look=look)
+
+
+def gate_by_default(
+    judged: Judged,
+    coefficients: pl.DataFrame,
+    options: ReduceOptions | None = None,
+    *,
+    then: float | None = None,
+) -> pl.DataFrame:
+    """Judge judgments by what holds where nothing is required (:func:`.default_requirements`).
+
+    What judgments cannot tell is not required: the right verdict where nobody knows it, another
+    order of the options where none was asked.
+
+    Parameters
+    ----------
+    judged : Judged
+        Judgments.
+    coefficients : pl.DataFrame
+        Their coefficients, those of default among them.
+    options : ReduceOptions, optional
+        What these were computed by.
+    then : float, optional
+        Confidence of the next look, if it is another.
+
+    Returns
+    -------
+    pl.DataFrame
+        As :attr:`.Gated.requirements`.
+    """
+    options = options or ReduceOptions()
+    confidence = options.intervals.confidence
+    asked = default_requirements(sweep_tolerance(judged.run) if judged.run else {})
+    groups = coefficients.columns[: coefficients.columns.index("coefficient")]
+    right = _right_verdicts(judged, replace(options, coefficients=("accuracy",)))
+    of = {"accuracy": right} if right is not None else {}
+    tables = [
+        of_requirement(one, table, groups, confidence)
+        for one in asked
+        for table in [of.get(one.name, coefficients)]
+        if one.name in table["coefficient"]
+    ]
+    return _decided(judged, asked, tables, options, then=then or confidence)
+
+
+def _right_verdicts(judged: Judged, options: ReduceOptions) -> pl.DataFrame | None:
+    """How often the groups are right whose right verdicts are known; None where none is."""
+    judged = with_gold(judged)
+    frame = judged.frame
+    if not judged.verdicts_known or GOLD not in frame.collect_schema():
+        return None
+    known = frame.filter(is_judge(frame.collect_schema().names()), pl.col(GOLD).is_not_null())
+    if known.head(1).collect().is_empty():
+        return None
+    return reduce_judged(judged, options).filter(pl.col("value").is_not_null())
+
+
+def _decided(
+    judged: Judged,
+    asked: Sequence[Requirement],
+    tables: Sequence[pl.DataFrame],
+    options: ReduceOptions,
+    *,
+    then: float,
+) -> pl.DataFrame:
+    """Requirements in their order, with what would decide those that are open."""
+    found = pl.concat(tables, how="diagonal_relaxed")
+    groups = [name for name in found.columns if name not in COLUMNS]
+    planned = found.filter(needs_a_plan()).height and judged.verdicts_known
+    plans = plans_of(judged, by=options.by) if planned else {}
+    place = found["requirement"].map_elements(
+        [one.text for one in asked].index, return_dtype=pl.Int64
     )
+    found = with_needs(
+        found.with_columns(place.alias("__place")), groups, plans,
+        confidence=options.intervals.confidence, then=then,
+    )  # fmt: skip
+    return found.sort("__place", maintain_order=True).select(*groups, *COLUMNS)
 
 
 def _check_names(asked: Sequence[Requirement]) -> None:
     """Refuse coefficients that no gate judges."""
     for one in asked:
-        if one.coefficient in _NOT_GATED or one.coefficient.startswith("serving_"):
+        if one.coefficient in NOT_GATED or one.coefficient.startswith("serving_"):
             raise SweepError(
                 f"{one.coefficient} is not gated: it has intervals of its own, or none",
                 where={"require": one.text},
@@ -115,7 +200,7 @@ def _check_names(asked: Sequence[Requirement]) -> None:
 
 def _of_levels(
     judged: Judged, asked: Sequence[Requirement], options: ReduceOptions
-) -> list[tuple[Requirement, pl.DataFrame]]:
+) -> list[pl.DataFrame]:
     """Requirements of coefficients themselves."""
     wanted = [one for one in asked if one.against is None]
     if not wanted:
@@ -124,8 +209,8 @@ def _of_levels(
         judged = with_gold(judged)
     table = reduce_judged(judged, options)
     groups = table.columns[: table.columns.index("coefficient")]
-    return [(one, of_requirement(one, table, groups, options.intervals.confidence))
-            for one in wanted]  # fmt: skip
+    confidence = options.intervals.confidence
+    return [of_requirement(one, table, groups, confidence) for one in wanted]
 
 
 def _of_drops(
@@ -134,7 +219,7 @@ def _of_drops(
     asked: Sequence[Requirement],
     by: Sequence[str] | None,
     look: Look,
-) -> list[tuple[Requirement, pl.DataFrame]]:
+) -> list[pl.DataFrame]:
     """Requirements of differences to a baseline, on the questions that both have."""
     found = []
     for one in asked:
@@ -149,7 +234,7 @@ def _of_drops(
                 confidence=look.confidence,
             )  # fmt: skip
         groups = table.columns[: table.columns.index("a")]
-        found.append((one, of_requirement(one, table, groups, look.confidence)))
+        found.append(of_requirement(one, table, groups, look.confidence))
     return found
 
 

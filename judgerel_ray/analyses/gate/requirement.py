@@ -7,9 +7,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from judgerel_ray.analyses.reliability.tolerance import AT_MOST
 from judgerel_ray.core import SweepError
 
+DEFAULTS = (
+    "krippendorff_alpha >= .667",
+    "valid_rate >= .9",
+    "swap_consistency >= .75",
+    "accuracy >= .8",
+)
+"""What a judge must meet where nothing is required, each where judgments can tell it.
+
+Krippendorff (2004, p. 241) draws no conclusion below an alpha of .667; below .9 more than one
+reply in ten holds no verdict; below .75 more than one verdict in four moves with the order of the
+options; and two people agree on 81 % of answers (Zheng et al. 2023, MT-bench).
+"""
 FORM = "[drop of] NAME >= NUMBER [where COL=VALUE, ...] [against FILE]"
+NOT_GATED = ("cronbach_alpha", "mcdonald_omega", "omega_hierarchical", "schroeder2024_alpha",
+             "schroeder2024_omega")  # fmt: skip
+"""Coefficients with intervals of their own, or none."""
 _NAME = r"[A-Za-z][A-Za-z0-9_]*(?::.+?)?"
 _PATTERN = re.compile(
     rf"(?P<drop>drop\s+of\s+)?(?P<name>{_NAME})\s*(?P<sign>>=|<=)\s*(?P<limit>[^\s,]+)"
@@ -126,12 +142,14 @@ def _where(text: str | None, written: str) -> dict[str, str]:
 def requirements(texts: Sequence[str], rules: str | None) -> tuple[Requirement, ...]:
     """Read all requirements: those given, then those of the table ``[gate]`` of a file of rules.
 
+    Without either there is none: :func:`default_requirements` then hold.
+
     Effects: reads the file. Retry: safe.
 
     Raises
     ------
     SweepError
-        If there is none, one is written otherwise or twice, or the file has no such table.
+        If one is written otherwise or twice, or the file has no such table or nothing in it.
 
     Examples
     --------
@@ -140,15 +158,30 @@ def requirements(texts: Sequence[str], rules: str | None) -> tuple[Requirement, 
     """
     written = [*texts, *([] if rules is None else _of_file(rules))]
     found = tuple(requirement(text) for text in written)
-    if not found:
-        raise SweepError(
-            "no requirement given",
-            hint="--require 'krippendorff_alpha >= .7', or --rules FILE with a table [gate]",
-        )
+    if not found and rules is not None:
+        raise SweepError("[gate] requires nothing", where={"rules": rules})
     names = [one.text for one in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise SweepError(f"a requirement is given twice: {twice!r}", hint="leave one out")
     return found
+
+
+def default_requirements(tolerance: Mapping[str, float]) -> tuple[Requirement, ...]:
+    """Give what must be met where nothing is required: `DEFAULTS`, and a sweep's own tolerances.
+
+    Examples
+    --------
+    >>> [one.text for one in default_requirements({"flip_rate": 0.1, "krippendorff_alpha": 0.8})]
+    ... # doctest: +NORMALIZE_WHITESPACE
+    ['krippendorff_alpha >= 0.8', 'valid_rate >= .9', 'swap_consistency >= .75', 'accuracy >= .8',
+     'flip_rate <= 0.1']
+    """
+    written = {requirement(text).name: text for text in DEFAULTS} | {
+        name: f"{name} {'<=' if name in AT_MOST else '>='} {value:g}"
+        for name, value in tolerance.items()
+        if name not in NOT_GATED
+    }
+    return tuple(map(requirement, written.values()))
 
 
 def _of_file(rules: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from judgerel_ray.analyses.gate.standing import AT_LIMIT, COLUMNS, CROSSES
+from judgerel_ray.analyses.gate.standing import AT_LIMIT, COLUMNS, CROSSES, HABITS
 from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Table, row_columns
 from judgerel_ray.blocks.words import Row, cell, explanation, group_label, interval, number, reason
 from judgerel_ray.core import printable
@@ -21,6 +21,9 @@ _SAID = {
     CROSSES: "the interval crosses the limit",
     Flag.SERVING_NOISE.value: "at temperature 0 repeats show how steady the server is, not how "
     "reliable the judge: require it where temperature is above 0",
+    **dict.fromkeys(
+        HABITS, "the same answer or place whatever is asked: agreement says nothing about judgment"
+    ),
     AT_LIMIT: "the value is at the limit: no number of judgments decides",
 }
 _MISSING = "no verdict"

@@ -24,6 +24,14 @@ SHARES = frozenset({
     "majority_accuracy", "swap_consistency", "place_consistency", "first_place",
 })  # fmt: skip
 """Coefficients that are a mean, over questions, of what lies between 0 and 1."""
+OF_ALPHA = ("krippendorff_alpha", "fleiss_kappa", "icc1")
+"""Coefficients that are 1 less disagreement over that by chance."""
+AGREEMENT = "percent_agreement"
+_OF_REPLIES = ("valid_rate", "accuracy", "majority_accuracy", "swap_consistency",
+               "place_consistency", "position_bias", "first_place", "order_effect")  # fmt: skip
+"""Coefficients that say something of a judge with a habit, too."""
+HABITS = (LeadCode.ONE_ANSWER.value, LeadCode.ONE_PLACE.value, LeadCode.FOLLOWS_PLACE.value)
+"""What leads a group whose agreement says nothing of its judgment."""
 _ON_LOGIT = (
     IntervalMethod.JACKKNIFE_LOGIT_LOW.value, IntervalMethod.JACKKNIFE_LOGIT_HIGH.value,
 )  # fmt: skip
@@ -84,8 +92,9 @@ def of_requirement(
     -------
     pl.DataFrame
         The groups, and the columns of `COLUMNS`. What leads is judged: reproducibility where it is
-        known. The interval of a share is drawn out to that of Korn and Graubard, where that is
-        wider (:func:`.share_ends`), and is exact where every question has 1, or 0.
+        known; agreement of a judge with a habit (`HABITS`) meets nothing. The interval of a share
+        is drawn out to that of Korn and Graubard, where that is wider (:func:`.share_ends`), and is
+        exact where every question has 1, or 0; so is that of alpha where it is 1.
 
     Raises
     ------
@@ -118,6 +127,8 @@ def of_requirement(
             where={"require": asked.text},
             hint="judgerel reduce lists groups, and judgerel reduce --coefficient their rows",
         )
+    if asked.name in OF_ALPHA and asked.against is None:
+        rows = _with_chance(rows, table, kept)
     rows = _filled(rows, asked.against is not None)
     ends = [_ends(row, confidence) for row in rows.iter_rows(named=True)]
     rows = rows.with_columns(
@@ -131,6 +142,9 @@ def of_requirement(
         pl.lit(asked.limit).alias("limit"),
         pl.when(_of_sampling(rows)).then(standings).otherwise(pl.lit("")).alias("__standing"),
     )
+    # A judge of one answer, or of one place, agrees with itself whatever it is asked.
+    habit = (pl.col("__standing") == MEETS) & _of_habit(rows)
+    rows = rows.with_columns(__standing=pl.when(habit).then(None).otherwise("__standing"))
     known = {MEETS: Verdict.PASS.value, FAILS: Verdict.FAIL.value}
     found = [
         {
@@ -172,6 +186,15 @@ def _number(text: str) -> float | None:
         return None
 
 
+def _with_chance(rows: pl.DataFrame, table: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
+    """Rows of alpha with how often shuffled verdicts of the same group agree, where known."""
+    keys = [*groups, "missing", "measurement", "conditions"]
+    if not {*keys, "noise_floor"} <= set(table.columns):
+        return rows
+    agreements = table.filter(coefficient=AGREEMENT).select(*keys, __chance="noise_floor")
+    return rows.join(agreements, on=keys, how="left", nulls_equal=True, maintain_order="left")
+
+
 def _filled(rows: pl.DataFrame, of_a_drop: bool) -> pl.DataFrame:
     """Rows of coefficients and of differences with the same columns."""
     if not of_a_drop:
@@ -188,7 +211,8 @@ def _filled(rows: pl.DataFrame, of_a_drop: bool) -> pl.DataFrame:
 def _ends(row: Row, confidence: float) -> tuple[float | None, float | None]:
     """The interval; of a share never shorter than that of as many trials as it is worth.
 
-    Where every question has it alike that is the exact one of the questions.
+    Where every question has it alike that is the exact one of the questions; of alpha that of
+    agreement, over what chance leaves.
     """
     low, high, value = row["low"], row["high"], row["value"]
     n = row.get("n_compared") or 0
@@ -197,6 +221,10 @@ def _ends(row: Row, confidence: float) -> tuple[float | None, float | None]:
     if low is None and alike and value in (0.0, 1.0) and isinstance(n, int) and n:
         found = clopper_pearson(n if value else 0, n, confidence=confidence)
         return found.low, found.high
+    chance = row.get("__chance")
+    if low is None and value == 1 and n and isinstance(n, int) and isinstance(chance, float):
+        least = clopper_pearson(n, n, confidence=confidence).low or 0.0
+        return (1 - (1 - least) / (1 - chance), 1.0) if chance < 1 else (None, None)
     if not isinstance(low, float) or not isinstance(high, float):
         return None, None
     of_a_share = row["coefficient"] in SHARES and "interval_method" in row  # and of no drop
@@ -229,12 +257,23 @@ def _of_sampling(rows: pl.DataFrame) -> pl.Expr:
     return ~noise | pl.col("coefficient").is_in(["valid_rate", "accuracy", "majority_accuracy"])
 
 
+def _of_habit(rows: pl.DataFrame) -> pl.Expr:
+    """Tell agreement of groups that lead with a habit."""
+    if "lead" not in rows.columns:
+        return pl.lit(False)
+    code = pl.col("lead").str.split(":").list.first()
+    return code.is_in(HABITS).fill_null(False) & ~pl.col("coefficient").is_in(_OF_REPLIES)
+
+
 def _reason(row: Mapping[str, object]) -> str:
     """Why nothing is decided, as a code."""
     if row["__standing"] == "":
         return Flag.SERVING_NOISE.value
     if row.get("lead") == LeadCode.FEW_VERDICTS.value and row["coefficient"] != "valid_rate":
         return LeadCode.FEW_VERDICTS.value
+    code = str(row.get("lead")).partition(":")[0]
+    if code in HABITS and row["coefficient"] not in _OF_REPLIES:
+        return code
     if row["undefined"]:
         return str(row["undefined"])
     if row["low"] is None:

@@ -25,7 +25,9 @@ class GateRequest(Named):
         default=(),
         metadata=flag(
             "what the whole interval must meet: NAME >= NUMBER or <=, of any coefficient; 'drop of "
-            "NAME <= NUMBER against FILE'; 'where COL=VALUE, ...' names the groups that must",
+            "NAME <= NUMBER against FILE'; 'where COL=VALUE, ...' names the groups that must; "
+            "default krippendorff_alpha >= .667, valid_rate >= .9, swap_consistency >= .75 and "
+            "accuracy >= .8 where they are known, and a sweep's own tolerances",
             "RULE",
             repeats=True,
         ),

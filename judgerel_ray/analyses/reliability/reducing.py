@@ -16,6 +16,7 @@ from judgerel_ray.analyses.serving.from_run import (
     with_serving,
 )
 from judgerel_ray.core import Scale, SweepError
+from judgerel_ray.core.traits import protocols_where
 from judgerel_ray.counting.declared import (
     declared_menus,
     declared_scales,
@@ -146,6 +147,27 @@ def reduce_path(path: str | Given, options: ReduceOptions | None = None) -> pl.D
         found = tolerated(judged, options)
         serving = serving_asked(judged, found, options)
     return with_serving(with_bands(found) if options.bands else found, serving)
+
+
+def made_matrices() -> pl.Expr:
+    """Tell rows that confusion matrices are made of.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"protocol": ["best_of"]}).select(made_matrices()).item()
+    False
+    """
+    return of_protocols(lambda one: one.makes_matrices)
+
+
+def replicated(judged: Judged) -> Judged:
+    """Leave out judgments of confusion asks: each is made once, so agreement has no meaning."""
+    once = protocols_where(lambda one: one.makes_matrices)
+    if judged.run is None or not judged.menus.keys() & set(once):
+        return judged
+    menus = {name: menu for name, menu in judged.menus.items() if name not in once}
+    plain = ~made_matrices()
+    return replace(judged, frame=judged.frame.filter(plain), only=(plain,), menus=menus)
 
 
 def tolerated(judged: Judged, options: ReduceOptions) -> pl.DataFrame:

@@ -45,5 +45,13 @@ def test_what_would_decide_is_said(capsys):
 
 
 def test_a_mistake_is_one_line(capsys):
-    assert main(["gate", FILE]) == 2
-    assert capsys.readouterr().err.startswith("judgerel: no requirement given. Try: --require")
+    assert main(["gate", FILE, "--require", "flip_rate < .1"]) == 2
+    assert capsys.readouterr().err.startswith("judgerel: a requirement is [drop of] NAME >= NUMBER")
+
+
+def test_without_a_requirement_those_of_default_hold(capsys):
+    assert main(["gate", FILE, "--exact-values"]) == 5
+    out = capsys.readouterr().out
+    assert "krippendorff_alpha >= .667" in out
+    assert "accuracy >= .8" in out
+    assert "swap_consistency" not in out  # no other order was asked

@@ -119,6 +119,84 @@ def test_reproducibility_is_judged_where_it_is_known():
     assert found.select("conditions", "verdict").rows() == [("reproducibility", "FAIL")]
 
 
+def repeated(verdicts, *, n=80, orders=1, labels=None):
+    """Questions each asked twice in every order; verdicts and labels by question and order."""
+    rows = [
+        {"item_id": f"q{item}", "option_order": order, "replication": replication,
+         "verdict": verdicts(item, order), **({"label": labels(item, order)} if labels else {})}
+        for item in range(n) for order in range(orders) for replication in range(2)
+    ]  # fmt: skip
+    frame = pl.DataFrame(rows, schema_overrides={"verdict": pl.String})
+    return frame if orders > 1 else frame.drop("option_order")
+
+
+def by_place(item, order):
+    return "xy"[(item + order) % 2]
+
+
+BY_DEFAULT = {
+    "steady": (repeated(lambda item, _: "xy"[item % 2]), "PASS", {}),
+    "steady in both orders": (
+        repeated(lambda item, _: "xy"[item % 2], orders=2, labels=lambda i, o: "AB"[(i + o) % 2]),
+        "PASS", {},
+    ),
+    "noise": (judged(60, steady=0.5).drop("gold"), "FAIL", {"krippendorff_alpha": "FAIL"}),
+    "right by chance": (judged(60, steady=0.5), "FAIL", {"accuracy": "FAIL"}),
+    "steady and wrong": (
+        judged(60, steady=1.0).with_columns(gold=pl.lit("a")), "FAIL",
+        {"krippendorff_alpha": "PASS", "accuracy": "FAIL"},
+    ),
+    "constant": (repeated(lambda *_: "pass"), "INCONCLUSIVE", {}),
+    "place": (repeated(by_place, orders=2, labels=lambda *_: "A"), "FAIL",
+              {"swap_consistency": "FAIL"}),
+    "place, one order": (repeated(by_place, labels=lambda *_: "A"), "INCONCLUSIVE", {}),
+    "place, unknown": (repeated(lambda *_: "A", orders=2), "INCONCLUSIVE", {}),
+    "empty": (repeated(lambda *_: None), "FAIL", {"valid_rate": "FAIL"}),
+    "asked once": (judged(60, 1).drop("gold"), "INCONCLUSIVE", {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", BY_DEFAULT)
+def test_what_holds_where_nothing_is_required(kind):
+    rows, verdict, parts = BY_DEFAULT[kind]
+    found = gate(rows)
+    assert found.verdict == verdict
+    told = found.requirements.with_columns(of=pl.col("requirement").str.split(" ").list.first())
+    assert {name: told.filter(of=name)["verdict"][0] for name in parts} == parts
+    assert ("accuracy" in told["of"]) == ("gold" in rows.columns)
+
+
+def test_agreement_of_a_judge_with_a_habit_meets_nothing():
+    rows = repeated(by_place, labels=lambda *_: "A")
+    found = gate(rows, require=["percent_agreement >= .5", "valid_rate >= .5"]).requirements
+    assert found.select("verdict", "reason").rows() == [
+        ("INCONCLUSIVE", "one_place"), ("PASS", None),
+    ]  # fmt: skip
+    constant = gate(repeated(lambda *_: "x"), require="percent_agreement >= .5").requirements
+    assert constant["reason"].to_list() == ["one_answer"]
+
+
+def test_alpha_of_a_judge_that_never_wavers_has_an_exact_interval():
+    rows = repeated(lambda item, _: "xy"[item % 2], n=12)
+    row = gate(rows, require="krippendorff_alpha >= .667").requirements.row(0, named=True)
+    chance = judgerel_ray.reduce(rows, coefficients="percent_agreement")["noise_floor"][0]
+    least = clopper_pearson(12, 12).low
+    assert row["low"] == pytest.approx(1 - (1 - least) / (1 - chance))
+    assert (row["verdict"], row["high"]) == ("INCONCLUSIVE", 1.0)
+    more = row["more_questions"]
+    again = repeated(lambda item, _: "xy"[item % 2], n=14 + more)  # chance differs a little
+    assert gate(again, require="krippendorff_alpha >= .667").verdict == "PASS"
+
+
+def test_the_tolerances_of_a_sweep_are_required(monkeypatch):
+    from judgerel_ray.analyses.gate import from_run
+
+    monkeypatch.setattr(from_run, "sweep_tolerance", lambda _: {"krippendorff_alpha": 0.1})
+    asked = set(gate(judgerel_ray.example("run")).requirements["requirement"])
+    assert "krippendorff_alpha >= 0.1" in asked
+    assert "krippendorff_alpha >= .667" not in asked
+
+
 def test_a_drop_is_paired_and_the_baseline_s_less_ours(tmp_path):
     judged(60, steady=0.95).write_parquet(tmp_path / "baseline.parquet")
     judged(60, steady=0.7, seed=0).write_parquet(tmp_path / "worse.parquet")
@@ -267,8 +345,9 @@ def test_rules_stand_in_a_file(tmp_path):
         rules.write_text(text)
         with pytest.raises(SweepError, match=says):
             gate(judged(), rules=rules)
-    with pytest.raises(SweepError, match="no requirement given"):
-        gate(judged())
+    rules.write_text("[gate]\nrequire = []\n")
+    with pytest.raises(SweepError, match="requires nothing"):
+        gate(judged(), rules=rules)
     with pytest.raises(SweepError, match="given twice"):
         gate(judged(), require=["valid_rate >= .5", "valid_rate  >= .5"])
 
