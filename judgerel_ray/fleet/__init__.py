@@ -15,7 +15,15 @@ from judgerel_ray.fleet.board import (
 from judgerel_ray.fleet.cluster import connected
 from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec
 from judgerel_ray.fleet.landing import landed_rows, never_sent
-from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, Lease, Receipt
+from judgerel_ray.fleet.lease import (
+    ActorFacts,
+    FailedAsk,
+    Lease,
+    Receipt,
+    Unwritten,
+    Work,
+    unqueued,
+)
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.pool import JudgePool
 from judgerel_ray.fleet.retry import Fate, History, decide
@@ -39,6 +47,8 @@ __all__ = [
     "Lease",
     "Outside",
     "Receipt",
+    "Unwritten",
+    "Work",
     "WorkQueue",
     "board_line",
     "board_table",
@@ -46,4 +56,5 @@ __all__ = [
     "decide",
     "landed_rows",
     "never_sent",
+    "unqueued",
 ]

@@ -3,6 +3,7 @@
 A plain class: only the scheduler makes a Ray actor of it. One lease's way through it::
 
     Lease(asks=[T=1.0 r0-31, T=1.0 r32-49, T=0 r0])          from the driver
+      -> written      prompts and keys of items that came without
       -> prepare      token ids once an ask; too long -> a `failed` row, no engine time
       -> gate         waits until tokens and sequences in flight leave room
       -> complete     Completion(r0..r31) ...                 from the engine
@@ -162,8 +163,9 @@ class JudgeActor:
         progress = _Progress()
         self._running[lease.lease, lease.attempt] = progress
         try:
+            asks = await asyncio.to_thread(lease.written)
             answers = await all_or_first_error(
-                [lambda ask=ask: self._answer(ask, progress) for ask in lease.asks]  # type: ignore[misc]
+                [lambda ask=ask: self._answer(ask, progress) for ask in asks]  # type: ignore[misc]
             )
         finally:
             del self._running[lease.lease, lease.attempt]

@@ -1,11 +1,85 @@
-"""What goes to an actor and what comes back: leases and receipts. Texts never travel here."""
+"""What goes to an actor and what comes back: leases and receipts. No reply travels here.
+
+What is asked of an item that owes all of its first wave travels as the item itself: the actor
+writes the prompts and hashes the keys. A driver that did it for a thousand engines would be what
+they wait for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
-from judgerel_ray.core import Ask, SweepError, TokenCounts
+from judgerel_ray.core import Ask, HumanRating, Item, Option, SweepError, TokenCounts
+from judgerel_ray.design import AskFrame, Voice, build_wave
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unwritten:
+    """All that the first wave of an ask asks a judge about one item, no prompt written yet.
+
+    ``frame`` is the ask, of which other items are left out on the way to an actor; at most
+    ``request_size`` replications go into a request. ``n`` replications in ``n_pieces`` requests
+    and ``units`` of work are what :meth:`write` will make; units are an estimate.
+    """
+
+    frame: AskFrame
+    voice: Voice
+    item: Item
+    request_size: int
+    n: int = 0
+    n_pieces: int = 0
+    units: int = 0
+
+    def write(self) -> tuple[Ask, ...]:
+        """The requests, with their prompts, keys and seeds; the same wherever it is done."""
+        alone = replace(self.frame, items=(self.item,))
+        queued: dict[str, int] = {}
+        return tuple(
+            piece
+            for work in build_wave(alone, 0, self.voice, {})
+            for ask in work.asks
+            for fresh in unqueued(ask, queued)
+            for piece in split_ask(fresh, self.request_size)
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Of plain values ten times as many are pickled in a second as of dataclasses.
+        item = self.item
+        plain = [getattr(item, name) for name in _ITEM]
+        options = [[getattr(one, name) for name in _OPTION] for one in item.options]
+        ratings = [[getattr(one, name) for name in _RATING] for one in item.ratings]
+        sizes = self.request_size, self.n, self.n_pieces, self.units
+        return _unpacked, (self.frame, self.voice, plain, options, ratings, sizes)
+
+
+_OPTION = tuple(one.name for one in fields(Option))
+_RATING = tuple(one.name for one in fields(HumanRating))
+_ITEM = tuple(one.name for one in fields(Item) if one.name not in ("options", "ratings"))
+
+
+def _unpacked(
+    frame: AskFrame,
+    voice: Voice,
+    plain: Sequence[Any],
+    options: Sequence[Sequence[Any]],
+    ratings: Sequence[Sequence[Any]],
+    sizes: tuple[int, int, int, int],
+) -> Unwritten:
+    """What :meth:`Unwritten.__reduce__` took apart."""
+    item = Item(
+        **dict(zip(_ITEM, plain, strict=True)),
+        options=tuple(Option(**dict(zip(_OPTION, one, strict=True))) for one in options),
+        ratings=tuple(HumanRating(**dict(zip(_RATING, one, strict=True))) for one in ratings),
+    )
+    size, n, n_pieces, units = sizes
+    return Unwritten(
+        frame=frame, voice=voice, item=item, request_size=size, n=n, n_pieces=n_pieces, units=units
+    )
+
+
+Work = Ask | Unwritten
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,12 +96,21 @@ class Lease:
     lease: int
     attempt: int
     judge: str
-    asks: tuple[Ask, ...]
+    asks: tuple[Work, ...]
 
     @property
     def n_requests(self) -> int:
         """Replications in all."""
         return sum(ask.n for ask in self.asks)
+
+    @property
+    def n_pieces(self) -> int:
+        """Asks in all, once they are written."""
+        return sum(one.n_pieces if isinstance(one, Unwritten) else 1 for one in self.asks)
+
+    def written(self) -> tuple[Ask, ...]:
+        """Its asks, each with its prompt."""
+        return written(self.asks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +157,35 @@ class ActorFacts:
     """Where its engine writes what goes wrong, as ``node:path``."""
 
 
-def ask_units(ask: Ask) -> int:
+def written(work: Iterable[Work]) -> tuple[Ask, ...]:
+    """Asks, each with its prompt.
+
+    Examples
+    --------
+    >>> written([])
+    ()
+    """
+    return tuple(
+        ask for one in work for ask in (one.write() if isinstance(one, Unwritten) else (one,))
+    )
+
+
+def unqueued(ask: Ask, queued: dict[str, int]) -> Iterator[Ask]:
+    """The replications that no ask before has queued: asks may share their responders' answers.
+
+    Yields
+    ------
+    Ask
+        At most one. ``queued`` holds the end of each condition's replications, and is kept.
+    """
+    key, end = ask.condition.condition_key, ask.first + ask.n
+    first = max(ask.first, queued.get(key, ask.first))
+    if first < end:
+        queued[key] = end
+        yield Ask(condition=ask.condition, first=first, n=end - first)
+
+
+def ask_units(ask: Work) -> int:
     """Work of an ask in token-equivalents: new tokens at most, and its prompt once.
 
     A prompt is counted by characters / 4; it only has to be proportional, not exact.
@@ -90,12 +201,16 @@ def ask_units(ask: Ask) -> int:
     >>> ask_units(Ask(condition=condition, first=0, n=5))
     50
     """
+    if isinstance(ask, Unwritten):
+        return ask.units
     prompt = sum(len(message.content) for message in ask.condition.prompt) // 4
     return ask.n * ask.condition.max_tokens + prompt
 
 
-def item_of(ask: Ask) -> tuple[str, str]:
+def item_of(ask: Work) -> tuple[str, str]:
     """Name the item an ask is about: benchmark and id."""
+    if isinstance(ask, Unwritten):
+        return ask.item.benchmark, ask.item.item_id
     return ask.condition.benchmark, ask.condition.item_id
 
 

@@ -13,7 +13,7 @@ from judgerel_ray.core import Ask
 from judgerel_ray.fleet.board import JudgeState
 from judgerel_ray.fleet.cluster import ActorHandle
 from judgerel_ray.fleet.judge_actor import JudgeSpec
-from judgerel_ray.fleet.lease import Lease, ask_units, item_of
+from judgerel_ray.fleet.lease import Lease, Unwritten, Work, ask_units, item_of
 from judgerel_ray.fleet.retry import MOST_NODE_LOSSES, History
 from judgerel_ray.fleet.suspicion import ItemName, Suspicion
 from judgerel_ray.fleet.work_queue import WorkQueue
@@ -135,10 +135,14 @@ class JudgePool:
         if self.queue is not None and not (self.given_up or self.has_work or self.at_work):
             self.queue.refill()
 
-    def history(self, ask: Ask) -> History:
-        """What an ask has been through."""
+    def history(self, ask: Work) -> History:
+        """What an ask has been through; one that was never written, nothing but its item's."""
+        if isinstance(ask, Unwritten):
+            failures = 0
+        else:
+            failures = self.failures[ask.condition.condition_key, ask.first]
         return History(
-            failures=self.failures[ask.condition.condition_key, ask.first],
+            failures=failures,
             losses=self.item_losses[item_of(ask)],
             suspected=self.suspicion.suspects(item_of(ask)),
             convicted=self.suspicion.convicts(item_of(ask)),
@@ -215,7 +219,7 @@ class JudgePool:
             self.busy_s += max(busy_s, 1e-3)
 
 
-def units_of(asks: tuple[Ask, ...]) -> int:
+def units_of(asks: tuple[Work, ...]) -> int:
     """Work of several asks."""
     return sum(ask_units(ask) for ask in asks)
 

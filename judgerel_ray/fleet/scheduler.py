@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 from judgerel_ray.config import FleetTable
 from judgerel_ray.core import (
-    Ask,
     EngineError,
     EngineLost,
     EngineStartError,
@@ -21,7 +20,7 @@ from judgerel_ray.core import (
     TokenCounts,
 )
 from judgerel_ray.fleet.board import Board, Display
-from judgerel_ray.fleet.lease import ActorFacts, Lease, Receipt
+from judgerel_ray.fleet.lease import ActorFacts, Lease, Receipt, Work
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.placement import Placement
 from judgerel_ray.fleet.pool import LEASES_AHEAD, Dispatched, JudgePool, Slot, units_of
@@ -190,7 +189,7 @@ class Fleet:
                 slot.ping_until = self._outside.now() + self._limits.deadline_s
         return len(kept)
 
-    def _send(self, pool: JudgePool, slot: Slot, asks: tuple[Ask, ...]) -> None:
+    def _send(self, pool: JudgePool, slot: Slot, asks: tuple[Work, ...]) -> None:
         """Send a new lease."""
         units = units_of(asks)
         if not pool.at_work:

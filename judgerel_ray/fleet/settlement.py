@@ -14,7 +14,7 @@ from judgerel_ray.core import Ask, EngineLost, TokenCounts
 from judgerel_ray.fleet.board import Board, JudgeState
 from judgerel_ray.fleet.engine_log import loss_line
 from judgerel_ray.fleet.landing import error_rows
-from judgerel_ray.fleet.lease import FailedAsk, Lease, Receipt, item_of, split_ask
+from judgerel_ray.fleet.lease import FailedAsk, Lease, Receipt, Work, item_of, split_ask, written
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.placement import Placement
 from judgerel_ray.fleet.pool import Dispatched, JudgePool, Slot
@@ -122,16 +122,17 @@ class Settlement:
             message = "not asked: an engine died of this item alone"
             self._record(pool, asks, lease=None, kind="quarantined", message=message)
 
-    def untainted(self, pool: JudgePool, asks: Sequence[Ask]) -> tuple[Ask, ...]:
+    def untainted(self, pool: JudgePool, asks: Sequence[Work]) -> tuple[Work, ...]:
         """Those of `asks` that may be asked beside others: their items are not suspected."""
-        clean: list[Ask] = []
+        clean: list[Work] = []
         deadly: list[Ask] = []
         for ask in asks:
             item = item_of(ask)
             if pool.suspicion.convicts(item):
-                deadly.append(ask)
+                deadly += written([ask])
             elif pool.suspicion.suspects(item):
-                pool.suspicion.join(ask)
+                for one in written([ask]):
+                    pool.suspicion.join(one)
             else:
                 clean.append(ask)
         self._quarantine(pool, deadly)
@@ -156,7 +157,7 @@ class Settlement:
                 pool.losses = 0  # as where a receipt comes: something landed in between
         return [
             rest
-            for ask in lease.asks
+            for ask in lease.written()
             for rest in _not_landed(ask, landed.get(ask.condition.condition_key, ()))
         ]
 

@@ -52,4 +52,4 @@ def spare_engines(pool: JudgePool, *, at: float) -> list[Slot]:
 
 def _is_divisible(sent: Dispatched) -> bool:
     """Whether a lease could give something back."""
-    return len(sent.lease.asks) > 1 and not sent.recalled
+    return sent.lease.n_pieces > 1 and not sent.recalled

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from judgerel_ray.core import Ask
-from judgerel_ray.fleet.lease import ask_units, item_of, split_ask
+from judgerel_ray.fleet.lease import Unwritten, Work, ask_units, item_of, split_ask, written
 
 
 @dataclass(slots=True)
@@ -20,34 +20,38 @@ class WorkQueue:
 
     Parameters
     ----------
-    source : iterator of tuple of Ask
-        Items' asks, read lazily.
+    source : iterator of tuple of Ask or Unwritten
+        Items' asks, read lazily; an item that is unwritten is written here only where a lease has
+        no room for all of it.
     request_size : int
         Replications asked in one request, at most.
     next_round : callable, optional
         Gives what is asked next, judging by what landed; None once that is nothing.
     """
 
-    source: Iterator[tuple[Ask, ...]]
+    source: Iterator[tuple[Work, ...]]
     request_size: int
-    next_round: Callable[[], Iterator[tuple[Ask, ...]] | None] | None = None
-    _hands: dict[str, deque[Ask]] = field(default_factory=dict)
-    _returned: deque[Ask] = field(default_factory=deque)
-    _ahead: list[Ask] | None = None
+    next_round: Callable[[], Iterator[tuple[Work, ...]] | None] | None = None
+    _hands: dict[str, deque[Work]] = field(default_factory=dict)
+    _returned: deque[Work] = field(default_factory=deque)
+    _ahead: list[Work] | None = None
 
-    def take(self, actor: str, units: int) -> tuple[Ask, ...]:
+    def take(self, actor: str, units: int) -> tuple[Work, ...]:
         """Cut the next lease for an actor: at least one ask, at most about `units` of work."""
-        taken: list[Ask] = []
+        taken: list[Work] = []
         room = units
         while room > 0:
             ask = self._next(actor)
             if ask is None:
                 break
+            if isinstance(ask, Unwritten) and ask.n_pieces > 1 and ask.units > room:
+                self._hands[actor].extendleft(reversed(ask.write()))
+                continue
             taken.append(ask)
             room -= ask_units(ask)
         return tuple(taken)
 
-    def give_back(self, asks: Iterable[Ask]) -> None:
+    def give_back(self, asks: Iterable[Work]) -> None:
         """Put asks back to be taken first, in their order."""
         self._returned.extendleft(reversed(tuple(asks)))
 
@@ -85,9 +89,9 @@ class WorkQueue:
             ask = self._next("")
             if ask is None:
                 return
-            yield ask
+            yield from written([ask])
 
-    def _next(self, actor: str) -> Ask | None:
+    def _next(self, actor: str) -> Work | None:
         """One ask: of the item in hand, else one given back, else a new item, else another's."""
         hand = self._hands.setdefault(actor, deque())
         if hand:
@@ -104,10 +108,15 @@ class WorkQueue:
         largest = max(self._hands.values(), key=len, default=hand)
         return largest.pop() if largest else None
 
-    def _pull(self) -> list[Ask] | None:
+    def _pull(self) -> list[Work] | None:
         """Pieces of the next item that owes anything, or None at the end."""
         for asks in self.source:
-            pieces = [piece for ask in asks for piece in split_ask(ask, self.request_size)]
+            pieces: list[Work] = []
+            for ask in asks:
+                if isinstance(ask, Unwritten):
+                    pieces.append(ask)
+                else:
+                    pieces += split_ask(ask, self.request_size)
             if pieces:
                 return pieces
         return None

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal, get_args
 
 from judgerel_ray.core import SweepError, decoded
@@ -181,13 +180,11 @@ def load_criterion(name_or_path: str) -> Criterion:
     return Criterion(
         name=_checked_name(_text(content, "name", where) if "name" in content else name, where),
         question=_text(content, "question", where),
-        definitions=MappingProxyType(
-            {
-                "none": "",
-                "short": _text(definitions, "short", {**where, "table": "definitions"}),
-                "long": _text(definitions, "long", {**where, "table": "definitions"}),
-            }
-        ),
+        definitions={
+            "none": "",
+            "short": _text(definitions, "short", {**where, "table": "definitions"}),
+            "long": _text(definitions, "long", {**where, "table": "definitions"}),
+        },
     )
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import polars as pl
 
 from judgerel_ray.asking.run.rounds import Asks, Rounds
+from judgerel_ray.asking.run.unwriting import Unwriting
 from judgerel_ray.core import Ask, Completion, RequestRefused, TokenCounts
 from judgerel_ray.design import AskFrame, CutText, Texts, Voice, build_wave, count_stages
-from judgerel_ray.fleet import Fleet, landed_rows, never_sent
+from judgerel_ray.engines import PromptFit
+from judgerel_ray.fleet import Fleet, Work, landed_rows, never_sent, unqueued
 from judgerel_ray.store import Ledger, RunDirectory, land, reading, scan_completions, scan_judgments
 
 IMPOSSIBLE_BATCH = 2_000
@@ -105,6 +109,11 @@ class Owing:
         What had landed when the wave, or the round of it, began.
     rounds : Rounds, optional
         How far each condition is asked, where that depends on what it has shown.
+    request_size : int, optional
+        Replications in one request, at most. Where it is said, items that owe all of the first
+        wave are left for actors to write.
+    fit : PromptFit, optional
+        The check of the judge's context, where it is known here.
     """
 
     asked: tuple[tuple[AskFrame, Voice], ...]
@@ -112,7 +121,10 @@ class Owing:
     texts: Texts
     ledger: Ledger
     rounds: Rounds | None = None
+    request_size: int | None = None
+    fit: PromptFit | None = None
     _owing: list[set[str]] = field(default_factory=list, init=False, repr=False)
+    _whole: list[set[str]] = field(default_factory=list, init=False, repr=False)
 
     def count(self) -> int:
         """How many requests are owed.
@@ -125,26 +137,28 @@ class Owing:
             return planned
         owed = 0
         owing: list[set[str]] = [set() for _ in self.asked]
-        for place, item_id, parts in self._items():
+        whole: list[set[str]] = [set() for _ in self.asked]
+        for place, item_id, every, parts in self._items():
             n = sum(part.n for part, _ in parts)
             owed += n
             if n:
                 owing[place].add(item_id)
-        self._owing[:] = owing
+            if n and n == sum(ask.n for ask, _ in every):
+                whole[place].add(item_id)
+        self._owing[:], self._whole[:] = owing, whole
         return owed
 
     def count_later(self) -> int:
         """How many of the requests owed are beyond their conditions' first blocks."""
         return sum(
-            part.n for _, _, parts in self._items() for part, _ in parts if part.condition.block
+            part.n for *_, parts in self._items() for part, _ in parts if part.condition.block
         )
 
     def _planned(self) -> int | None:
         """What is owed before anything has landed, from the plan's counts; None if that may err."""
-        name = self.asked[0][1].name if self.asked else ""
-        totals = self.ledger.judges.get(name)
-        if (totals is not None and totals.rows) or self._only is not None:
+        if not self._is_fresh or self._only is not None:
             return None
+        name = self._name
         if self.wave > 1 and any(
             frame.protocol.cascade(frame.ask) is not None for frame, _ in self.asked
         ):
@@ -155,10 +169,32 @@ class Owing:
             return None
         return sum(one.requests for one in counts if (one.judge, one.wave) == (name, self.wave))
 
-    def asks(self, never: NeverSent) -> Iterator[tuple[Ask, ...]]:
+    @property
+    def _name(self) -> str:
+        """Who is asked."""
+        return self.asked[0][1].name if self.asked else ""
+
+    @property
+    def _is_fresh(self) -> bool:
+        """Whether nothing of the judge has landed."""
+        totals = self.ledger.judges.get(self._name)
+        return totals is None or not totals.rows
+
+    def asks(self, never: NeverSent) -> Iterator[tuple[Work, ...]]:
         """What can be asked, item by item; what never can lands as failed on the way."""
+        unwritten: list[set[str]] = [set() for _ in self.asked]
+        if self.request_size is not None and self.wave == 0 and self.rounds is None:
+            unwritten = self._unwritten()
+            for place, (frame, voice) in enumerate(self.asked):
+                writing = Unwriting(frame, voice, self.request_size, self.fit)
+                for item in frame.items:
+                    if item.item_id in unwritten[place]:
+                        if (work := writing.of(item)) is None:
+                            unwritten[place].remove(item.item_id)
+                        else:
+                            yield (work,)
         impossible: list[tuple[Ask, str]] = []
-        for _, _, parts in self._items():
+        for _, _, _, parts in self._items(but=unwritten):
             impossible += [(part, reason) for part, reason in parts if reason is not None]
             if len(impossible) >= IMPOSSIBLE_BATCH:
                 never.land(impossible)
@@ -169,28 +205,49 @@ class Owing:
         if impossible:
             never.land(impossible)
 
-    def _items(self) -> Iterator[tuple[int, str, list[tuple[Ask, str | None]]]]:
-        """Owed parts of every item's asks, each with the reason why it can never be sent.
+    def _unwritten(self) -> list[set[str]]:
+        """Names of the items that owe all they ask, and share nothing with another ask."""
+        named = Counter((item.benchmark, item.item_id) for f, _ in self.asked for item in f.items)
+        return [
+            {
+                item.item_id
+                for item in frame.items
+                if named[item.benchmark, item.item_id] == 1
+                and (item.item_id in self._whole[place] if self._whole else self._is_fresh)
+            }
+            for place, (frame, _) in enumerate(self.asked)
+        ]
 
-        With the place among the asks and the item's name.
+    def _items(
+        self, but: Sequence[AbstractSet[str]] = ()
+    ) -> Iterator[tuple[int, str, Asks, list[tuple[Ask, str | None]]]]:
+        """Asks of every item and their owed parts, with reasons why they can never be sent.
+
+        With the place among the asks and the item's name. Items named in `but`, ask by ask, are
+        left out.
         """
         queued: dict[str, int] = {}
         for place, (frame, voice) in enumerate(self.asked):
-            for item_id, every in self._built(place, frame, voice):
+            only = self._owing[place] if self._owing else self._only
+            if but:
+                names = {item.item_id for item in frame.items} if only is None else only
+                only = names.difference(but[place])
+            for item_id, every in self._built(place, frame, voice, only):
                 parts = [
                     (part, reason)
                     for ask, reason in every
                     for wanted in self._wanted(frame, ask)
-                    for fresh in _unqueued(wanted, queued)
+                    for fresh in unqueued(wanted, queued)
                     for part in owed_parts(fresh, self.ledger)
                 ]
                 if self.rounds is not None:
                     self.rounds.keep(place, item_id, every)
-                yield place, item_id, parts
+                yield place, item_id, every, parts
 
-    def _built(self, place: int, frame: AskFrame, voice: Voice) -> Iterator[tuple[str, Asks]]:
+    def _built(
+        self, place: int, frame: AskFrame, voice: Voice, only: AbstractSet[str] | None
+    ) -> Iterator[tuple[str, Asks]]:
         """All that an ask asks about the items that may owe anything, built or kept."""
-        only = self._owing[place] if self._owing else self._only
         if self.rounds is not None and self.rounds.ready is not None:
             for (other, item_id), asks in self.rounds.ready.items():
                 if other == place and (only is None or item_id in only):
@@ -209,15 +266,6 @@ class Owing:
         wanted = ask if self.rounds is None else self.rounds.grown(frame, ask)
         if wanted is not None:
             yield wanted
-
-
-def _unqueued(ask: Ask, queued: dict[str, int]) -> Iterator[Ask]:
-    """The replications that no ask before has queued: asks may share their responders' answers."""
-    key, end = ask.condition.condition_key, ask.first + ask.n
-    first = max(ask.first, queued.get(key, ask.first))
-    if first < end:
-        queued[key] = end
-        yield Ask(condition=ask.condition, first=first, n=end - first)
 
 
 def owed_parts(ask: Ask, ledger: Ledger) -> list[Ask]:

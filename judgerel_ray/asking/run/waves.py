@@ -15,10 +15,10 @@ from judgerel_ray.asking.run.rounds import Rounds, landed_verdicts
 from judgerel_ray.core import Ask, RequestRefused
 from judgerel_ray.design import AskFrame, Voice, voices_of
 from judgerel_ray.engines import PromptFit
-from judgerel_ray.fleet import Board, Fleet, JudgePool, WorkQueue
+from judgerel_ray.fleet import Board, Fleet, JudgePool, Unwritten, Work, WorkQueue
 from judgerel_ray.store import Ledger, RunDirectory, Session, read_ledger, scan_judgments
 
-Items = Iterator[tuple[Ask, ...]]
+Items = Iterator[tuple[Work, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,10 +64,18 @@ class Waves:
             for name in self.resolved.specs:
                 asked = _asked_in(frames, wave, name)
                 rounds = _rounds(self.run, ledger, asked, wave)
-                owing = Owing(asked=asked, wave=wave, texts=texts, ledger=ledger, rounds=rounds)
+                owing = Owing(
+                    asked=asked,
+                    wave=wave,
+                    texts=texts,
+                    ledger=ledger,
+                    rounds=rounds,
+                    request_size=self._request_size(name),
+                    fit=fits.get(name),
+                )
                 self.pools[name].requests_left = owing.count()
                 if self.pools[name].requests_left:
-                    work[name] = self._queue(name, owing, fits.get(name))
+                    work[name] = self._queue(name, owing)
             if work:
                 self.fleet.run_wave(work, later=_voices_later(self.resolved, wave))
 
@@ -78,7 +86,12 @@ class Waves:
             planned = sum(one.requests for one in self.resolved.counts if one.judge == name)
             board.asked = planned + later.get(name, 0)
 
-    def _queue(self, name: str, owing: Owing, fit: PromptFit | None) -> WorkQueue:
+    def _request_size(self, name: str) -> int:
+        """Replications of a judge that go out together, at most."""
+        most = self.resolved.sweep.fleet.replications_per_request
+        return request_size(self.resolved.specs[name], most)
+
+    def _queue(self, name: str, owing: Owing) -> WorkQueue:
         """A judge's work of a wave, with the rounds that follow from it."""
         latest = owing.ledger
 
@@ -94,20 +107,18 @@ class Waves:
             n = wanted.count()
             self.pools[name].requests_left = n
             self.board.judges[name].asked += n
-            return self._source(wanted, fit) if n else None
+            return self._source(wanted) if n else None
 
         return WorkQueue(
-            source=self._source(owing, fit),
-            request_size=request_size(
-                self.resolved.specs[name], self.resolved.sweep.fleet.replications_per_request
-            ),
+            source=self._source(owing),
+            request_size=self._request_size(name),
             next_round=None if owing.rounds is None else next_round,
         )
 
-    def _source(self, owing: Owing, fit: PromptFit | None) -> Items:
+    def _source(self, owing: Owing) -> Items:
         """What can be asked of a judge; what never can lands as failed on the way."""
         never = NeverSent(run=self.run, session=self.session.number, fleet=self.fleet)
-        return fitting(owing.asks(never), fit, never)
+        return fitting(owing.asks(never), owing.fit, never)
 
 
 def later_requests(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> dict[str, int]:
@@ -177,19 +188,19 @@ def _voices_later(resolved: Resolved, wave: int) -> frozenset[str]:
     )
 
 
-def fitting(
-    source: Iterator[tuple[Ask, ...]], fit: PromptFit | None, never: NeverSent
-) -> Iterator[tuple[Ask, ...]]:
-    """What of a judge's work its context can hold; the rest lands as failed on the way."""
+def fitting(source: Items, fit: PromptFit | None, never: NeverSent) -> Items:
+    """What of a judge's work its context can hold; the rest lands as failed on the way.
+
+    What is unwritten was found to fit, as far as anyone can tell who has not written it.
+    """
     if fit is None:
         yield from source
         return
     impossible: list[tuple[Ask, str | RequestRefused]] = []
     for asks in source:
-        fits: list[Ask] = []
+        fits: list[Work] = []
         for ask in asks:
-            refusal = fit.refusal(ask.condition)
-            if refusal is None:
+            if isinstance(ask, Unwritten) or (refusal := fit.refusal(ask.condition)) is None:
                 fits.append(ask)
             else:
                 impossible.append((ask, refusal))

@@ -17,7 +17,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from types import MappingProxyType
 
 from judgerel_ray.core import OwnForm, SweepError, decoded, digest
 from judgerel_ray.protocols.prompts.placeholders import PLACEHOLDER
@@ -114,7 +113,7 @@ def load_template(protocol: str, name_or_folder: str) -> Template:
         protocol=protocol,
         form=OWN if own else settings.get("form"),
         verdict_first=settings.get("verdict") == "first",
-        texts=MappingProxyType(texts),
+        texts=texts,
         sha=digest(content),
         names_criterion=settings.get("criterion") == "name",
         own=own,
