@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.record import Record, shown_names
@@ -16,20 +17,6 @@ LOGGED = ("answer", "response", "output", "completion", "reply")
 """What an answer may be called: a table that has one of these is a log, not one of items."""
 _GOLD = ("reference", "target", "expected", "expected_output")
 _BY = ("responder", "model", "system")
-
-
-@dataclass(slots=True, kw_only=True)
-class _Logged:
-    """One question of a log, and the answers that it was given."""
-
-    record: Record
-    question: str
-    context: str | None
-    gold: str | None
-    category: str
-    benchmark: str
-    answers: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Option ids by who answered and the text."""
 
 
 def load_log(path: str) -> tuple[Item, ...]:
@@ -64,33 +51,74 @@ def load_log(path: str) -> tuple[Item, ...]:
     ...     load_log(str(file))[0].options
     (Option(option_id='answer', text='4'),)
     """
-    found: dict[str, _Logged] = {}
-    for record in read_records(path):
-        name = record.identifier(_first(record, _NAMED, "item_id"))
-        question = record.text(_first(record, _ASKED, "question"))
-        one = found.get(name)
-        if one is None:
-            one = found[name] = _Logged(
-                record=record, question=question, context=record.optional_text("context"),
-                gold=_optional(record, _GOLD), category=_optional(record, ("category",)) or "log",
-                benchmark=_optional(record, ("benchmark",)) or "log",
-            )  # fmt: skip
-        elif one.question != question:
-            raise record.wrong(
-                f"item {name!r} has two questions", hint="give every question its own item_id"
+    return logged_items(_answers(path), path=path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedAnswer:
+    """One answer of a log, as often as it was judged."""
+
+    record: Record
+    item_id: str
+    question: str
+    answer: str
+    responder: str = "answer"
+    context: str | None = None
+    gold: str | None = None
+    category: str = LOG
+    benchmark: str = LOG
+
+
+def logged_items(answers: Iterable[LoggedAnswer], *, path: str) -> tuple[Item, ...]:
+    """Put the answers of a log together: one item a question, its distinct answers as options.
+
+    Raises
+    ------
+    SweepError
+        If one item has two questions, or there is none.
+
+    Examples
+    --------
+    >>> one = {"record": Record(fields={}, place={}), "item_id": "a", "question": "2 + 2?"}
+    >>> answers = [LoggedAnswer(answer=text, **one) for text in ("4", "5", "4")]
+    >>> [option.option_id for option in logged_items(answers, path="log")[0].options]
+    ['answer', 'answer 2']
+    """
+    found: dict[str, tuple[LoggedAnswer, dict[tuple[str, str], str]]] = {}
+    for one in answers:
+        first, options = found.setdefault(one.item_id, (one, {}))
+        if first.question != one.question:
+            raise one.record.wrong(
+                f"item {one.item_id!r} has two questions",
+                hint="give every question its own item_id",
             )
-        who = _optional(record, _BY) or "answer"
-        answer = record.written(_first(record, LOGGED, "answer"))
-        nth = 1 + sum(other == who for other, _ in one.answers)
-        one.answers.setdefault((who, answer), who if nth == 1 else f"{who} {nth}")
-    return admit(((_item(name, one), one.record) for name, one in found.items()), path=path)
+        nth = 1 + sum(other == one.responder for other, _ in options)
+        name = one.responder if nth == 1 else f"{one.responder} {nth}"
+        options.setdefault((one.responder, one.answer), name)
+    return admit(((_item(*parts), parts[0].record) for parts in found.values()), path=path)
 
 
-def _item(name: str, one: _Logged) -> Item:
+def _answers(path: str) -> Iterator[LoggedAnswer]:
+    """Answers of a table."""
+    for record in read_records(path):
+        yield LoggedAnswer(
+            record=record,
+            item_id=record.identifier(_first(record, _NAMED, "item_id")),
+            question=record.text(_first(record, _ASKED, "question")),
+            answer=record.written(_first(record, LOGGED, "answer")),
+            responder=_optional(record, _BY) or "answer",
+            context=record.optional_text("context"),
+            gold=_optional(record, _GOLD),
+            category=_optional(record, ("category",)) or LOG,
+            benchmark=_optional(record, ("benchmark",)) or LOG,
+        )
+
+
+def _item(one: LoggedAnswer, answers: Mapping[tuple[str, str], str]) -> Item:
     """One question with its answers."""
-    options = tuple(Option(option_id=of, text=text) for (_, text), of in one.answers.items())
+    options = tuple(Option(option_id=name, text=text) for (_, text), name in answers.items())
     return Item(
-        item_id=name, benchmark=one.benchmark, category=one.category, question=one.question,
+        item_id=one.item_id, benchmark=one.benchmark, category=one.category, question=one.question,
         context=one.context, options=options, gold=one.gold,
     )  # fmt: skip
 

@@ -102,6 +102,11 @@ def _check_stdout(path: str) -> None:
 DONE = 0
 
 
+def _named(path: str) -> str:
+    """A path, or a pattern as it is."""
+    return path if has_magic(path) and not _exists(path) else source_path(path)
+
+
 def write_items(asked: Asked) -> int:
     """Write items, and say on stderr how gold was read where the file does not say."""
     from judgerel_ray.importers import verbs
@@ -109,11 +114,12 @@ def write_items(asked: Asked) -> int:
     request = asked.request()
     n = verbs.write_items(
         asked.source,
-        source_path(request.path),
+        _named(fspath(request.path)),
         request.out,
         answers=None if request.answers is None else source_path(request.answers),
         seed=request.seed,
         gold_is=request.gold_is,
+        prompts=request.prompts,
         tell=partial(tell, aside=True),
         force=request.force,
     )
@@ -124,10 +130,7 @@ def write_items(asked: Asked) -> int:
 def write_judgments(asked: Asked) -> int:
     """Write foreign judgments."""
     request = asked.request()
-    paths = [
-        path if has_magic(path) and not _exists(path) else source_path(path)
-        for path in map(fspath, request.paths)
-    ]
+    paths = [_named(fspath(path)) for path in request.paths]
     n = asked.verb.act(asked.source, replace(request, paths=paths))
     tell(f"wrote {n} judgment{'s' * (n != 1)} to {request.out}")
     return DONE

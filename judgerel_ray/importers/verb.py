@@ -39,6 +39,10 @@ class ItemsRequest:
             choices=("id", "text", "letter", "number", "index", "reference"),
         ),
     )
+    prompts: bool = field(
+        default=False,
+        metadata=flag("of the log of a tool: the prompts that its judge was asked, as options"),
+    )
     force: bool = field(default=False, metadata=FORCE)
 
     def __post_init__(self) -> None:
@@ -58,7 +62,8 @@ def items(benchmark: str, asked: ItemsRequest) -> int:
     Parameters
     ----------
     benchmark : str
-        A loader's name, or one of your own for a plain file.
+        A loader's name, or one of your own for a plain file; ``log`` for a log with its answers
+        fixed, of any tool that ``import`` reads, or a table.
 
     Returns
     -------
@@ -93,6 +98,7 @@ def items(benchmark: str, asked: ItemsRequest) -> int:
         answers=None if asked.answers is None else fspath(asked.answers),
         seed=asked.seed,
         gold_is=asked.gold_is,  # type: ignore[arg-type]
+        prompts=asked.prompts,
         tell=lambda line: warn_of([line]),
         force=asked.force,
     )

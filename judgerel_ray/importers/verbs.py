@@ -82,6 +82,7 @@ def write_items(
     answers: str | None = None,
     seed: int = 1,
     gold_is: GoldIs | None = None,
+    prompts: bool = False,
     tell: Callable[[str], None] | None = None,
     force: bool = False,
 ) -> int:
@@ -89,7 +90,8 @@ def write_items(
 
     `gold_is` says what ``gold`` is in a plain file, as for
     :func:`judgerel_ray.benchmarks.load_items`; where it is not given, how gold was read is handed
-    to `tell` in a line. By `force` a file at `out` may go that is no earlier output.
+    to `tell` in a line. Of the log of a tool (:func:`.log_items`) `prompts` takes over what
+    its judge was asked. By `force` a file at `out` may go that is no earlier output.
 
     Effects: writes one file, whole. Retry: safe.
 
@@ -101,8 +103,21 @@ def write_items(
     """
     from judgerel_ray.benchmarks import MIX, mix_sources, read_items
     from judgerel_ray.benchmarks.admission import gold_note
+    from judgerel_ray.benchmarks.log import LOG
+    from judgerel_ray.importers.logs.asked import is_log, log_items
+    from judgerel_ray.importers.logs.collect import log_files
     from judgerel_ray.tables import items_to_frame
 
+    logs = log_files([path]) if benchmark == LOG else []
+    if logs and all(is_log(one) for one in logs):
+        output = output_to(out, "items", reads=logs, force=force)
+        items = log_items(logs, prompts=prompts)
+        output.write_frame(items_to_frame(items))
+        return len(items)
+    if prompts:
+        raise SweepError(
+            "--prompts is of judgerel items log, and of logs of tools", where={"path": path}
+        )
     parts = mix_sources(path) if benchmark == MIX else ()
     output = output_to(out, "items", reads=(path, answers, *parts), force=force)
     items, read = read_items(benchmark, path, answers=answers, seed=seed, gold_is=gold_is)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+import time
 import venv
 from pathlib import Path
 
 import pytest
 
 from judgerel_ray import example
+from tests.docs.blocks import commands, files, matches
 
 ROOT = Path(__file__).parents[2]
 _BLOCKER = """
@@ -20,6 +23,18 @@ found = PathFinder.find_spec
 def find_spec(name, path=None, target=None):
     return None if name.partition(".")[0] in {extras!r} else found(name, path, target)
 PathFinder.find_spec = find_spec
+"""
+_TUTORIAL = ("from-a-csv.md", "gate.md", "correcting.md", "importing.md")
+_IN_ONE_PROCESS = """
+import contextlib, importlib.util, io, json, sys
+from judgerel_ray.cli import main
+assert not any(map(importlib.util.find_spec, ("ray", "pyarrow", "vllm")))
+done = []
+for words in json.load(sys.stdin):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        done.append((main(words), out, err))
+print(json.dumps([(code, out.getvalue(), err.getvalue()) for code, out, err in done]))
 """
 _EXTRAS = (
     "ray", "openai", "pyarrow", "vllm", "torch", "transformers", "altair", "vl_convert", "s3fs",
@@ -88,17 +103,31 @@ def test_the_wheel_alone_measures_a_file(tmp_path):
     python = tmp_path / "bare/bin/python"
     held = ("-c", str(ROOT / "requirements/cpu.txt"))
     install = [*pip, "--python", str(python), "install", "-q", *held, str(wheel)]
+    begun = time.monotonic()
     installed = subprocess.run(install, capture_output=True, text=True, check=False)
+    seconds = time.monotonic() - begun
     if "Could not find a version" in installed.stderr:
         pytest.skip("no package index can be reached")
     assert installed.returncode == 0, installed.stderr
     environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
-    (tmp_path / "results.csv").write_bytes(Path(example("judgments.csv")).read_bytes())
-    for arguments in (["--help"], ["reduce", "results.csv"]):
-        done = subprocess.run(
-            [tmp_path / "bare/bin/judgerel", *arguments], cwd=tmp_path, env=environment,
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-    absent = subprocess.run([python, "-c", "import ray"], capture_output=True, check=False)
-    assert absent.returncode != 0
+    help_ = [tmp_path / "bare/bin/judgerel", "--help"]
+    assert not subprocess.run(help_, env=environment, capture_output=True, check=False).returncode
+    shutil.copytree(ROOT / "docs/data", tmp_path / "docs/data")
+    told = []
+    for page in _TUTORIAL:
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        told += [one for one in commands(text) if one.is_judgerel]
+        for name, content in files(text).items():
+            (tmp_path / name).write_text(content)
+    assert len(told) >= 10
+    done = subprocess.run(
+        [python, "-c", _IN_ONE_PROCESS], input=json.dumps([one.words[1:] for one in told]),
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for one, (code, out, err) in zip(told, json.loads(done.stdout), strict=True):
+        is_refused = one.shown.startswith("judgerel:")
+        assert matches(one.shown, err if is_refused else out), (one.words, out, err)
+        assert code == {"gate": 2 if is_refused else 4}.get(one.words[1], 0), (one.words, err)
+    size = sum(one.stat().st_size for one in (tmp_path / "bare").rglob("*") if one.is_file())
+    print(f"installed in {seconds:.0f} s, {size / 2**20:.0f} MiB; {len(told)} commands ran")

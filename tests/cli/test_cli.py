@@ -43,6 +43,7 @@ OPTIONS = {
         "--answers PATH",
         "--seed S",
         "--gold-is {id,text,letter,number,index,reference}",
+        "--prompts",
         "--force",
     ],
     "import": [
@@ -130,6 +131,7 @@ OPTIONS = {
         "--target NAME=VALUE",
         "--budget N",
         "--facet-size NAME=N",
+        "--nested COLS",
         *READ, *BY,
         "--format NAMES",
     ],

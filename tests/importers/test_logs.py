@@ -248,7 +248,7 @@ EXPECTED = {
     "inspect": [
         ("g", "correct", None, None), ("g", "incorrect", None, None),
         ("g", "incorrect", None, None), ("people", "correct", None, None),
-        ("g", None, 4.0, None), ("g", None, None, None),
+        ("g", None, 4.0, None), ("g", None, None, "unparsed"),
     ],
     "deepeval": [("g", "pass", 0.7, None), ("g", None, None, "unparsed")],
     "mlflow": [("g", "pass", None, None), ("people", "fail", None, None)],

@@ -2,9 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import Item, SweepError
 from judgerel_ray.core.traits import SHIPPED as PROTOCOLS
 from judgerel_ray.protocols import load_template, shipped_templates
+from judgerel_ray.protocols.prompts.rendering import render_correctness
 from judgerel_ray.protocols.registry import protocol_named
 
 SHIPPED = [(protocol, name) for protocol in PROTOCOLS for name in shipped_templates(protocol)]
@@ -225,3 +226,18 @@ def test_a_text_of_another_encoding_is_refused(tmp_path):
     (folder / "question.txt").write_bytes(b"{question} {responses} \xff")
     with pytest.raises(SweepError, match="not UTF-8"):
         load_template("best_of", str(folder))
+
+
+@pytest.mark.parametrize(("text", "whole"), [("{prediction}\n", True), ("See {prediction}", False)])
+def test_a_recorded_prompt_is_asked_as_it_is(tmp_path, text, whole):
+    folder = folder_with(
+        tmp_path, template='form = "correctness"\nverdict = "last"\n', question=text
+    )
+    if not whole:
+        with pytest.raises(SweepError, match=r"text lacks \{question\}, \{ground_truth\}"):
+            load_template("correctness", str(folder))
+        return
+    item = Item(item_id="q", benchmark="log", category="log", question="?", gold="x")
+    prompt = " Is {it} right?\n"
+    template = load_template("correctness", str(folder))
+    assert render_correctness(template, item, prompt)[0].content == prompt

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.analyses.reliability.lead_codes import LeadCode, Replies, replies_in
 from judgerel_ray.blocks.words import estimator_words
+from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.groups.greedy import said_of_greedy, sampled
 from judgerel_ray.counting.groups.grouping import Block, count_judgments, varying_facets
@@ -225,6 +226,13 @@ def facet_groups(
     everything = count_judgments(frame, by=by, block=block)
     counted = sampled(everything)
     groups, rows = counted.groups, counted.frame
+    for name in nested:
+        if name not in counted.facets:
+            raise SweepError(
+                f"{name!r} is no facet here whose values could belong to one question each, "
+                f"expected one of {', '.join(counted.facets) or 'none'}",
+                hint="--nested responder, for the answers of a log judged again",
+            )
     known = [name for name in counted.facets if name not in (*JUDGED, *CHOSEN, *nested)]
     checked_facet_sizes(populations.sizes, known=known, columns=rows.columns)
     labels = labels_chosen(frame, groups) if ORDER in known else {}

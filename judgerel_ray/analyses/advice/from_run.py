@@ -28,6 +28,7 @@ def advise_path(
     budget: float | str | Mapping[str, float] | None = None,
     by: Sequence[str] | None = None,
     facet_sizes: Mapping[str, int | str] | Sequence[str] | None = None,
+    nested: Sequence[str] = (),
 ) -> Advice:
     """Advise on a run directory or a file of judgments.
 
@@ -47,6 +48,8 @@ def advise_path(
         ``NAME=N``, ``NAME=fixed`` (the levels recorded are all there are) or ``NAME=unlimited``, of
         facets that should not matter. Orders of k options are k! without being told, where k is
         known.
+    nested : sequence of str
+        Facets whose levels belong to one question each, as the answers to it do.
 
     Raises
     ------
@@ -68,7 +71,7 @@ def advise_path(
     )
     return advise_judgments(
         with_gold(judged).frame, target=target, budget=spendable, costs=seconds, by=by,
-        populations=populations,
+        nested=nested, populations=populations,
     )  # fmt: skip
 
 

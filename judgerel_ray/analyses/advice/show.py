@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
+from judgerel_ray.analyses.advice.facets import QUESTION
 from judgerel_ray.analyses.reliability.lead_codes import LeadCode
 from judgerel_ray.blocks.columns import table_within, wrapped
 from judgerel_ray.blocks.words import (
@@ -24,11 +25,14 @@ from judgerel_ray.blocks.words import (
     remarks,
 )
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.stats.generalizability.component import RESIDUAL, effect_name
 
 Row = Mapping[str, object]
 _SHARES = {2: "half of the time", 3: "a third of the time", 4: "a quarter of the time"}
 _SAME = "replications"
 _ORDER = "option_order"
+_ANSWER = "responder"
+_NESTED = (QUESTION, effect_name((QUESTION, _ANSWER)), RESIDUAL)
 
 
 def lever(name: str, *, in_full: bool) -> Callable[[Row], str]:
@@ -195,7 +199,7 @@ def advice_text(tables: Mapping[str, pl.DataFrame]) -> str:
     for name, (title, columns, note) in _TABLES.items():
         table = tables.get(name)
         if table is not None and not table.is_empty():
-            leads = {"designs": one_judgment, "components": _few_verdicts}
+            leads = {"designs": one_judgment, "components": _of_components}
             lead = leads[name](table) if name in leads else ""
             parts.append(_section(table, title, columns, note, lead))
     return "\n\n".join(parts)
@@ -272,6 +276,48 @@ def _section(
     above = () if first == "component" else _TOLD_ABOVE  # its remarks are of single rows
     text = f"{heading}\n{table_within(heads, lines, [*varying, *above])}"
     return "\n".join([text, *(wrapped(one) for one in (lead, note) if one)])
+
+
+def _of_components(table: pl.DataFrame) -> str:
+    """Sentences above the components: how answers and judgments share the variance, and gaps."""
+    return " ".join(one for one in (nested_split(table), _few_verdicts(table)) if one)
+
+
+def nested_split(table: pl.DataFrame) -> str:
+    """Say how much of the variance is the answers' and how much the judge's, where both are known.
+
+    Parameters
+    ----------
+    table : pl.DataFrame
+        The components of :class:`judgerel_ray.analyses.advice.advice.Advice`; answers are told
+        apart where a facet is nested in the question.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.advice.advice import advise_judgments
+    >>> rows = {"item_id": list("qqqqrrrr"), "responder": list("aabbccdd"),
+    ...         "replication": [0, 1] * 4, "score": [1, 2, 3, 4, 7, 7, 5, 4]}
+    >>> found = advise_judgments(pl.LazyFrame(rows), nested=["responder"])
+    >>> nested_split(found.components)[:69]
+    "Of one judgment's variance 59 % is between questions, 35 % between th"
+    """
+    groups = table.columns[: table.columns.index("component")]
+    sentences = []
+    for part in table.partition_by(groups, maintain_order=True) if groups else [table]:
+        rows = {row["component"]: row for row in part.iter_rows(named=True)}
+        shares = [rows[name]["share"] for name in _NESTED if name in rows]
+        if _ANSWER in rows or len(shares) < len(_NESTED) or None in shares:
+            continue
+        above = [max(one, 0.0) for one in shares]  # what is below 0 by chance is 0
+        questions, answers, judge = (f"{100 * one / sum(above):.0f} %" for one in above)
+        named = [name for name in groups if table[name].n_unique() > 1]
+        who = group_label(part.row(0, named=True), named) if named else ""
+        sentences.append(
+            f"{who + ': of' if who else 'Of'} one judgment's variance {questions} is between "
+            f"questions, {answers} between the answers to one question (the model's), and {judge} "
+            "between judgments of one answer (the judge's)."
+        )
+    return " ".join(sentences)
 
 
 def _few_verdicts(table: pl.DataFrame) -> str:

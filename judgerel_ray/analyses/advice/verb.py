@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.analyses.reliability.said import basis_of
-from judgerel_ray.core.verb import BY, Named, Names, flag, names_of, verb
+from judgerel_ray.core.verb import BY, Named, Names, comma_names, flag, names_of, verb
 from judgerel_ray.counting.given import given
 
 if TYPE_CHECKING:
@@ -40,6 +40,13 @@ class AdviseRequest(Named):
             repeats=True,
         ),
     )
+    nested: Names = field(
+        default=None,
+        metadata=flag(
+            "columns whose values belong to one question each, as its answers do "
+            "(responder of a log judged again)", "COLS", read=comma_names,
+        ),
+    )  # fmt: skip
 
 
 def _show(found: Advice) -> Printed:
@@ -92,4 +99,5 @@ def advise(path: Judgments | Given, asked: AdviseRequest) -> Advice:
         budget=asked.budget,
         by=names_of(asked.by),
         facet_sizes=asked.facet_sizes,
+        nested=names_of(asked.nested) or (),
     )

@@ -64,7 +64,14 @@ def _deepeval(path: str) -> Iterator[Row]:
                     score=None if outcome else number(one.get("score")),
                     answer=text(case.get("actualOutput") or case.get("turns")),
                     question=text(asked), reply=text(one.get("reason")),
+                    reference=text(case.get("expectedOutput")),
+                    context=_joined(case.get("retrievalContext") or case.get("context")),
                 )  # fmt: skip
+
+
+def _joined(parts: object) -> str | None:
+    """Passages as one text."""
+    return "\n\n".join(map(str, parts)) if isinstance(parts, list) else text(parts)
 
 
 def _assessed(record: Mapping[str, object]) -> list[object]:

@@ -47,7 +47,7 @@ _KINDS: Mapping[str, pl.DataType] = {
     "score": pl.Float64(), "temperature": pl.Float64(), "option_order": pl.Int64(),
     "n_options": pl.Int64(),
 }  # fmt: skip
-_TEXTS = ("answer", "question", "reply")
+_TEXTS = ("answer", "question", "reply", "prompt", "reference", "context")
 _COLUMNS = tuple(one.name for one in fields(Row) if one.name not in _TEXTS)
 _SAID = ("verdict", "score", "outcome", "label", "gold", "n_options")
 _KEY = [name for name in _COLUMNS if name not in _SAID]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import struct
 import zipfile
 import zlib
@@ -18,7 +19,15 @@ from polars.exceptions import PolarsError
 
 from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.importers.logs.reading import Sight, is_zip, mapping, records, values, zipped
-from judgerel_ray.importers.logs.row import PEOPLE, UNNAMED, LogFormat, Row, number, text
+from judgerel_ray.importers.logs.row import (
+    PEOPLE,
+    UNNAMED,
+    LogFormat,
+    Row,
+    conversation,
+    number,
+    text,
+)
 
 _ZSTD = 93
 _LOCAL_HEADER = 30
@@ -38,8 +47,9 @@ def _read(path: str) -> Iterator[Row]:
 
     ``history[0]`` of a score is what the judge said; what it holds now may be a person's edit,
     which becomes a row of people. A score of several values is several criteria. An epoch asks the
-    model again as well as its grader. Scorers of Inspect that compute are no judges; the grader has
-    a name where the log gives the role of one.
+    model again as well as its grader. Scorers of Inspect that compute are no judges; the grader is
+    the model of its role, else the one that its reply names (``metadata.grading``, the prompt and
+    the reply). A grade that Inspect could not read is NaN, its ``reason`` then ``grader_failed``.
     """
     if is_zip(path):
         with zipped(path) as archive:
@@ -67,7 +77,7 @@ def _judgments(sample: Mapping[str, object], asked: Mapping[str, object]) -> Ite
     """Judgments of one sample."""
     roles = mapping(asked.get("model_roles"))
     grader = roles.get("grader")
-    judge = text(mapping(grader).get("model") or grader)
+    role = text(mapping(grader).get("model") or grader)
     output = mapping(sample.get("output"))
     for name, held in mapping(sample.get("scores")).items():
         if name.rstrip("0123456789") in _COMPUTED or name in _COMPUTED:
@@ -75,7 +85,8 @@ def _judgments(sample: Mapping[str, object], asked: Mapping[str, object]) -> Ite
         score = mapping(held)
         history = score.get("history")
         stated = mapping(history[0]) if isinstance(history, list) and history else score
-        rows = [(judge or UNNAMED, stated)]
+        asked_grader, replied = _grading(stated)
+        rows = [(role or text(replied.get("model")) or UNNAMED, stated)]
         if stated is not score and score.get("value") != stated.get("value"):
             rows.append((PEOPLE, score))
         for who, one in rows:
@@ -89,15 +100,27 @@ def _judgments(sample: Mapping[str, object], asked: Mapping[str, object]) -> Ite
                     criterion=f"{name}.{part}" if part else name,
                     responder=text(asked.get("model")),
                     answer=text(output.get("completion")) or text(output.get("choices")),
-                    question=text(sample.get("input")),
-                    reply=text(one.get("explanation")),
+                    question=conversation(sample.get("input")),
+                    reply=text(replied.get("content")) or text(one.get("explanation")),
+                    prompt=conversation([asked_grader]) if asked_grader else None,
+                    reference=text(sample.get("target")),
                     **_stated(single, one),  # type: ignore[arg-type]
                 )
 
 
+def _grading(
+    score: Mapping[str, object],
+) -> tuple[Mapping[str, object], Mapping[str, object]]:
+    """What a model that graded was asked, and its reply; of other scorers nothing."""
+    grading = mapping(score.get("metadata")).get("grading")
+    messages = grading if isinstance(grading, list) and len(grading) > 1 else [None, None]
+    return mapping(messages[0]), mapping(messages[-1])
+
+
 def _stated(value: object, score: Mapping[str, object]) -> dict[str, object]:
     """Verdict, score or outcome of one value."""
-    if mapping(score.get("metadata")).get("unscored_reason"):
+    is_unread = isinstance(value, float) and math.isnan(value)
+    if is_unread or mapping(score.get("metadata")).get("unscored_reason"):
         return {"outcome": Outcome.UNPARSED}
     if isinstance(value, bool):
         return {"verdict": "true" if value else "false"}

@@ -47,6 +47,7 @@ def _fastchat(path: str) -> Iterator[Row]:
                 judge=name, definition=prompt, item_id=item, responder=text(record.get("model")),
                 score=None if score is None or score < 0 else score,
                 question=text(record.get("user_prompt")), reply=text(record.get("judgment")),
+                prompt=text(record.get("user_prompt")),
             )  # fmt: skip
             continue
         models = (str(record.get("model_1")), str(record.get("model_2")))

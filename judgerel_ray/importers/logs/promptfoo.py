@@ -6,6 +6,7 @@ Read from the results that promptfoo 0.121.20 writes (``output.json``, ``output.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -17,6 +18,7 @@ from judgerel_ray.importers.logs.row import (
     UNNAMED,
     LogFormat,
     Row,
+    conversation,
     named_by,
     number,
     passed,
@@ -48,7 +50,8 @@ def _read(path: str) -> Iterator[Row]:
 
     Repeats have a ``testIdx`` each, so that what has equal variables and rubric is one item. A
     grader that cannot be read scores 0 and one that leaves out ``pass`` passes: the first is known
-    by its reason, the second where PASS stands beside a score of 0. Both are no verdicts.
+    by its reason, the second where PASS stands beside a score of 0. Both are no verdicts;
+    nor is what has a ``graderError`` of another kind, which failed.
     """
     at = _AT if sight(path).kind == "document" else ()
     default = UNNAMED
@@ -93,6 +96,8 @@ def _judgments(record: Mapping[str, object], default: str) -> Iterator[Row]:
         outcome = None
         if kind != _HUMAN and reason and not score and _UNREAD.search(reason):
             outcome = Outcome.UNPARSED
+        elif mapping(graded.get("metadata")).get("graderError"):
+            outcome = Outcome.FAILED
         elif kind != _HUMAN and graded.get("pass") is True and score == 0:
             outcome = Outcome.CONFLICTING
         yield Row(
@@ -105,7 +110,17 @@ def _judgments(record: Mapping[str, object], default: str) -> Iterator[Row]:
             answer=text(mapping(record.get("response")).get("output")),
             question=text(mapping(record.get("prompt")).get("raw")),
             reply=reason,
+            prompt=_rendered(mapping(graded.get("metadata")).get("renderedGradingPrompt")),
+            reference=text(assertion.get("value")),
         )
+
+
+def _rendered(prompt: object) -> str | None:
+    """What a grader was asked: a text, or messages as JSON in one."""
+    try:
+        return conversation(json.loads(prompt)) if isinstance(prompt, str) else conversation(prompt)
+    except (ValueError, RecursionError):
+        return text(prompt)
 
 
 def _grader(provider: object) -> str | None:

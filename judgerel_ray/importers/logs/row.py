@@ -29,8 +29,9 @@ class Row:
         As columns of judgments; `definition` names the prompt where a judge has several.
     verdict, score, outcome, label, gold, n_options : optional
         What was said; without outcome a row that holds neither verdict nor score is unparsed.
-    answer, question, reply : str, optional
-        Texts: what was judged, of what, and what the judge wrote. They land in no column.
+    answer, question, reply, prompt, reference, context : str, optional
+        Texts: what was judged, of what, what the judge wrote and was asked, and what it was given
+        to compare with (a target or rubric) and to read. They land in no column.
     """
 
     item_id: str
@@ -50,6 +51,9 @@ class Row:
     answer: str | None = None
     question: str | None = None
     reply: str | None = None
+    prompt: str | None = None
+    reference: str | None = None
+    context: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +106,38 @@ def text(value: object) -> str | None:
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+
+
+def conversation(value: object) -> str | None:
+    r"""Messages as one text: contents with a blank line between; anything else as :func:`text`.
+
+    Roles are named where several messages are of more than one role.
+
+    Examples
+    --------
+    >>> conversation([{"role": "user", "content": [{"type": "text", "text": "Why?"}]}])
+    'Why?'
+    >>> conversation([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}])
+    'user: Hi\n\nassistant: Ho'
+    """
+    if not isinstance(value, list) or not value or not all(_is_message(one) for one in value):
+        return text(value)
+    parts = [(one.get("role"), _content(one["content"])) for one in value]
+    several = len({role for role, _ in parts if role != "system"}) > 1
+    return "\n\n".join(f"{role}: {content}" if several else content for role, content in parts)
+
+
+def _is_message(value: object) -> bool:
+    """Whether a value is a message of a conversation."""
+    return isinstance(value, dict) and "content" in value
+
+
+def _content(value: object) -> str:
+    """The text of a message, whose content may be in parts."""
+    if isinstance(value, list):
+        texts = [one.get("text") if isinstance(one, dict) else one for one in value]
+        return "\n".join(one for one in texts if isinstance(one, str))
+    return text(value) or ""
 
 
 def passed(value: object) -> str | None:

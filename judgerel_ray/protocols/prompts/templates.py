@@ -25,6 +25,8 @@ from judgerel_ray.protocols.replies.declaring import own_form
 from judgerel_ray.protocols.replies.own_forms import OWN
 
 _SETTINGS = "template.toml"
+_RECORDED = ("{prediction}", "{response}")
+"""Texts that ask what the answer holds and nothing else: prompts recorded in a log, whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +250,8 @@ def _check(text: str, known: tuple[str, ...], path: Path) -> None:
                 where={"file": path},
                 hint=_nearest(name, known) or f"write {{{{{name}}}}} for the text {{{name}}}",
             )
+    if text in _RECORDED:
+        return
     missing = [name for name in known if name not in used]
     if missing:
         raise SweepError(

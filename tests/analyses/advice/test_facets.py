@@ -221,3 +221,28 @@ def test_a_model_alone_and_as_a_judge_are_told_apart():
     assert set(found["role"]) == {"responder", "participant"}
     assert set(found["part"]) == {"wanted", "error"}
     assert set(COMPONENT_COLUMNS).isdisjoint({"item_id", *FACETS})
+
+
+def test_answers_and_judge_are_told_apart_by_the_components_that_made_them():
+    """Forty logs of 80 questions, 4 answers each, each judged 3 times: means and coverage."""
+    rng = np.random.default_rng(15)
+    truth = {"item_id": 1.0, "item_id x responder": 0.5, "residual": 0.25}
+    n, shape = 40, (40, 80, 4, 3)
+    scores = rng.normal(0, 1, (*shape[:2], 1, 1)) + rng.normal(0, 0.5**0.5, (*shape[:3], 1))
+    scores = scores + rng.normal(0, 0.5, shape)
+    item, answer, repeat = (axis.ravel() for axis in np.indices(shape[1:]))
+    covered = dict.fromkeys(truth, 0)
+    estimates = []
+    for one in scores:
+        frame = pl.DataFrame({
+            "item_id": item.astype(str), "responder": [f"answer {k}" for k in answer],
+            "replication": repeat, "score": one.ravel(),
+        })  # fmt: skip
+        found = variance_table(frame.lazy(), nested=["responder"])
+        assert found["component"].to_list() == list(truth)
+        estimates.append(found["estimate"])
+        for name, low, high in found.select("component", "low", "high").iter_rows():
+            covered[name] += low <= truth[name] <= high
+    assert np.mean(estimates, axis=0) == pytest.approx(list(truth.values()), abs=0.05)
+    # 33 of 40 or fewer at .95 each: 2 in 10,000.
+    assert min(covered.values()) > 0.825 * n, covered

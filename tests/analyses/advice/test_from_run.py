@@ -152,3 +152,8 @@ def test_right_options_of_a_run_become_gold():
     judged = Judged(frame=frame, run=run)
     found = reducing.with_gold(judged).frame.collect().sort("protocol", "item_id")
     assert found["gold"].to_list() == ["x", None, None]
+
+
+def test_a_facet_nested_in_questions_must_be_there(files, capsys):
+    assert main(["advise", files[0], "--nested", "respnder"]) == 2
+    assert "'respnder' is no facet here" in capsys.readouterr().err

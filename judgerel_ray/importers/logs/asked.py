@@ -1,0 +1,142 @@
+"""Items of a tool's log: its questions with their answers fixed, or what its judge was asked."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+
+from judgerel_ray.benchmarks.log import LoggedAnswer, logged_items
+from judgerel_ray.benchmarks.record import Record
+from judgerel_ray.core import Item, Outcome, ReadingWarning
+from judgerel_ray.importers.logs.collect import LOG_FORMATS, format_of, log_files, log_rows
+from judgerel_ray.importers.logs.reading import is_zip, sight
+from judgerel_ray.importers.logs.row import PEOPLE, Row
+
+_JSON = (".json", ".jsonl", ".ndjson")
+
+
+def is_log(path: str) -> bool:
+    """Whether a file is of a format of `LOG_FORMATS`; a table of judgments is of none.
+
+    Raises
+    ------
+    SweepError
+        If it cannot be read.
+    """
+    name = path
+    for packed in (".gz", ".bz2", ".xz"):
+        name = name.removesuffix(packed)
+    if not name.endswith(_JSON) and not is_zip(path):
+        return False
+    seen = sight(path)
+    return any(one.known(seen) for one in LOG_FORMATS.values())
+
+
+def log_items(paths: Sequence[str], *, prompts: bool = False) -> tuple[Item, ...]:
+    r"""Read logs of tools as items, so that a sweep asks judges about the same answers again.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Files, folders of them, or patterns, as of :func:`.import_logs`.
+    prompts : bool
+        Whether options are the prompts that the log's judge was asked, whole, in the place of
+        answers; a template whose text is ``{prediction}`` alone asks them again as they are.
+
+    Returns
+    -------
+    tuple of Item
+        One a question, and with `prompts` one a question and criterion where there are several;
+        ``gold`` is the target or rubric that the judge compared with.
+
+    Raises
+    ------
+    SweepError
+        If a log does not hold what was judged, or with `prompts` not what was asked, or compares
+        pairs of answers.
+
+    Warns
+    -----
+    ReadingWarning
+        Where some judgments hold no prompt (their grader failed), and are left out.
+
+    Examples
+    --------
+    >>> import json, tempfile, pathlib
+    >>> metric = {"name": "right", "success": True, "evaluationModel": "g"}
+    >>> cases = [{"name": "a", "input": "2 + 2?", "actualOutput": text, "metricsData": [metric]}
+    ...          for text in ("4", "four")]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "run.json")
+    ...     _ = file.write_text(json.dumps({"testCases": cases}))
+    ...     [option.text for option in log_items([str(file)])[0].options]
+    ['4', 'four']
+    """
+    files = log_files(paths)
+    rows = [
+        (file, nth, row)
+        for file in files
+        for nth, row in enumerate(log_rows(format_of(file), file), start=1)
+        if row.outcome is not Outcome.FAILED and row.judge != PEOPLE
+    ]
+    return logged_items(_prompts(rows) if prompts else _answers(rows), path=", ".join(files[:3]))
+
+
+def _answers(rows: Sequence[tuple[str, int, Row]]) -> Iterator[LoggedAnswer]:
+    """What was judged; what was asked in other words (another prompt) is an item of its own."""
+    asked: dict[str, list[str]] = {}
+    holds_answers = any(row.answer is not None for _, _, row in rows)
+    for file, nth, row in rows:
+        record = _record(file, nth, row)
+        if row.question is None or not holds_answers:
+            what = "question" if row.question is None else "answers"
+            raise record.wrong(
+                f"the log does not hold the {what} that its judge judged",
+                hint="--prompts, for what the judge was asked" if row.prompt else None,
+            )
+        wordings = asked.setdefault(row.item_id, [])
+        if row.question not in wordings:
+            wordings.append(row.question)
+        word = 1 + wordings.index(row.question)
+        yield LoggedAnswer(
+            record=record, item_id=row.item_id if word == 1 else f"{row.item_id}, prompt {word}",
+            question=row.question, answer=row.answer or "", responder=row.responder or "answer",
+            context=row.context, gold=row.reference, benchmark=row.benchmark or "log",
+        )  # fmt: skip
+
+
+def _prompts(rows: Sequence[tuple[str, int, Row]]) -> Iterator[LoggedAnswer]:
+    """What the judge was asked about each answer."""
+    n_without = sum(row.prompt is None for _, _, row in rows)
+    if 0 < n_without < len(rows):
+        note = f"{n_without} of {len(rows)} judgments hold no prompt of the judge and are left out"
+        warnings.warn(ReadingWarning(note), stacklevel=4)
+    criteria = {row.criterion for _, _, row in rows}
+    questions: dict[str, str] = {}
+    for file, nth, row in rows:
+        record = _record(file, nth, row)
+        if row.prompt is None:
+            if n_without == len(rows):
+                raise record.wrong(
+                    "the log does not hold the prompts that its judge was asked",
+                    hint="leave out --prompts, and ask by a template of your own",
+                )
+            continue
+        name = f"{row.item_id}: {row.criterion}" if len(criteria) > 1 else row.item_id
+        question = questions.setdefault(name, row.question or row.prompt)
+        yield LoggedAnswer(
+            record=record, item_id=name, question=question, answer=row.prompt,
+            responder=row.responder or "answer", gold=row.reference,
+            category=row.criterion or "log", benchmark=row.benchmark or "log",
+        )  # fmt: skip
+
+
+def _record(file: str, nth: int, row: Row) -> Record:
+    """Where a judgment stands; pairs are refused."""
+    record = Record(fields={}, place={"file": file, "judgment": nth, "item": row.item_id})
+    if row.n_options is not None or row.option_order is not None:
+        raise record.wrong(
+            "the log compares pairs, and items of a log are single answers",
+            hint="a plain file of items with the answers as options",
+        )
+    return record

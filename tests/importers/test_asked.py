@@ -1,0 +1,141 @@
+"""Items of logs that tools wrote: answers fixed, or the judge's prompts, to be judged again."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import judgerel_ray
+from judgerel_ray.cli import main
+from judgerel_ray.core import ReadingWarning, SweepError
+from judgerel_ray.importers.logs.asked import log_items
+
+LOGS = Path(__file__).parent / "logs"
+INSPECT = str(LOGS / "inspect-0.3.285.eval")
+PROMPTFOO = str(LOGS / "promptfoo-0.121.20.jsonl")
+
+
+def results(tmp_path, *changes):
+    """A log of promptfoo with the first result changed in several ways."""
+    first = json.loads(Path(PROMPTFOO).read_text().splitlines()[0])
+    file = tmp_path / "results.jsonl"
+    file.write_text("".join(f"{json.dumps({**first, **one})}\n" for one in changes))
+    return str(file)
+
+
+def test_an_answer_that_came_twice_is_one_option_and_another_wording_another_item(tmp_path):
+    other = {"promptIdx": 1, "prompt": {"raw": "What is 2 + 2?"}, "response": {"output": "Four."}}
+    plain, asked_otherwise = log_items([results(tmp_path, {}, {"testIdx": 9}, other)])
+    assert [one.text for one in plain.options] == ["4"]
+    assert asked_otherwise.item_id == f"{plain.item_id}, prompt 2"
+    assert [one.option_id for one in asked_otherwise.options] == ["answerer, prompt 1"]
+
+
+def test_a_judgment_without_its_prompt_is_left_out_and_said():
+    with pytest.warns(ReadingWarning, match="1 of 6 judgments hold no prompt of the judge"):
+        items = log_items([PROMPTFOO], prompts=True)
+    assert [len(one.options) for one in items] == [2, 3]
+
+
+def test_criteria_have_a_prompt_each(tmp_path):
+    components = [
+        {"assertion": {"type": "llm-rubric", "metric": name, "value": name}, "pass": True,
+         "score": 1, "metadata": {"renderedGradingPrompt": f"Is it {name}?"}}
+        for name in ("short", "kind")
+    ]  # fmt: skip
+    log = results(tmp_path, {"gradingResult": {"componentResults": components}})
+    items = log_items([log], prompts=True)
+    assert [(one.category, one.gold, one.options[0].text) for one in items] == [
+        ("short", "short", "Is it short?"), ("kind", "kind", "Is it kind?")
+    ]  # fmt: skip
+    assert [len(one.options) for one in log_items([log])] == [1]
+
+
+PAIR = '{"question_id": 1, "model_1": "m", "model_2": "n", "g1_winner": "tie", "judge": ["g", "p"]}'
+BATCH = '{"custom_id": "q", "response": {"body": {"choices": [{"message": {"content": "A"}}]}}}'
+SINGLE = (
+    '{"question_id": 1, "model": "m", "judge": ["g", "p"], "judgment": "[[7]]", "score": 7, '
+    '"user_prompt": "Rate it."}'
+)
+
+
+@pytest.mark.parametrize(
+    ("log", "prompts", "message"),
+    [
+        (PAIR, False, "compares pairs"),
+        (BATCH, False, "does not hold the question"),
+        (BATCH, True, "does not hold the prompts"),
+        (SINGLE, False, "does not hold the answers.*--prompts"),
+    ],
+)
+def test_a_log_without_what_was_judged_is_refused(tmp_path, log, prompts, message):
+    file = tmp_path / "log.jsonl"
+    file.write_text(log)
+    with pytest.raises(SweepError, match=message):
+        log_items([str(file)], prompts=prompts)
+
+
+def test_prompts_are_of_logs_of_tools(tmp_path, capsys):
+    file, out = tmp_path / "log.csv", str(tmp_path / "items.parquet")
+    file.write_text("id,input,output\na,2 + 2?,4\n")
+    assert main(["items", "log", str(file), "--out", out, "--prompts"]) == 2
+    assert "logs of tools" in capsys.readouterr().err
+    assert main(["items", "log", str(file), "--out", out]) == 0
+
+
+def test_items_are_written_from_the_command_line_by_pattern(tmp_path, capsys):
+    out = tmp_path / "items.parquet"
+    assert main(["items", "log", f"{LOGS}/i*.eval", "--out", str(out), "--prompts"]) == 0
+    assert "wrote 2 items" in capsys.readouterr().out
+    assert pl.read_parquet(out)["options"][0][0]["text"].startswith("\nYou are assessing")
+
+
+SWEEP = """name = "again"
+[[judge]]
+name = "grader"
+engine = "simulated"
+model = "dirichlet"
+gpus = 0
+[[ask]]
+protocol = "correctness"
+benchmark = "log"
+path = "items.parquet"
+templates = ["graded"]
+replications = 8
+reader = "last"
+"""
+TEMPLATE = """verdict = "last"
+[form]
+pattern = 'GRADE: (?P<verdict>[CPI])'
+example = "It meets the criterion. GRADE: {verdict}"
+options = [["C"], ["I", "P"]]
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.ray
+def test_a_log_is_judged_again_and_its_variance_split(tmp_path, capsys, monkeypatch):
+    """From a log that Inspect wrote to how much of the variance is the model's and the judge's."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "graded").mkdir()
+    (tmp_path / "graded/template.toml").write_text(TEMPLATE)
+    (tmp_path / "graded/question.txt").write_text("{prediction}\n")
+    (tmp_path / "sweep.toml").write_text(SWEEP)
+    judgerel_ray.items("log", INSPECT, out="items.parquet", prompts=True)
+    asked = [one.text for item in log_items([INSPECT], prompts=True) for one in item.options]
+    assert main(["run", "sweep.toml", "--out", "run"]) == 0
+    rows = pl.read_parquet("run/data/**/*.parquet")
+    assert (rows.height, rows["responder"].n_unique()) == (8 * len(asked), 2)
+    # One-way nested analysis of variance, of shares of correct verdicts, by hand.
+    correct = (pl.col("verdict") == "correct").cast(pl.Float64)
+    means = rows.group_by("item_id", "responder").agg(correct.mean(), correct.var().alias("own"))
+    residual = 2 * means["own"].mean()  # both verdicts have this variance: Gini's is their sum
+    between = 2 * means.group_by("item_id").agg(pl.col("verdict").var())["verdict"].mean()
+    found = judgerel_ray.advise("run", nested="responder").components
+    estimates = dict(found.select("component", "estimate").rows())
+    assert estimates["residual"] == pytest.approx(residual)
+    assert estimates["item_id x responder"] == pytest.approx(between - residual / 8)
+    capsys.readouterr()
+    assert main(["advise", "run", "--nested", "responder"]) == 0
+    assert "between judgments of one answer" in " ".join(capsys.readouterr().out.split())

@@ -1,0 +1,72 @@
+"""Logs that their tools wrote: every verdict is the one that was put into the judge's mouth."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from judgerel_ray.importers.logs.asked import log_items
+from judgerel_ray.importers.logs.collect import format_of, import_logs
+
+LOGS = Path(__file__).parent / "logs"
+SAID = {
+    "inspect-0.3.285.eval": [
+        ("capital", "mockllm/grader", 0, "partial", None),
+        ("capital", "mockllm/grader", 1, "incorrect", None),
+        ("sum", "mockllm/grader", 0, "correct", None),
+        ("sum", "mockllm/grader", 1, None, "unparsed"),
+    ],
+    "promptfoo-0.121.20.jsonl": [
+        ("2 + 2?", "file://grader.js", 0, "pass", None),
+        ("2 + 2?", "file://grader.js", 1, "fail", None),
+        ("2 + 2?", "file://grader.js", 2, None, "unparsed"),
+        ("The capital of France?", "file://grader.js", 0, "pass", None),
+        ("The capital of France?", "file://grader.js", 1, "pass", None),
+        ("The capital of France?", "file://grader.js", 2, "fail", None),
+    ],
+    "deepeval-4.3.1.json": [
+        ("2 + 2?", "tiny-judge", 0, "pass", None),
+        ("2 + 2?", "tiny-judge", 1, "fail", None),
+        ("The capital of France?", "tiny-judge", 0, None, "unparsed"),
+        ("The capital of France?", "tiny-judge", 1, "pass", None),
+        ("The colour of the sky?", "tiny-judge", 0, "pass", None),
+        ("The colour of the sky?", "tiny-judge", 1, "pass", None),
+    ],
+}
+EACH = pytest.mark.parametrize("name", SAID)
+quiet = pytest.mark.filterwarnings("ignore::judgerel_ray.core.ReadingWarning")
+
+
+def test_every_log_is_read():
+    assert {file.name for file in LOGS.iterdir()} - {"README.md"} == set(SAID)
+
+
+@quiet
+@EACH
+def test_what_the_judge_said_is_what_is_read(name):
+    path = str(LOGS / name)
+    assert format_of(path) == name.partition("-")[0]
+    found = import_logs("auto", [path])
+    named = pl.col("item_id").str.replace("#.*", "")
+    assert found.select(named, "judge", "replication", "verdict", "outcome").rows() == SAID[name]
+
+
+@quiet
+@EACH
+def test_answers_of_the_log_are_options_with_what_was_right(name):
+    items = {one.question: one for one in log_items([str(LOGS / name)])}
+    answers = [one.text for one in items["2 + 2?"].options]
+    assert answers == {"i": ["4", "Paris"], "p": ["4", "four", "5"], "d": ["4", "5"]}[name[0]]
+    assert items["2 + 2?"].gold == {"p": "Says that it is 4"}.get(name[0], "4")
+
+
+@pytest.mark.parametrize(
+    ("name", "n"), [("inspect-0.3.285.eval", 2), ("promptfoo-0.121.20.jsonl", 2)]
+)
+@quiet
+def test_prompts_are_the_judges_own(name, n):
+    items = log_items([str(LOGS / name)], prompts=True)
+    shown = next(one for one in items if one.question == "2 + 2?").options
+    assert len(shown) == n
+    assert shown[0].text.count("2 + 2?") == (name[0] == "i")
+    assert "[Submission]: 4" in shown[0].text or "<Output>\n4\n</Output>" in shown[0].text
