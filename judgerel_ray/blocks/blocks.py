@@ -11,6 +11,17 @@ import polars as pl
 from judgerel_ray.blocks.words import Row, cell, interval, number
 
 
+def anchor(title: str) -> str:
+    """Name the place of a section by its title.
+
+    Examples
+    --------
+    >>> anchor("What came back")
+    'what-came-back'
+    """
+    return "-".join("".join(c if c.isalnum() else " " for c in title).lower().split())
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A piece of a paragraph that looks different.
@@ -20,11 +31,23 @@ class Span:
     text : str
         What it says.
     kind : str
-        ``code`` for what is typed, ``strong`` for what must not be missed.
+        ``code`` for what is typed, ``strong`` for what must not be missed, ``section`` for the
+        title of a section, which is linked to.
     """
 
     text: str
     kind: str
+
+    @property
+    def anchor(self) -> str:
+        """Of the section that it names.
+
+        Examples
+        --------
+        >>> Span("What came back", "section").anchor
+        'what-came-back'
+        """
+        return anchor(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +59,8 @@ class Paragraph:
     text : str or sequence of str and Span
         What it says.
     kind : str
-        ``lead`` for what comes first, ``soft`` for what explains.
+        ``lead`` for what comes first, ``soft`` for what explains; ``met``, ``missed`` and ``open``
+        for verdicts.
     """
 
     text: str | Sequence[str | Span]
@@ -317,10 +341,14 @@ class Gallery:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what it is about; nothing is shown where that is nothing."""
+    """A heading and what it is about; nothing is shown where that is nothing.
+
+    Where it `is_folded`, a page folds it away under its heading.
+    """
 
     title: str
     blocks: Sequence[Block]
+    is_folded: bool = False
 
     @property
     def anchor(self) -> str:
@@ -331,7 +359,7 @@ class Section:
         >>> Section("What came back", []).anchor
         'what-came-back'
         """
-        return "-".join("".join(c if c.isalnum() else " " for c in self.title).lower().split())
+        return anchor(self.title)
 
 
 Block: TypeAlias = (

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from judgerel_ray.analyses.correction.show import correction_blocks
+from judgerel_ray.analyses.correction.tables import CorrectionTables
 from judgerel_ray.analyses.distributions.show import settled_blocks
 from judgerel_ray.analyses.reliability.figures import alpha_charts
 from judgerel_ray.analyses.reliability.headlines import WARNINGS, cautions, group_leads
@@ -26,6 +28,8 @@ from judgerel_ray.blocks.html import rendered_page
 from judgerel_ray.blocks.ordering import in_order
 from judgerel_ray.blocks.words import group_columns
 from judgerel_ray.reporting.chances import Probabilities, probability_lead, probability_sections
+from judgerel_ray.reporting.first_screen import UNSTABLE, first_screen
+from judgerel_ray.reporting.replies import Replies, reply_blocks
 from judgerel_ray.reporting.unfinished import no_verdicts, unfinished_notice
 
 _FOOTER = (
@@ -66,6 +70,13 @@ class Measured:
         From :func:`judgerel_ray.analyses.serving.noise.serving_noise`.
     sections : sequence of Block
         Of the other analyses, as their verbs name them.
+    requirements : pl.DataFrame, optional
+        From :func:`judgerel_ray.analyses.gate.from_run.gate_by_default`: the first screen.
+    corrected : CorrectionTables, optional
+        Scores corrected by what people said of some items.
+    replies : mapping of tuple to DataFrame, optional
+        What was replied to the least stable questions, by the columns of `unstable` before
+        ``agreement``.
     """
 
     coefficients: pl.DataFrame
@@ -76,6 +87,9 @@ class Measured:
     failures: pl.DataFrame | None = None
     serving: pl.DataFrame | None = None
     sections: Sequence[Block] = ()
+    requirements: pl.DataFrame | None = None
+    corrected: CorrectionTables | None = None
+    replies: Replies | None = None
 
 
 def render_report(
@@ -130,35 +144,63 @@ def render_report(
     (False, True)
     """
     measured = _ordered(measured) if measured else None
-    lead = [*(_lead(measured) if measured else ()), *probability_lead(probabilities)]
+    lead = [*(_lead(measured, questions) if measured else ()), *probability_lead(probabilities)]
     return rendered_page(
         "reporting/page.html",
         title=title,
         notice=unfinished_notice(standing) if standing else [],
         blocks=[
             *(lead or no_verdicts(absent)),
-            *([Section("What was asked", [Facts(asked)])] if asked else ()),
-            *probability_sections(probabilities, questions),
-            *(_measured(measured, questions) if measured else ()),
-            Section("Candidate answers", answer_section(answers)),
+            *map(
+                _folded,
+                [
+                    *(_steadiness(measured) if measured else ()),
+                    *([Section("What was asked", [Facts(asked)])] if asked else ()),
+                    *probability_sections(probabilities, questions),
+                    *(_measured(measured, questions) if measured else ()),
+                    Section("Candidate answers", answer_section(answers)),
+                ],
+            ),
         ],
         footer=_FOOTER if measured else "",
     )
 
 
-def _lead(measured: Measured) -> list[Block]:
-    """What a reader should know first."""
+def _folded(block: Block) -> Block:
+    """A section under its heading alone, until somebody opens it."""
+    return replace(block, is_folded=True) if isinstance(block, Section) else block
+
+
+def _lead(measured: Measured, questions: Questions | None) -> list[Block]:
+    """What a reader should know first: may they decide, and what makes that worth less."""
     lines = [
         *failure_lines(measured.failures, measured.outcomes),
         *cautions(measured.coefficients),
     ]
-    found: list[Block] = [Lines(lines, "cautions")] if lines else []
+    found: list[Block] = []
+    if measured.requirements is not None:
+        tables = measured.corrected
+        found += first_screen(
+            measured.requirements, measured.coefficients, measured.unstable,
+            corrected=None if tables is None else tables.estimates, questions=questions,
+        )  # fmt: skip
+    found += [Lines(lines, "cautions")] if lines else []
     leads = group_leads(measured.coefficients)
     if len(leads) == 1 and leads[0][0].code not in WARNINGS:
         found.append(Paragraph(leads[0][1], "lead"))
-    if table := headline_table(measured.coefficients):
-        found += [*table, Paragraph(_HOW_TO_READ, "soft")]
     return found
+
+
+def _steadiness(measured: Measured) -> list[Block]:
+    """How often two judgments of an item agree."""
+    table = headline_table(measured.coefficients)
+    how = [*table, Paragraph(_HOW_TO_READ, "soft")] if table else []
+    labelled = measured.corrected
+    shown = labelled and {name: one for name, one in labelled.tables().items() if one.width}
+    return [
+        Section("Agreement with itself", how),
+        Section("Scores without the judge's errors", correction_blocks(shown) if shown else []),
+    ]
 
 
 def _ordered(measured: Measured) -> Measured:
@@ -189,7 +231,11 @@ def _measured(measured: Measured, questions: Questions | None) -> list[Block]:
         Section("Where the verdicts fall", place_section(measured.positions)),
         Section("All coefficients", coefficient_section(coefficients)),
         Section(
-            "The least stable questions", unstable_section(measured.unstable, groups, questions)
+            UNSTABLE,
+            [
+                *unstable_section(measured.unstable, groups, questions),
+                *reply_blocks(measured.replies or {}, measured.unstable, questions),
+            ],
         ),
     ]
 

@@ -9,7 +9,11 @@ from pkgutil import resolve_name
 
 import polars as pl
 
+from judgerel_ray.analyses.correction.labels import read_labels
+from judgerel_ray.analyses.correction.tables import correction_tables
+from judgerel_ray.analyses.correction.units import labelled_units
 from judgerel_ray.analyses.distributions.from_run import settled_of
+from judgerel_ray.analyses.gate.from_run import gate_by_default
 from judgerel_ray.analyses.ratings.page import RatingOptions, unknown_scales, with_scales
 from judgerel_ray.analyses.reliability.basis import failures_of, unread_damage
 from judgerel_ray.analyses.reliability.positions import verdict_positions
@@ -45,6 +49,7 @@ from judgerel_ray.reporting.chances import (
     with_weighted,
 )
 from judgerel_ray.reporting.html import Measured, render_report
+from judgerel_ray.reporting.replies import replies_to
 from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, reading, scan_judgments
 from judgerel_ray.store.outputs import output_to
 from judgerel_ray.store.status import read_status
@@ -53,11 +58,17 @@ _MOST_REASONS = 3  # of each judge; the rest lies in errors/
 
 
 def report_path(
-    path: str | Given, out: str, options: RatingOptions | None = None, *, force: bool = False
+    path: str | Given,
+    out: str,
+    options: RatingOptions | None = None,
+    *,
+    labels: str | None = None,
+    force: bool = False,
 ) -> str:
     """Write the report of a run directory or a file of judgments; return where it is.
 
-    Of ratings `options` say what they are held against and how scales are compared.
+    Of ratings `options` say what they are held against and how scales are compared. By `labels`
+    of some items, as of :func:`judgerel_ray.correct`, scores are corrected.
 
     A run without any verdict (it only wrote answers, or nothing landed yet) has a page, too: it
     says so, and so does the text returned.
@@ -80,7 +91,7 @@ def report_path(
     if lacks := not_drawn():
         warnings.warn(ReadingWarning(lacks), stacklevel=2)
     options = options or RatingOptions()
-    reads = (str(path), options.reference, options.outside, *options.scale_files)
+    reads = (str(path), options.reference, options.outside, labels, *options.scale_files)
     output = output_to(out, "report", reads=reads, force=force)
     with reading(str(path)):
         opened = open_judgments(path, reads=["confidence", GOLD], empty=True)
@@ -88,7 +99,7 @@ def report_path(
         judged = with_scales(replicated(opened), options)
         probabilities = with_weighted(probabilities, judged, options)
         absent = _absent(judged)
-        measured = None if absent else _measured(judged, options)
+        measured = None if absent else _measured(judged, options, labels)
         page = render_report(
             measured,
             title=_title(judged, str(path)),
@@ -119,13 +130,19 @@ def _sections(judged: Judged, options: RatingOptions) -> list[Block]:
     return [block for make in makers for block in make(judged, options)]
 
 
-def _measured(judged: Judged, options: RatingOptions) -> Measured:
+def _measured(judged: Judged, options: RatingOptions, labels: str | None) -> Measured:
     """What reducers find."""
     coefficients = tolerated(judged, ReduceOptions())
+    unstable = least_stable(judged.source)
+    corrected = None
+    if labels is not None:
+        given_labels = read_labels(labels)
+        units, missed = labelled_units(judged, given_labels, file=labels)
+        corrected = correction_tables(units, labelled_by=given_labels.columns, n_unmatched=missed)
     return Measured(
         coefficients=coefficients,
         outcomes=outcome_table(judged.source),
-        unstable=least_stable(judged.source),
+        unstable=unstable,
         positions=verdict_positions(
             judged.frame, by=group_columns(coefficients), menus=judged.menus
         ),
@@ -133,6 +150,9 @@ def _measured(judged: Judged, options: RatingOptions) -> Measured:
         failures=failures_of(judged, coefficients),
         serving=serving_of(judged, coefficients),
         sections=_sections(judged, options),
+        requirements=gate_by_default(judged, coefficients),
+        corrected=corrected,
+        replies=replies_to(judged, unstable),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
+from judgerel_ray.analyses.correction.verb import CorrectRequest
 from judgerel_ray.analyses.ratings.verb import RankRequest, scale_files
 from judgerel_ray.core.verb import FORCE, Named, flag, flag_of, verb
 from judgerel_ray.counting.given import given
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from judgerel_ray.counting.given import Given, Judgments
 
 _RANKS = {one.name: {"flag": flag_of(one)} for one in RankRequest.__dataclass_fields__.values()}
+
+_LABELS = {"flag": flag_of(CorrectRequest.__dataclass_fields__["labels"])}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +36,7 @@ class ReportRequest(Named):
         default=None, metadata=flag("agreement of ratings with a judge, human, or a file", "WHO")
     )
     outside: str | PathLike[str] | None = field(default=None, metadata=_RANKS["outside"])
+    labels: str | PathLike[str] | None = field(default=None, metadata=_LABELS)
 
 
 @verb(ReportRequest, group="Decide", help="one self-contained page", prints="")
@@ -74,4 +78,5 @@ def report(path: Judgments | Given, asked: ReportRequest) -> str:
         scale=scale_files(asked.scale),
     )
     opened = given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
-    return report_path(opened, fspath(asked.out), options, force=asked.force)
+    labels = None if asked.labels is None else fspath(asked.labels)
+    return report_path(opened, fspath(asked.out), options, labels=labels, force=asked.force)

@@ -131,7 +131,9 @@ def test_a_judge_alone_is_read_aloud_and_several_stand_in_a_table(page):
 
 
 def test_coefficients_are_folded_away_by_group_and_estimators_are_notes(page):
-    assert page.count("<details>") == page.count("<summary>") == 5
+    sections = page.count('<details class="section">')
+    assert sections == page.count("<h2>") == 7
+    assert page.count("<details>") == page.count("<summary>") - sections == 5
     first = re.search(r"<details>.*?</details>", page, re.S)[0]
     heads = re.findall(r"<th [^>]*>([^<]*)</th>", first)
     assert heads[0] == "coefficient"

@@ -182,12 +182,18 @@ def _cells(row: Row, groups: Sequence[str]) -> list[str]:
     value = "" if row["value"] is None else number(row["value"])
     return [
         cell(row["verdict"]), cell(row["requirement"]), group_label(row, known),
-        cell(row["missing"]), value, interval(ends), _more(row),
+        cell(row["missing"]), value, interval(ends), more_words(row),
     ]  # fmt: skip
 
 
-def _more(row: Row) -> str:
-    """What would decide, or why nothing is decided; nothing where it is."""
+def more_words(row: Row) -> str:
+    """Say what would decide, or why nothing is decided; nothing where it is.
+
+    Examples
+    --------
+    >>> more_words({"reason": CROSSES, "more_questions": 1, "more_replications": None})
+    '1 more question'
+    """
     questions, again = row["more_questions"], row["more_replications"]
     if row["reason"] is None:
         return ""

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 import polars as pl
 
 from judgerel_ray.analyses.ratings.cells import MEASURES, rank_cell
+from judgerel_ray.analyses.reliability.figures import row_figure
 from judgerel_ray.blocks.blocks import Axis, Figure, Mark
 from judgerel_ray.blocks.columns import varying_groups
-from judgerel_ray.blocks.words import Row, cell, estimate, group_label, number
+from judgerel_ray.blocks.words import Row, cell, group_label
 
-_ROW = 20.0  # height of a line in a figure
-_BAND = 1.96  # standard deviations on either side: where 95 % of noise falls
 _WITHIN = ("definition",)
-_QUARTERS = (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def own_figures(own: pl.DataFrame) -> list[Figure]:
@@ -67,7 +64,7 @@ def _figures(
         if rows:
             label = group_label(rows[0], [n for n in names if n == "judge" or n in varying])
             lines = [(_line(row, of, varying, ways=ways), row) for row in rows]
-            found.append(_row_figure(lines, title=title, label=label or "all ratings"))
+            found.append(row_figure(lines, title=title, label=label or "all ratings"))
     return found
 
 
@@ -76,73 +73,6 @@ def _line(row: Row, of: str, varying: Sequence[str], *, ways: bool) -> str:
     within = [cell(row[name]) for name in _WITHIN if name in varying and row[name] is not None]
     how = [str(row["mapping"])] if ways and row["mapping"] != "minmax" else []
     return ", ".join([str(row[of]), *how, *within])
-
-
-def _row_figure(lines: Sequence[tuple[str, Row]], *, title: str, label: str) -> Figure:
-    """One figure: alpha with its interval, the band of noise, and the ceiling where there is."""
-    start = max(-1.0, min(0.0, *(_least(row) for _, row in lines)))
-    drawn = _row_frame(lines)
-    floors = drawn.drop_nulls("noise_low")
-    return Figure(
-        title=f"{title}, {label}",
-        description="; ".join(f"{name}: {_value_text(row)}" for name, row in lines),
-        caption=label,
-        x=Axis(title="alpha", start=start, values=[q for q in _QUARTERS if q >= start], grid=True),
-        y=Axis(start=len(lines), end=0, shown=False),
-        width=206,
-        height=_ROW * len(lines),
-        marks=[
-            Mark(shape="text", style="name_before", data=drawn, y="row", label="name"),
-            *(
-                Mark(shape="bar", style="band", data=floors, x="noise_low", x2="noise_high",
-                     y="row")
-                for _ in floors.head(1).rows()
-            ),
-            Mark(shape="rule", style="stated", data=drawn, x="ceiling", y="above", y2="below"),
-            Mark(shape="rule", style="interval", data=drawn, x="low", x2="high", y="row"),
-            Mark(shape="point", style="point", data=drawn, x="alpha", y="row", label="label",
-                 hollow="noise"),
-        ],
-    )  # fmt: skip
-
-
-def _row_frame(lines: Sequence[tuple[str, Row]]) -> pl.DataFrame:
-    """What stands on each line."""
-    numbers = ("row", "above", "below", "alpha", "low", "high", "ceiling", "noise_low",
-               "noise_high")  # fmt: skip
-    kinds = dict.fromkeys(numbers, pl.Float64())
-    words = {"name": pl.String(), "label": pl.String(), "noise": pl.Boolean()}
-    rows = []
-    for place, (name, row) in enumerate(lines):
-        floor, half = _number(row, "noise_floor", 0.0), _BAND * _number(row, "noise_floor_sd", 0.0)
-        ends = [None, None] if row["noise_floor"] is None else [floor - half, floor + half]
-        rows.append(
-            {
-                "row": place + 0.5, "above": place + 0.1, "below": place + 0.9,
-                "alpha": row["value"], "low": row["low"], "high": row["high"],
-                "ceiling": row.get("ceiling"), "noise_low": ends[0], "noise_high": ends[1],
-                "name": name, "label": f"{name}: {_value_text(row)}", "noise": bool(row["noise"]),
-            }
-        )  # fmt: skip
-    return pl.DataFrame(rows, schema={**kinds, **words})
-
-
-def _least(row: Row) -> float:
-    """The lowest number drawn on a line."""
-    floor = _number(row, "noise_floor", 0.0) - _BAND * _number(row, "noise_floor_sd", 0.0)
-    return min(_number(row, "low", 0.0), _number(row, "value", 0.0), floor)
-
-
-def _value_text(row: Row) -> str:
-    """A value with its interval, and its ceiling where there is one."""
-    ceiling = row.get("ceiling")
-    return estimate(row) + ("" if ceiling is None else f", ceiling {number(ceiling)}")
-
-
-def _number(row: Row, name: str, otherwise: float) -> float:
-    """A number of a row, or another where there is none."""
-    value = row[name]
-    return otherwise if value is None else cast(float, value)
 
 
 def rank_figures(ranks: pl.DataFrame) -> list[Figure]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import polars as pl
 
 from judgerel_ray.blocks.blocks import Axis, Figure, Mark
 from judgerel_ray.blocks.ordering import in_order
-from judgerel_ray.blocks.words import cell, estimate, group_columns, group_label
+from judgerel_ray.blocks.words import Row, cell, estimate, group_columns, group_label, number
 from judgerel_ray.counting.verdicts.policy import REPRODUCIBILITY
 
 _BAND = 1.96  # standard deviations on either side: where 95 % of noise falls
 _ALPHAS = (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
+_ROW = 20.0  # height of a line in a figure
+MOST_LINES = 24
+"""Groups that a figure of groups has room for."""
 _ALONE = 0.025  # of the axis on either side, so that a lone temperature's band can be seen
 
 
@@ -55,12 +59,53 @@ def alpha_charts(coefficients: pl.DataFrame) -> tuple[Figure, ...]:
     alphas = in_order(alphas.unique(keys, keep="first", maintain_order=True), keys)
     parts = alphas.partition_by(rest, maintain_order=True) if rest else [alphas]
     hottest = float(alphas.select(pl.col("temperature").max()).item())
-    start, hottest = max(-1.0, min(0.0, _least(alphas))), max(1.0, hottest)
+    start, hottest = max(-1.0, min(0.0, _lowest(alphas))), max(1.0, hottest)
     varying = [name for name in rest if name == "judge" or alphas[name].n_unique() > 1]
     return tuple(_figure(part, varying, start, hottest) for part in parts)
 
 
-def _least(alphas: pl.DataFrame) -> float:
+def floor_figure(coefficients: pl.DataFrame) -> list[Figure]:
+    """Draw what leads of alpha in every group, with its noise floor: one figure, a line a group.
+
+    Parameters
+    ----------
+    coefficients : pl.DataFrame
+        From :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
+
+    Returns
+    -------
+    list of Figure
+        None where alpha is defined nowhere; the first `MOST_LINES` groups where there are more.
+
+    Examples
+    --------
+    >>> floor_figure(pl.DataFrame({"coefficient": ["valid_rate"]}))
+    []
+    """
+    columns = [*group_columns(coefficients)]
+    alphas = coefficients.filter(pl.col("coefficient") == "krippendorff_alpha")
+    if alphas.is_empty():
+        return []
+    firsts = alphas.unique(columns, keep="first", maintain_order=True) if columns else alphas[:1]
+    rows = firsts.filter(pl.col("value").is_not_null()).to_dicts()
+    if not rows:
+        return []
+    varying = [name for name in columns if name == "judge" or firsts[name].n_unique() > 1]
+    known = {row["conditions"] for row in rows}
+    what = known.pop().capitalize() if len(known) == 1 else "Agreement"
+    lines = [(_line(row, varying, several=bool(known)), row) for row in rows[:MOST_LINES]]
+    left = len(rows) - len(lines)
+    label = f"the first {len(lines)} of {len(rows)} groups" if left else "every judge"
+    return [row_figure(lines, title=f"{what} (alpha) and its noise floor", label=label)]
+
+
+def _line(row: Row, columns: Sequence[str], *, several: bool) -> str:
+    """What a line is called; and what is compared, where that differs."""
+    label = group_label(row, columns) or "all judgments"
+    return f"{label} ({row['conditions']})" if several else label
+
+
+def _lowest(alphas: pl.DataFrame) -> float:
     """The lowest number drawn."""
     floor = pl.col("noise_floor") - _BAND * pl.col("noise_floor_sd")
     return float(alphas.select(pl.min_horizontal("value", "low", floor).min()).item())
@@ -106,3 +151,78 @@ def _band(part: pl.DataFrame, hottest: float) -> pl.DataFrame:
     return pl.concat(
         [found.head(1).with_columns(before), found, found.tail(1).with_columns(around)]
     )
+
+
+def row_figure(lines: Sequence[tuple[str, Row]], *, title: str, label: str) -> Figure:
+    """Draw alpha a line each: its interval, the band of noise, and the ceiling where there is.
+
+    Examples
+    --------
+    >>> row = {"value": 0.7, "low": 0.6, "high": 0.8, "noise_floor": 0.0, "noise_floor_sd": 0.05,
+    ...        "noise": False}
+    >>> row_figure([("calm", row)], title="Alpha", label="all").description
+    'calm: 0.700 [0.600, 0.800]'
+    """
+    start = max(-1.0, min(0.0, *(_least(row) for _, row in lines)))
+    drawn = _row_frame(lines)
+    floors = drawn.drop_nulls("noise_low")
+    return Figure(
+        title=f"{title}, {label}",
+        description="; ".join(f"{name}: {_value_text(row)}" for name, row in lines),
+        caption=label,
+        x=Axis(title="alpha", start=start, values=[q for q in _ALPHAS if q >= start], grid=True),
+        y=Axis(start=len(lines), end=0, shown=False),
+        width=206,
+        height=_ROW * len(lines),
+        marks=[
+            Mark(shape="text", style="name_before", data=drawn, y="row", label="name"),
+            *(
+                Mark(shape="bar", style="band", data=floors, x="noise_low", x2="noise_high",
+                     y="row")
+                for _ in floors.head(1).rows()
+            ),
+            Mark(shape="rule", style="stated", data=drawn, x="ceiling", y="above", y2="below"),
+            Mark(shape="rule", style="interval", data=drawn, x="low", x2="high", y="row"),
+            Mark(shape="point", style="point", data=drawn, x="alpha", y="row", label="label",
+                 hollow="noise"),
+        ],
+    )  # fmt: skip
+
+
+def _row_frame(lines: Sequence[tuple[str, Row]]) -> pl.DataFrame:
+    """What stands on each line."""
+    numbers = ("row", "above", "below", "alpha", "low", "high", "ceiling", "noise_low",
+               "noise_high")  # fmt: skip
+    kinds = dict.fromkeys(numbers, pl.Float64())
+    words = {"name": pl.String(), "label": pl.String(), "noise": pl.Boolean()}
+    rows = []
+    for place, (name, row) in enumerate(lines):
+        floor, half = _number(row, "noise_floor", 0.0), _BAND * _number(row, "noise_floor_sd", 0.0)
+        ends = [None, None] if row["noise_floor"] is None else [floor - half, floor + half]
+        rows.append(
+            {
+                "row": place + 0.5, "above": place + 0.1, "below": place + 0.9,
+                "alpha": row["value"], "low": row["low"], "high": row["high"],
+                "ceiling": row.get("ceiling"), "noise_low": ends[0], "noise_high": ends[1],
+                "name": name, "label": f"{name}: {_value_text(row)}", "noise": bool(row["noise"]),
+            }
+        )  # fmt: skip
+    return pl.DataFrame(rows, schema={**kinds, **words})
+
+
+def _least(row: Row) -> float:
+    """The lowest number drawn on a line."""
+    floor = _number(row, "noise_floor", 0.0) - _BAND * _number(row, "noise_floor_sd", 0.0)
+    return min(_number(row, "low", 0.0), _number(row, "value", 0.0), floor)
+
+
+def _value_text(row: Row) -> str:
+    """A value with its interval, and its ceiling where there is one."""
+    ceiling = row.get("ceiling")
+    return estimate(row) + ("" if ceiling is None else f", ceiling {number(ceiling)}")
+
+
+def _number(row: Row, name: str, otherwise: float) -> float:
+    """A number of a row, or another where there is none."""
+    value = row[name]
+    return otherwise if value is None else cast(float, value)

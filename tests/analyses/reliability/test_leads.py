@@ -187,7 +187,7 @@ def led(path, tmp_path, capsys, *flags):
     assert main(["report", path, *flags, "--out", str(page)]) == 0
     capsys.readouterr()
     text = page.read_text(encoding="utf-8").replace("\u00a0", " ")
-    above = text[text.index("<h1") : text.index("<h2")]
+    above = text[text.index("<h1") : text.index("<h2>What was asked")]
     return groups, terminal, " ".join(html.unescape(re.sub("<[^>]*>", " ", above)).split()), above
 
 

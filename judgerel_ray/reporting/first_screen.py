@@ -1,0 +1,223 @@
+"""What a page answers first: may these judges decide here, where, what is lacking, whom to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import polars as pl
+
+from judgerel_ray.analyses.gate.show import more_words
+from judgerel_ray.analyses.gate.standing import COLUMNS, CROSSES, Verdict, overall
+from judgerel_ray.analyses.gate.verdicts import SAID, SIGNS, decisions, verdict_line
+from judgerel_ray.analyses.reliability.figures import floor_figure
+from judgerel_ray.analyses.reliability.headlines import first_rows
+from judgerel_ray.analyses.reliability.page import Questions, question_text
+from judgerel_ray.blocks.blocks import (
+    Block,
+    Column,
+    Figures,
+    Lines,
+    Paragraph,
+    Span,
+    Table,
+    key_columns,
+)
+from judgerel_ray.blocks.words import (
+    Row,
+    cell,
+    group_columns,
+    interval,
+    number,
+    percent,
+    percent_interval,
+)
+
+UNSTABLE = "The least stable questions"
+"""Title of the section with the questions that a person should see."""
+_MOST = 8  # verdicts in words; all stand in the table
+_NAMED = 3  # questions by their names
+_SHARES = {
+    "swap_consistency": "same option in another order",
+    "valid_rate": "valid verdicts",
+    "accuracy": "right, where that is known",
+}
+_READ = (
+    "By the requirements that judgerel gate holds where none is given, each by its whole 95 % "
+    "interval. Alpha is 1 where a judge always agrees with itself and 0 where it does as often as "
+    "its own verdicts, shuffled across the questions, would; ± is the standard deviation of that "
+    "noise floor. Repeatability is of the same prompt again; reproducibility is of what should not "
+    "matter (order of the options, template) drawn anew, and is what a decision rests on."
+)
+
+
+def first_screen(
+    requirements: pl.DataFrame,
+    coefficients: pl.DataFrame,
+    unstable: pl.DataFrame,
+    *,
+    corrected: pl.DataFrame | None = None,
+    questions: Questions | None = None,
+) -> list[Block]:
+    """Say whether each judge may decide here: a line each, their numbers, and one figure.
+
+    Parameters
+    ----------
+    requirements : pl.DataFrame
+        Of :func:`judgerel_ray.analyses.gate.from_run.gate_by_default`.
+    coefficients, unstable : pl.DataFrame
+        What the page measured.
+    corrected : pl.DataFrame, optional
+        Estimates of :class:`.CorrectionTables`, where people labelled some items.
+    questions : mapping of (str, str) to str, optional
+        Texts of questions by benchmark and item_id.
+
+    Returns
+    -------
+    list of Block
+        For page and terminal alike.
+
+    Examples
+    --------
+    >>> from judgerel_ray import example, gate, reduce
+    >>> path = example("judgments.csv")
+    >>> found = first_screen(gate(path).requirements, reduce(path), pl.DataFrame())
+    >>> found[1].spans[0].text
+    '? simulated-steady: undecided.'
+    """
+    if requirements.is_empty():
+        return []
+    groups = [name for name in requirements.columns if name not in COLUMNS]
+    found = decisions(requirements)
+    varying = [
+        name
+        for name in groups
+        if name != "temperature"
+        and (name == "judge" or len({cell(one.group[name]) for one in found}) > 1)
+    ]
+    blocks: list[Block] = [verdict_line(one, varying) for one in found[:_MOST]]
+    if more := len(found) - _MOST:
+        blocks += [Paragraph(f"{more:,} more stand in the table.")] if more > 0 else []
+    blocks.append(_table(requirements, groups, coefficients, corrected))
+    blocks += _people(unstable, questions or {})
+    blocks.append(Figures(floor_figure(coefficients), _LEGEND))
+    return [*blocks, Paragraph(_READ, "soft")]
+
+
+_LEGEND = (
+    ("point", "alpha"),
+    ("noise", "not distinguishable from noise"),
+    ("interval", "95 % interval"),
+    ("band", "where 95 % of noise falls"),
+)
+
+
+def _table(
+    requirements: pl.DataFrame,
+    groups: Sequence[str],
+    coefficients: pl.DataFrame,
+    corrected: pl.DataFrame | None,
+) -> Table:
+    """Every group's verdict and the numbers that made it."""
+    parts: dict[tuple[object, ...], list[Row]] = {}
+    for row in requirements.iter_rows(named=True):
+        parts.setdefault(tuple(row[name] for name in groups), []).append(row)
+    said = [overall([str(row["verdict"]) for row in rows]) for rows in parts.values()]
+    of = [_first_of(rows) for rows in parts.values()]
+    alphas = [rows.get("krippendorff_alpha") for rows in of]
+    names = group_columns(coefficients)
+    floors = {
+        tuple(row[name] for name in names): row
+        for row in first_rows(coefficients, "krippendorff_alpha")
+    }
+    chance = [floors.get(key) for key in parts]
+    columns = [
+        Column(head="verdict", cells=[f"{SIGNS[one]} {SAID[one]}" for one in said]),
+        *key_columns([dict(zip(groups, key, strict=True)) for key in parts], groups),
+        Column(
+            head="alpha [95 %]", is_number=True,
+            cells=["-" if row is None else number(row["value"]) for row in alphas],
+            small=["" if row is None else interval(row) for row in alphas],
+        ),
+        Column(
+            head="noise floor", is_number=True,
+            cells=["-" if row is None else number(row["noise_floor"]) for row in chance],
+            small=["" if row is None or row["noise_floor_sd"] is None
+                   else f"± {number(row['noise_floor_sd'])}" for row in chance],
+        ),
+        Column(
+            head="alpha is of",
+            cells=["-" if row is None else cell(row["conditions"]) for row in alphas],
+        ),
+        *(_share(head, [rows.get(name) for rows in of]) for name, head in _SHARES.items()),
+        _corrected(corrected, [dict(zip(groups, key, strict=True)) for key in parts]),
+        Column(head="what would decide", cells=[_needed(rows) for rows in parts.values()],
+               kind="prose"),
+    ]  # fmt: skip
+    return Table("Whether each judge may decide, and the numbers that say so", columns, cards=True)
+
+
+def _first_of(rows: Sequence[Row]) -> dict[str, Row]:
+    """The first row of each coefficient."""
+    return {str(row["coefficient"]): row for row in reversed(rows)}
+
+
+def _share(head: str, rows: Sequence[Row | None]) -> Column:
+    """Shares in percent with their intervals."""
+    return Column(
+        head=head, is_number=True,
+        cells=["-" if row is None or row["value"] is None else percent(row["value"])
+               for row in rows],
+        small=["" if row is None else percent_interval(row["low"], row["high"]) for row in rows],
+    )  # fmt: skip
+
+
+def _corrected(estimates: pl.DataFrame | None, keys: Sequence[Mapping[str, object]]) -> Column:
+    """Scores with the judge's errors taken out, where people labelled some items."""
+    rows = [] if estimates is None else estimates.filter(estimate="ppi").to_dicts()
+    names = [] if estimates is None else estimates.columns[: estimates.columns.index("estimate")]
+    known = {tuple(row[name] for name in names): row for row in rows}
+    found = [known.get(tuple(key.get(name) for name in names)) for key in keys]
+    return Column(
+        head="score, corrected by labels", is_number=True,
+        cells=["-" if row is None else number(row["value"]) for row in found],
+        small=["" if row is None else interval(row) for row in found],
+    )  # fmt: skip
+
+
+def _needed(rows: Sequence[Row]) -> str:
+    """What more would decide, or what is missed."""
+    if overall([str(row["verdict"]) for row in rows]) is Verdict.FAIL:
+        return "another judge, prompt or temperature"
+    still = [row for row in rows if row["verdict"] == Verdict.INCONCLUSIVE.value]
+    return "; ".join(dict.fromkeys(_ways(still)))
+
+
+def _ways(rows: Sequence[Row]) -> Iterator[str]:
+    """Ways to decide what is open; of questions the most that any requirement needs."""
+    crossing = [row for row in rows if row["reason"] == CROSSES]
+    counted = [row for row in crossing if row["more_questions"] is not None]
+    if counted and len(counted) == len(crossing):
+        yield more_words(max(counted, key=lambda row: int(str(row["more_questions"]))))
+    elif crossing:
+        yield "no number of questions"
+    yield from (more_words(row) for row in rows if row["reason"] != CROSSES)
+
+
+def _people(unstable: pl.DataFrame, questions: Questions) -> list[Block]:
+    """Which questions a person should see."""
+    if unstable.is_empty():
+        return []
+    rows = unstable.filter(pl.col("agreement") < 1)
+    items = rows.unique("item_id", keep="first", maintain_order=True)
+    if items.is_empty():
+        return []
+    texts = [
+        f"{percent(row['agreement'])} of pairs agree: "
+        f"{question_text(row, questions) or row['item_id']}"
+        for row in items.head(_NAMED).to_dicts()
+    ]
+    return [
+        Paragraph(["A person should see the questions on which judges waver most, from these on: ",
+                   Span(UNSTABLE, "section"), "."]),
+        Lines(texts),
+    ]  # fmt: skip
