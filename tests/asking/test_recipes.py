@@ -12,7 +12,12 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.engines import EngineSpec
 
 CLUSTER = Path(__file__).resolve().parents[2] / "cluster"
-SIZES = ["ray-autoscaler-aws.yaml", "ray-autoscaler-gcp.yaml", "kuberay-rayjob.yaml"]
+SIZES = [
+    "ray-autoscaler-aws.yaml",
+    "ray-autoscaler-gcp.yaml",
+    "kuberay-rayjob.yaml",
+    "raycronjob.yaml",
+]
 
 
 def engine(gpus: int, stages: int = 1) -> EngineSpec:

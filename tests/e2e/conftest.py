@@ -23,19 +23,25 @@ def demo_sweep() -> Path:
 
 
 @pytest.fixture(scope="session")
-def run_lean() -> Callable[[Path, Path], int]:
-    """Run a sweep whose engines are a process less each: a third of what starting them takes.
+def lean() -> Callable[..., int]:
+    """A command whose engines are a process less each: a third of what starting them takes.
 
     vLLM has a worker beside the core of every engine on the CPU; here the core does its work. The
     demo's one run, the tests of an engine and the server keep the worker that users have.
     """
 
-    def run(sweep: Path, out: Path) -> int:
+    def do(*arguments: str) -> int:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("VLLM_ENABLE_V1_MULTIPROCESSING", "0")  # of the worker: the core is apart
-            return main(["run", str(sweep), "--out", str(out)])
+            return main(arguments)
 
-    return run
+    return do
+
+
+@pytest.fixture(scope="session")
+def run_lean(lean: Callable[..., int]) -> Callable[[Path, Path], int]:
+    """Run a sweep so."""
+    return lambda sweep, out: lean("run", str(sweep), "--out", str(out))
 
 
 @pytest.fixture(scope="session")

@@ -141,6 +141,14 @@ def test_ray_jobs_keep_the_schema_of_kuberay(recipe, kinds):
         jsonschema.validate(unknown, schema)
 
 
+def test_a_series_has_the_nodes_of_a_sweep():
+    job, series = _load("kuberay-rayjob.yaml")["spec"], _load("raycronjob.yaml")["spec"]
+    of_job, of_series = (
+        one["rayClusterSpec"]["workerGroupSpecs"] for one in (job, series["jobTemplate"])
+    )
+    assert of_series == of_job
+
+
 def test_nodes_of_the_ray_job_share_the_models_and_say_where(kinds):
     groups = _load("kuberay-rayjob.yaml")["spec"]["rayClusterSpec"]["workerGroupSpecs"]
     claim = _load("model-cache.yaml")

@@ -1,6 +1,7 @@
 """A series refreshed: what is asked, what it shows, and what survives."""
 
 import json
+import shutil
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,6 +30,7 @@ from judgerel_ray.store import (
 from judgerel_ray.store.holding import take_lease
 from judgerel_ray.store.status import read_status
 
+ROOT = Path(__file__).resolve().parents[2]
 N_QUESTIONS = 40
 BATCH = 30
 JUDGE = '[[judge]]\nname = "j"\nengine = "simulated"\nmodel = "{model}"\ngpus = 0\n'
@@ -46,6 +48,8 @@ class World:
         self.folder, self.driver = folder, driver
         self.shift = 0.0
         """Of the chance of the first answer: a hosted judge that changes behind its name."""
+        self.heat = 0.0
+        """How far that chance goes towards an even one: a judge that is served hotter."""
         self.says_a = False
         self.cut_after: int | None = None
         self.unanswered = 0
@@ -124,13 +128,19 @@ class World:
             owed=self.unanswered, failed=0, asked_now=landed, problems={},
         )  # fmt: skip
 
+    @staticmethod
+    def usual(law):
+        """A question's chance of the first answer."""
+        return 0.1 + 0.5 * law.uniform()
+
     def reply(self, ask, replication):
         """A verdict drawn by what is asked, or a responder's answer."""
         condition = ask.condition
         key = request_key(condition.condition_key, replication)
         prompt = "".join(message.content for message in condition.prompt)
         law = np.random.default_rng(int(condition.item_id[1:]))
-        usual = 0.1 + 0.5 * law.uniform() + self.shift + 0.3 * ("better" in prompt)
+        usual = self.usual(law) + self.shift + 0.3 * ("better" in prompt)
+        usual += self.heat * (0.5 - usual)
         first = np.random.default_rng(int(key[:12], 16)).uniform() < usual
         text = f"so {key}"
         if condition.role == "judge":
@@ -203,6 +213,39 @@ def test_a_judge_that_changes_behind_its_name_raises_the_alarm(world, capsys):
     assert world.told(capsys)[0] == 6
     world.series("", drift="[drift]\nsince = 4\n")
     assert world.told(capsys)[0] == 0
+
+
+@pytest.mark.slow
+def test_a_hotter_judge_is_caught_and_called_the_judge(world, monkeypatch):
+    monkeypatch.setattr(
+        world, "usual", lambda law: 0.03 + 0.94 * law.integers(2)
+    )  # decided on each question, so that heat shows
+    for _ in range(3):
+        assert not world.go().alarm
+    world.heat = 0.8
+    found = world.go()
+    assert found.alarm
+    judge = {"sweep": "anchors", "judge": "j", "cause": "judge"}
+    assert judge in found.summary["refreshes"][-1]["causes"]
+    assert found.summary["refreshes"][-1]["changes"] == []
+
+
+@pytest.mark.slow
+def test_a_template_that_changes_under_its_name_is_caught_and_named(world):
+    template = world.folder / "mine"
+    shutil.copytree(ROOT / "judgerel_ray/protocols/best_of/templates/default", template)
+    world.sweep("anchors", items="frozen.jsonl", more='templates = ["mine"]\n')
+    for _ in range(3):
+        assert not world.go().alarm
+    words = (template / "question.txt").read_text()
+    (template / "question.txt").write_text(words.replace("the single best", "the better"))
+    found = world.go()
+    assert found.alarm
+    newest = found.summary["refreshes"][-1]
+    assert {"sweep": "anchors", "judge": "j", "cause": "judge"} in newest["causes"]
+    assert [one["change"].partition(": ")[0] for one in newest["changes"]] == [
+        "asks.0.templates.mine"
+    ]
 
 
 @pytest.mark.slow
@@ -369,7 +412,13 @@ def test_a_folder_or_a_series_of_others_is_refused(world, tmp_path):
         world.go()
 
 
-@pytest.mark.parametrize("name", ["history.parquet", "summary.json", "trend.html"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "history.parquet",
+        *(pytest.param(f, marks=pytest.mark.slow) for f in ("summary.json", "trend.html")),
+    ],
+)
 def test_what_is_made_of_refreshes_is_made_again(world, name):
     world.series("")
     world.go()

@@ -57,6 +57,7 @@ def measure(
         name: [] for name in ("measures", "drift", "causes", "changes", "behind", "warnings")
     }
     moved: list[tuple[str, str, bool | None]] = []
+    folders = {sweep.name: sweep.folder for sweep, _ in series.sweeps()}
     for asked in refresh.sweeps:
         run = directory.run(refresh, asked.name)
         if run is None:
@@ -73,7 +74,7 @@ def measure(
         found["measures"] += [
             {**_place(asked, one.pop("judge")), **one} for one in _agreement(run, runs)
         ]
-        behind = _behind(run)
+        behind = _behind(run, folders.get(asked.name, ""))
         found["behind"].append({"sweep": asked.name, "judges": behind})
         found["changes"] += _changes(asked.name, counted, behind)
         earlier = {other.number: _rows(other_run) for other, other_run in runs}
@@ -214,11 +215,14 @@ def _group(row: Row) -> str:
     return ", ".join(f"{name} {row[name]}" for name in names)
 
 
-def _behind(run: RunDirectory) -> dict[str, Row]:
-    """What is behind each judge's name: its fingerprint's parts, its files, and what served it."""
+def _behind(run: RunDirectory, folder: str) -> dict[str, Row]:
+    """What is behind each judge's name: its fingerprint's parts, its files, and what served it.
+
+    Models are looked for from the folder of the sweep file, of which the run has a copy.
+    """
     stated = read_manifest(run).get("sweep")
     content: Any = stated if isinstance(stated, Mapping) else {}
-    sweep = parse_sweep(run.read_text("sweep.toml"))
+    sweep = parse_sweep(run.read_text("sweep.toml"), folder=folder)
     asks = {
         f"asks.{n}.{name}": one.get(name)
         for n, one in enumerate(content.get("ask", ()))
