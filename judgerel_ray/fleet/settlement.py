@@ -85,7 +85,10 @@ class Settlement:
         rests = [(d.lease, self._fence(pool, d)) for d in slot.leases.values()]
         slot.leases.clear()
         asks = [ask for _, rest in rests for ask in rest]
-        blamed = pool.note_loss(asks, of_node=is_loss_of_node(message))
+        of_node = is_loss_of_node(message)
+        if of_node:
+            self._placement.look_again()
+        blamed = pool.note_loss(asks, of_node=of_node)
         if pool.losses > self._limits.max_engine_losses:
             self.give_up(pool, EngineLost(f"{pool.losses} engines died, the last by: {message}"))
         else:

@@ -46,7 +46,7 @@ class Account:
             session=1,
             limits=FleetTable(**limits),
             board=Board(sweep="s", session=1, judges={"j": self.board}),
-            placement=SimpleNamespace(drop=self._drop),
+            placement=SimpleNamespace(drop=self._drop, look_again=lambda: None),
             outside=Outside(),
         )
         self.n_leases = 0
