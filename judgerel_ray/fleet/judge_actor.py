@@ -45,6 +45,7 @@ from judgerel_ray.fleet.gathering import all_or_first_error
 from judgerel_ray.fleet.landing import landed_rows, never_sent
 from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, Lease, Receipt
 from judgerel_ray.fleet.limiting import Share, seen_backends, share_limits
+from judgerel_ray.fleet.metrics import record
 from judgerel_ray.store import RunDirectory, land, read_token
 from judgerel_ray.tables import count_outcomes
 
@@ -161,14 +162,20 @@ class JudgeActor:
             self._marked = time.monotonic()
         progress = _Progress()
         self._running[lease.lease, lease.attempt] = progress
+        self._tell_load(lease.judge)
         try:
             answers = await all_or_first_error(
                 [lambda ask=ask: self._answer(ask, progress) for ask in lease.asks]  # type: ignore[misc]
             )
         finally:
             del self._running[lease.lease, lease.attempt]
+            self._tell_load(lease.judge)
         receipt = await self._land(lease, answers)
         return replace(receipt, mistake=self._mistake)
+
+    def _tell_load(self, judge: str) -> None:
+        """Tell how many leases are before the engine."""
+        record("judgerel_leases_at_work", judge, len(self._running))
 
     async def ping(self) -> None:
         """Say that the engine is there: EngineLost where it is not."""

@@ -306,6 +306,8 @@ class Fleet:
         for pool in self._pools.values():
             board = self._board.judges[pool.name]
             board.actors = sum(slot.ready for slot in pool.slots.values())
+            self._outside.record("judgerel_engines", pool.name, board.actors)
+            self._outside.record("judgerel_queue_depth", pool.name, pool.requests_left)
             board.waits_for = self._placement.shortfall(pool)
             board.state = pool.state(
                 board.state,

@@ -15,6 +15,7 @@ from judgerel_ray.fleet.board import Board, JudgeState
 from judgerel_ray.fleet.engine_log import loss_line
 from judgerel_ray.fleet.landing import error_rows
 from judgerel_ray.fleet.lease import FailedAsk, Lease, Receipt, item_of, split_ask
+from judgerel_ray.fleet.metrics import counts_of
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.placement import Placement
 from judgerel_ray.fleet.pool import Dispatched, JudgePool, Slot
@@ -238,6 +239,7 @@ class Settlement:
                 self._run, session=self._session, judge=pool.name, rows=rows
             )
             pool.requests_left -= rows.height
+            self._outside.record("judgerel_failures", pool.name, rows.height)
             self._board.judges[pool.name].failed += rows.height
 
     def count(
@@ -254,6 +256,9 @@ class Settlement:
         self._board.judges[pool.name].count(
             rows=rows, outcomes=outcomes, tokens=tokens, busy_s=busy_s
         )
+        gpu_s = busy_s * pool.spec.engine.gpus
+        for name, value in counts_of(rows, tokens, gpu_s=gpu_s, prices=pool.spec.prices).items():
+            self._outside.record(name, pool.name, value)
 
 
 def _not_landed(ask: Ask, landed: Sequence[tuple[int, int]]) -> list[Ask]:

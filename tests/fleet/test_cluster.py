@@ -106,7 +106,7 @@ def test_an_actor_that_went_with_its_node_before_it_ran_is_a_loss_of_that_node(m
         raise ray.exceptions.ActorDiedError(context)
 
     monkeypatch.setattr(ray, "get", get)
-    monkeypatch.setattr(ray, "wait", lambda calls, timeout: (calls, []))
+    monkeypatch.setattr(ray, "wait", lambda calls, **_: (calls, []))
     lost = result_of("a call")
     assert isinstance(lost, EngineLost)
     assert is_loss_of_node(str(lost))

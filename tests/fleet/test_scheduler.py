@@ -319,7 +319,7 @@ def play():
         pools = {}
         for name, (gpus, replicas) in judges.items():
             engine = EngineSpec(name=name, engine="simulated", model="uniform", gpus=gpus)
-            spec = SimpleNamespace(name=name, engine=engine)
+            spec = SimpleNamespace(name=name, engine=engine, prices=None)
             pools[name] = JudgePool(name=name, spec=spec, replicas=replicas)
         boards = {name: JudgeBoard(asked=(asked or {}).get(name, 10**9)) for name in judges}
         board = Board(sweep="s", session=1, judges=boards)
