@@ -23,6 +23,7 @@ from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec
 PASSED_PREFIXES = ("VLLM_", "HF_HOME", "HF_HUB_", "JUDGEREL_", "TRANSFORMERS_OFFLINE", "NCCL_")
 SECRET_MARKS = ("TOKEN", "KEY", "SECRET", "PASSWORD", "ACCESS", "CREDENTIAL")
 OF_ONE_HOST = frozenset({"VLLM_HOST_IP", "VLLM_PORT", "VLLM_DP_MASTER_IP", "VLLM_DP_MASTER_PORT"})
+NEVER_RAN = "The actor never ran"
 MAX_CONCURRENCY = 64  # leases, recalls and pings of one actor on its event loop
 
 
@@ -292,11 +293,14 @@ def make_actor(
 def is_placed(handle: ActorHandle) -> bool:
     """Whether an actor is on a node, where it may still load its model; else it waits for one.
 
+    One that went with its node before it ran is on none: its other calls say what became of it.
+
     Effects: asks Ray, and does not wait.
     """
     import ray
 
-    return bool(ray.wait([handle.placed], timeout=0)[0])
+    seen = ray.wait([handle.placed], timeout=0)[0]
+    return bool(seen) and not isinstance(result_of(handle.placed), Exception)
 
 
 @cache
@@ -349,8 +353,9 @@ def result_of(reference: Any) -> object:
             return cause
         return EngineError(f"{type(cause).__name__}: {cause}")
     except Exception as error:  # noqa: BLE001  every way an actor can be gone is settled the same
-        # Ray says first that an actor died and last of what.
+        # Ray says first that an actor died and last of what, but for one that it never got to run.
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        lines = [line for line in lines if not line.startswith(NEVER_RAN)] or lines
         last = reason_of(lines[-1]) if lines else "no reason given"
         return EngineLost(f"{type(error).__name__}: {last}")
 

@@ -46,6 +46,7 @@ from judgerel_ray.fleet.gathering import all_or_first_error
 from judgerel_ray.fleet.landing import landed_rows, never_sent
 from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, Lease, Receipt
 from judgerel_ray.fleet.limiting import Share, seen_backends, share_limits
+from judgerel_ray.fleet.metrics import record
 from judgerel_ray.store import RunDirectory, land, read_token
 from judgerel_ray.tables import count_outcomes
 
@@ -162,6 +163,7 @@ class JudgeActor:
             self._marked = time.monotonic()
         progress = _Progress()
         self._running[lease.lease, lease.attempt] = progress
+        self._tell_load(lease.judge)
         try:
             asks = await asyncio.to_thread(lease.written)
             answers = await all_or_first_error(
@@ -169,8 +171,13 @@ class JudgeActor:
             )
         finally:
             del self._running[lease.lease, lease.attempt]
+            self._tell_load(lease.judge)
         receipt = await self._land(lease, answers)
         return replace(receipt, mistake=self._mistake)
+
+    def _tell_load(self, judge: str) -> None:
+        """Tell how many leases are before the engine."""
+        record("judgerel_leases_at_work", judge, len(self._running))
 
     async def ping(self) -> None:
         """Say that the engine is there: EngineLost where it is not."""

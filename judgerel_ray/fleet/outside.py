@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgerel_ray import store
-from judgerel_ray.fleet import cluster, pool
+from judgerel_ray.fleet import cluster, metrics, pool
 from judgerel_ray.fleet.board import Board
 from judgerel_ray.fleet.cluster import ActorHandle, Capacity
 from judgerel_ray.fleet.limiting import Providers
@@ -37,6 +37,8 @@ class Outside:
         The clock, in seconds from any beginning.
     close_lease, record_errors, is_superseded : callables
         The store's fences.
+    record : callable
+        Told every number of a judge, by the name of its metric.
     may_send : callable
         The gate: asked with the judges and their board before leases are sent. While it says
         False, nothing more is sent, and what is at work goes on.
@@ -56,4 +58,5 @@ class Outside:
     close_lease: Callable[..., store.CommitRecord | None] = store.close_lease
     record_errors: Callable[..., object] = store.record_errors
     is_superseded: Callable[[store.RunDirectory, int], bool] = store.is_superseded
+    record: Callable[[str, str, float], None] = metrics.record
     may_send: Callable[[Mapping[str, JudgePool], Board], bool] = lambda _pools, _board: True

@@ -92,6 +92,10 @@ class Placement:
         self._providers.release(pool.spec.engine, slot.name)
         self._changed_at = self._outside.now()
 
+    def look_again(self) -> None:
+        """Look at the cluster before anything else is made: a node of it is gone."""
+        self._looked_at = -math.inf
+
     def close(self) -> None:
         """Stop everything, and wait for it."""
         for pool in self._pools.values():

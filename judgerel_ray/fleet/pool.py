@@ -90,6 +90,8 @@ class JudgePool:
     losses: int = 0
     """Engines that died with nothing landed since; those that went with their node not counted."""
     start_failures: int = 0
+    start_node_losses: int = 0
+    """Nodes that went under engines still coming up, since the last that did come up."""
     came_up: bool = False
     """Whether any of its engines ever did, so that something may have been asked of it."""
     most: int | None = None

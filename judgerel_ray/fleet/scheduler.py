@@ -24,6 +24,7 @@ from judgerel_ray.fleet.lease import ActorFacts, Lease, Receipt, Work
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.placement import Placement
 from judgerel_ray.fleet.pool import LEASES_AHEAD, Dispatched, JudgePool, Slot, units_of
+from judgerel_ray.fleet.retry import is_loss_of_node
 from judgerel_ray.fleet.settlement import Settlement
 from judgerel_ray.fleet.tail import recall_for_idle
 from judgerel_ray.fleet.work_queue import WorkQueue
@@ -232,7 +233,7 @@ class Fleet:
         if isinstance(result, ActorFacts):
             slot.starting, slot.ready, slot.log = None, True, result.log
             slot.placed, slot.waits = True, False
-            pool.start_failures, pool.came_up = 0, True
+            pool.start_failures, pool.start_node_losses, pool.came_up = 0, 0, True
             return
         if isinstance(result, StoreError):
             raise result
@@ -240,8 +241,16 @@ class Fleet:
         self._start_failed(pool, slot, error)
 
     def _start_failed(self, pool: JudgePool, slot: Slot, error: Exception) -> None:
-        """Try again, go on with the engines there are, or give the judge up."""
+        """Try again, go on with the engines there are, or give the judge up.
+
+        A node's death is nobody's fault here either, unless too many went in a row.
+        """
         self._placement.drop(pool, slot)
+        if is_loss_of_node(str(error)):
+            self._placement.look_again()
+            pool.start_node_losses += 1
+            if pool.start_node_losses <= self._limits.max_engine_losses:
+                return
         pool.start_failures += 1
         # The caller's mistake does not go away by trying again.
         tries = 1 if isinstance(error, SweepError) else MAX_START_FAILURES
@@ -296,6 +305,8 @@ class Fleet:
         for pool in self._pools.values():
             board = self._board.judges[pool.name]
             board.actors = sum(slot.ready for slot in pool.slots.values())
+            self._outside.record("judgerel_engines", pool.name, board.actors)
+            self._outside.record("judgerel_queue_depth", pool.name, pool.requests_left)
             board.waits_for = self._placement.shortfall(pool)
             board.state = pool.state(
                 board.state,

@@ -15,6 +15,7 @@ from judgerel_ray.fleet.board import Board, JudgeState
 from judgerel_ray.fleet.engine_log import loss_line
 from judgerel_ray.fleet.landing import error_rows
 from judgerel_ray.fleet.lease import FailedAsk, Lease, Receipt, Work, item_of, split_ask, written
+from judgerel_ray.fleet.metrics import counts_of
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.placement import Placement
 from judgerel_ray.fleet.pool import Dispatched, JudgePool, Slot
@@ -85,7 +86,10 @@ class Settlement:
         rests = [(d.lease, self._fence(pool, d)) for d in slot.leases.values()]
         slot.leases.clear()
         asks = [ask for _, rest in rests for ask in rest]
-        blamed = pool.note_loss(asks, of_node=is_loss_of_node(message))
+        of_node = is_loss_of_node(message)
+        if of_node:
+            self._placement.look_again()
+        blamed = pool.note_loss(asks, of_node=of_node)
         if pool.losses > self._limits.max_engine_losses:
             self.give_up(pool, EngineLost(f"{pool.losses} engines died, the last by: {message}"))
         else:
@@ -236,6 +240,7 @@ class Settlement:
                 self._run, session=self._session, judge=pool.name, rows=rows
             )
             pool.requests_left -= rows.height
+            self._outside.record("judgerel_failures", pool.name, rows.height)
             self._board.judges[pool.name].failed += rows.height
 
     def count(
@@ -252,6 +257,9 @@ class Settlement:
         self._board.judges[pool.name].count(
             rows=rows, outcomes=outcomes, tokens=tokens, busy_s=busy_s
         )
+        gpu_s = busy_s * pool.spec.engine.gpus
+        for name, value in counts_of(rows, tokens, gpu_s=gpu_s, prices=pool.spec.prices).items():
+            self._outside.record(name, pool.name, value)
 
 
 def _not_landed(ask: Ask, landed: Sequence[tuple[int, int]]) -> list[Ask]:

@@ -4,8 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.core import EngineStartError
-from judgerel_ray.fleet.cluster import Capacity, connected, demand, passed_environment
+from judgerel_ray.core import EngineLost, EngineStartError
+from judgerel_ray.fleet.cluster import (
+    ActorHandle,
+    Capacity,
+    connected,
+    demand,
+    is_placed,
+    passed_environment,
+    result_of,
+)
+from judgerel_ray.fleet.retry import is_loss_of_node
 
 SECRETS = ["HF_TOKEN", "HF_HUB_TOKEN", "VLLM_API_KEY", "JUDGEREL_PASSWORD", "VLLM_AWS_SECRET"]
 SETTINGS = ["HF_HOME", "HF_HUB_OFFLINE", "VLLM_CPU_KVCACHE_SPACE", "NCCL_DEBUG", "JUDGEREL_X"]
@@ -80,6 +89,28 @@ def test_a_dead_address_is_no_cluster_and_leaves_ray_unconnected(monkeypatch):
         connected("127.0.0.1:9"),
     ):
         pytest.fail("there is no cluster")
+
+
+def test_an_actor_that_went_with_its_node_before_it_ran_is_a_loss_of_that_node(monkeypatch):
+    import ray
+    from ray.core.generated.common_pb2 import ActorDiedErrorContext
+
+    died = (
+        "The actor died because its node has died. Node Id: 1f\n\tthe actor's node was terminated"
+    )
+    context = ActorDiedErrorContext(
+        error_message=died, class_name="JudgeActor", never_started=True, actor_id=b"0" * 16
+    )
+
+    def get(_):
+        raise ray.exceptions.ActorDiedError(context)
+
+    monkeypatch.setattr(ray, "get", get)
+    monkeypatch.setattr(ray, "wait", lambda calls, **_: (calls, []))
+    lost = result_of("a call")
+    assert isinstance(lost, EngineLost)
+    assert is_loss_of_node(str(lost))
+    assert not is_placed(ActorHandle(actor=None, placed="its first call"))
 
 
 @pytest.mark.ray

@@ -109,3 +109,27 @@ def test_an_engine_made_for_a_large_node_is_made_again_over_the_small_ones_that_
     follow(script())
     summary = run_sweep(load_sweep(str(path)), out=str(tmp_path / "run"), address=head.address)
     assert (summary.owed, summary.failed, summary.problems) == (0, 0, {})
+
+
+def test_nodes_that_die_under_an_engine_coming_up_cost_nothing_but_time(
+    head, follow, write_sweep, tmp_path: Path
+):
+    """Each takes the engine along before it ever ran; the judge gets the next that joins."""
+    path = write_sweep([judge("two", 2)], n_items=4, replications=5)
+    lost: list[str] = []
+
+    def script() -> Iterator[Callable[..., bool]]:
+        yield lambda pools, _: bool(pools["two"].slots)
+        for _ in range(2):
+            node = head.add_node(num_cpus=1, num_gpus=2, wait=True)
+            head.remove_node(node, allow_graceful=False)
+            seen = len(lost) + 1
+            yield lambda pools, _, seen=seen: pools["two"].start_node_losses == seen
+            lost.append(str(node.node_id))
+        head.add_node(num_cpus=1, num_gpus=2, wait=False)
+        yield lambda _, landed: landed["two"] > 0
+
+    follow(script())
+    summary = run_sweep(load_sweep(str(path)), out=str(tmp_path / "run"), address=head.address)
+    assert (summary.owed, summary.failed, summary.problems) == (0, 0, {})
+    assert len(lost) == 2

@@ -319,7 +319,7 @@ def play():
         pools = {}
         for name, (gpus, replicas) in judges.items():
             engine = EngineSpec(name=name, engine="simulated", model="uniform", gpus=gpus)
-            spec = SimpleNamespace(name=name, engine=engine)
+            spec = SimpleNamespace(name=name, engine=engine, prices=None)
             pools[name] = JudgePool(name=name, spec=spec, replicas=replicas)
         boards = {name: JudgeBoard(asked=(asked or {}).get(name, 10**9)) for name in judges}
         board = Board(sweep="s", session=1, judges=boards)
@@ -568,6 +568,45 @@ def test_a_start_that_fails_twice_gives_the_judge_up_and_the_others_go_on(asking
     assert isinstance(one.pools["a"].given_up, EngineStartError)
     assert one.board.judges["a"].state is JudgeState.FAILED
     assert one.board.judges["b"].landed == 20
+
+
+NODE_DIED = "ActorDiedError: the actor's node was terminated unexpectedly: health check failed."
+
+
+def test_nodes_that_die_under_engines_coming_up_are_nobodys_fault(asking, play, monkeypatch):
+    """Two go one after the other; nothing is sent to one that is known to be gone."""
+    one = play({"a": (4, 1), "b": (2, 1)}, {}, nodes=(4, 4, 2), local=False)
+    before = Actor.start
+
+    def start(self) -> Call:
+        def lose() -> EngineLost:
+            world.nodes, self.alive = (*world.nodes[1:-1], 2), False
+            if world.nodes == (2,):
+                world.nodes = (2, 4)  # another joins
+            lost.append(self.name)
+            return EngineLost(NODE_DIED)
+
+        if self.judge == "a" and len(lost) < 2:
+            return Call(at=self.world.now, end=lose)
+        return before(self)
+
+    world, lost = one.world, []
+    monkeypatch.setattr(Actor, "start", start)
+    work = {"a": asking.items(4, 5), "b": asking.items(4, 5)}
+    one.wave(work)
+    check_all_settled(asking, one, work)
+    assert len(lost) == 2
+    assert one.pools["a"].given_up is None
+    assert one.board.judges["a"].landed == 20
+
+
+def test_a_judge_that_brings_down_every_node_it_starts_on_is_given_up(asking, play, monkeypatch):
+    one = play({"a": (4, 1)}, {}, max_engine_losses=5)
+    error = EngineLost(NODE_DIED)
+    monkeypatch.setattr(Actor, "start", lambda self: Call(at=self.world.now, end=lambda: error))
+    one.wave({"a": asking.items(2, 2)})
+    assert one.pools["a"].given_up is error
+    assert len(one.world.actors) == 5 + 2
 
 
 def test_a_mistake_of_the_caller_is_not_tried_again(asking, play, monkeypatch):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.config import FleetTable
+from judgerel_ray.config import FleetTable, Prices
 from judgerel_ray.core import SweepError, TokenCounts
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import (
@@ -37,7 +38,10 @@ class Account:
         begin_session(run)
         self.board = JudgeBoard(asked=self.total)
         self.dropped: list[str] = []
-        spec = SimpleNamespace(engine=EngineSpec(name="j", engine="simulated", model="uniform"))
+        engine = EngineSpec(name="j", engine="simulated", model="uniform", gpus=2)
+        prices = Prices(prompt=1e6, cached_prompt=0.0, completion=2e6)
+        spec = SimpleNamespace(engine=engine, prices=prices)
+        self.told: Counter[str] = Counter()
         self.pool = JudgePool(name="j", spec=spec, replicas=None, requests_left=self.total)
         self.pool.came_up = True
         self.pool.queue = WorkQueue(source=iter(items), request_size=4)
@@ -46,14 +50,18 @@ class Account:
             session=1,
             limits=FleetTable(**limits),
             board=Board(sweep="s", session=1, judges={"j": self.board}),
-            placement=SimpleNamespace(drop=self._drop),
-            outside=Outside(),
+            placement=SimpleNamespace(drop=self._drop, look_again=lambda: None),
+            outside=Outside(record=self._record),
         )
         self.n_leases = 0
 
     def _drop(self, pool: JudgePool, slot: Slot) -> None:
         self.dropped.append(slot.name)
         pool.slots.pop(slot.name, None)
+
+    def _record(self, name: str, judge: str, value: float) -> None:
+        assert judge == "j"
+        self.told[name] += value
 
     def slot(self, name: str) -> Slot:
         slot = Slot(name=name, handle=None, started_at=0.0, starting=None, ready=True)
@@ -117,6 +125,24 @@ def land_outside(sent: Dispatched, make_actor_here) -> None:
         await actor.run(sent.lease)
 
     asyncio.run(story())
+
+
+def test_what_landed_and_what_failed_is_told_as_metrics(account):
+    mine = account(max_attempts=1)
+    sent, doomed = mine.send_next("a", 60), mine.send_next("a")
+    assert doomed.lease.asks
+    tokens = TokenCounts(prompt=100, cached=60, generated=5)
+    mine.settlement.receipt(mine.pool, sent, receipt_for(sent, tokens=tokens, seconds=3.0))
+    mine.settlement.fail(mine.pool, doomed, kind="lease", message="a defect")
+    assert mine.told == {
+        "judgerel_judgments": sent.lease.n_requests,
+        "judgerel_prompt_tokens": 100,
+        "judgerel_cached_tokens": 60,
+        "judgerel_generated_tokens": 5,
+        "judgerel_gpu_seconds": 6.0,
+        "judgerel_cost": 40.0 + 10.0,
+        "judgerel_failures": doomed.lease.n_requests,
+    }
 
 
 def test_a_receipt_counts_and_gives_back_what_it_withdrew(account):

@@ -14,7 +14,8 @@ import pytest
 import yaml
 
 CLUSTER = Path(__file__).resolve().parents[2] / "cluster"
-RECIPES = sorted(path for path in CLUSTER.iterdir() if path.is_file())
+# JSON has no comments to open with; the dashboard is tested beside what it shows.
+RECIPES = sorted(path for path in CLUSTER.iterdir() if path.is_file() and path.suffix != ".json")
 SHELL = [path for path in RECIPES if path.suffix in {".sh", ".sbatch"}]
 AUTOSCALERS = [path for path in RECIPES if path.name.startswith("ray-autoscaler-")]
 
