@@ -24,6 +24,13 @@ SAID = {
         ("The capital of France?", "file://grader.js", 1, "pass", None),
         ("The capital of France?", "file://grader.js", 2, "fail", None),
     ],
+    "mlflow-3.17.2.jsonl": [
+        ('{"q": "The capital of France?"}', "tiny-judge", 0, None, "failed"),
+        ('{"q": "2 + 2?"}', "tiny-judge", 0, "fail", None),
+        ('{"q": "The capital of France?"}', "tiny-judge", 1, "pass", None),
+        ('{"q": "2 + 2?"}', "tiny-judge", 1, "pass", None),
+        ('{"q": "2 + 2?"}', "people", 0, "fail", None),
+    ],
     "deepeval-4.3.1.json": [
         ("2 + 2?", "tiny-judge", 0, "pass", None),
         ("2 + 2?", "tiny-judge", 1, "fail", None),
@@ -51,13 +58,21 @@ def test_what_the_judge_said_is_what_is_read(name):
     assert found.select(named, "judge", "replication", "verdict", "outcome").rows() == SAID[name]
 
 
+ANSWERS = {
+    "inspect-0.3.285.eval": ("2 + 2?", ["4", "Paris"], "4"),
+    "promptfoo-0.121.20.jsonl": ("2 + 2?", ["4", "four", "5"], "Says that it is 4"),
+    "mlflow-3.17.2.jsonl": ('{"q": "2 + 2?"}', ['"5"', '"4"'], None),
+    "deepeval-4.3.1.json": ("2 + 2?", ["4", "5"], "4"),
+}
+
+
 @quiet
 @EACH
 def test_answers_of_the_log_are_options_with_what_was_right(name):
-    items = {one.question: one for one in log_items([str(LOGS / name)])}
-    answers = [one.text for one in items["2 + 2?"].options]
-    assert answers == {"i": ["4", "Paris"], "p": ["4", "four", "5"], "d": ["4", "5"]}[name[0]]
-    assert items["2 + 2?"].gold == {"p": "Says that it is 4"}.get(name[0], "4")
+    question, answers, gold = ANSWERS[name]
+    item = next(one for one in log_items([str(LOGS / name)]) if one.question == question)
+    assert [one.text for one in item.options] == answers
+    assert item.gold == gold
 
 
 @pytest.mark.parametrize(
