@@ -5,6 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from judgerel_ray.cli import main
 from judgerel_ray.importers.logs.asked import log_items
 from judgerel_ray.importers.logs.collect import format_of, import_logs
 
@@ -46,6 +47,16 @@ quiet = pytest.mark.filterwarnings("ignore::judgerel_ray.core.ReadingWarning")
 
 def test_every_log_is_read():
     assert {file.name for file in LOGS.iterdir()} - {"README.md"} == set(SAID)
+
+
+@EACH
+def test_who_measures_a_log_is_told_to_import_it(name, capsys):
+    path = str(LOGS / name)
+    assert main(["reduce", path]) == 2
+    assert capsys.readouterr().err == (
+        f"judgerel: a log of {name.partition('-')[0]} is imported first [file={path}]. "
+        f"Try: judgerel import auto {path} --out judgments.parquet\n"
+    )
 
 
 @quiet
