@@ -32,6 +32,11 @@ SAID = {
         ('{"q": "2 + 2?"}', "tiny-judge", 1, "pass", None),
         ('{"q": "2 + 2?"}', "people", 0, "fail", None),
     ],
+    "alpaca_eval-0.6.6.json": [
+        ("c8b1ddca4497", "alpaca_eval_gpt4", 0, None, None),
+        ("25a4d535dd58", "alpaca_eval_gpt4", 0, "base", None),
+        ("240fc03c67cb", "alpaca_eval_gpt4", 0, "mine", None),
+    ],
     "deepeval-4.3.1.json": [
         ("2 + 2?", "tiny-judge", 0, "pass", None),
         ("2 + 2?", "tiny-judge", 1, "fail", None),
@@ -65,6 +70,8 @@ def test_what_the_judge_said_is_what_is_read(name):
     path = str(LOGS / name)
     assert format_of(path) == name.partition("-")[0]
     found = import_logs("auto", [path])
+    if "outcome" not in found.columns:
+        found = found.with_columns(outcome=pl.lit(None))
     named = pl.col("item_id").str.replace("#.*", "")
     assert found.select(named, "judge", "replication", "verdict", "outcome").rows() == SAID[name]
 
@@ -78,7 +85,7 @@ ANSWERS = {
 
 
 @quiet
-@EACH
+@pytest.mark.parametrize("name", ANSWERS)
 def test_answers_of_the_log_are_options_with_what_was_right(name):
     question, answers, gold = ANSWERS[name]
     item = next(one for one in log_items([str(LOGS / name)]) if one.question == question)
