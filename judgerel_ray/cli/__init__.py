@@ -26,7 +26,7 @@ from judgerel_ray.cli.measuring import (
     write_page,
 )
 from judgerel_ray.cli.parsing import Asked, parse
-from judgerel_ray.cli.paths import write_items, write_judgments
+from judgerel_ray.cli.paths import named_log, write_items, write_judgments
 from judgerel_ray.cli.screen import (
     NotesFirst,
     one_line,
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tell(f"judgerel: {one_line(error)}", aside=True)
         return CLUSTER_FAILED
     except JudgeRelError as error:
-        tell(f"judgerel: {one_line(error)}", aside=True)
+        tell(f"judgerel: {one_line(named_log(error, asked))}", aside=True)
         return MISTAKE
     except KeyboardInterrupt:
         asking = asked is not None and asked.verb.name in ASKING

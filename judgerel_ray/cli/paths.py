@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from contextlib import suppress
 from dataclasses import replace
@@ -13,7 +14,7 @@ from os import fspath
 from typing import TYPE_CHECKING
 
 from judgerel_ray.cli.screen import tell
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import JudgeRelError, SweepError
 
 if TYPE_CHECKING:
     from judgerel_ray.cli.parsing import Asked
@@ -87,6 +88,24 @@ def _exists(path: str) -> bool:
         return os.path.exists(path)
     except ValueError:
         return False
+
+
+def named_log(error: JudgeRelError, asked: Asked | None) -> JudgeRelError:
+    """Say of a file that cannot be measured that it is the log of a tool, where it is one."""
+    source = None if asked is None or asked.verb.group == "Data" else asked.source
+    if not source or source not in (error.where.get("file"), error.where.get("path")):
+        return error
+    from judgerel_ray.importers.logs.asked import is_log
+    from judgerel_ray.importers.logs.collect import format_of
+
+    try:
+        name = format_of(source) if os.path.isfile(source) and is_log(source) else None
+    except JudgeRelError:  # what is wrong with it was said
+        return error
+    return error if name is None else SweepError(
+        f"a log of {name} is imported first", where={"file": source},
+        hint=f"judgerel import auto {shlex.quote(source)} --out judgments.parquet",
+    )  # fmt: skip
 
 
 def _check_stdout(path: str) -> None:

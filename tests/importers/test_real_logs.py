@@ -5,6 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from judgerel_ray.cli import main
 from judgerel_ray.importers.logs.asked import log_items
 from judgerel_ray.importers.logs.collect import format_of, import_logs
 
@@ -24,6 +25,18 @@ SAID = {
         ("The capital of France?", "file://grader.js", 1, "pass", None),
         ("The capital of France?", "file://grader.js", 2, "fail", None),
     ],
+    "mlflow-3.17.2.jsonl": [
+        ('{"q": "The capital of France?"}', "tiny-judge", 0, None, "failed"),
+        ('{"q": "2 + 2?"}', "tiny-judge", 0, "fail", None),
+        ('{"q": "The capital of France?"}', "tiny-judge", 1, "pass", None),
+        ('{"q": "2 + 2?"}', "tiny-judge", 1, "pass", None),
+        ('{"q": "2 + 2?"}', "people", 0, "fail", None),
+    ],
+    "alpaca_eval-0.6.6.json": [
+        ("c8b1ddca4497", "alpaca_eval_gpt4", 0, None, None),
+        ("25a4d535dd58", "alpaca_eval_gpt4", 0, "base", None),
+        ("240fc03c67cb", "alpaca_eval_gpt4", 0, "mine", None),
+    ],
     "deepeval-4.3.1.json": [
         ("2 + 2?", "tiny-judge", 0, "pass", None),
         ("2 + 2?", "tiny-judge", 1, "fail", None),
@@ -41,23 +54,43 @@ def test_every_log_is_read():
     assert {file.name for file in LOGS.iterdir()} - {"README.md"} == set(SAID)
 
 
+@EACH
+def test_who_measures_a_log_is_told_to_import_it(name, capsys):
+    path = str(LOGS / name)
+    assert main(["reduce", path]) == 2
+    assert capsys.readouterr().err == (
+        f"judgerel: a log of {name.partition('-')[0]} is imported first [file={path}]. "
+        f"Try: judgerel import auto {path} --out judgments.parquet\n"
+    )
+
+
 @quiet
 @EACH
 def test_what_the_judge_said_is_what_is_read(name):
     path = str(LOGS / name)
     assert format_of(path) == name.partition("-")[0]
     found = import_logs("auto", [path])
+    if "outcome" not in found.columns:
+        found = found.with_columns(outcome=pl.lit(None))
     named = pl.col("item_id").str.replace("#.*", "")
     assert found.select(named, "judge", "replication", "verdict", "outcome").rows() == SAID[name]
 
 
+ANSWERS = {
+    "inspect-0.3.285.eval": ("2 + 2?", ["4", "Paris"], "4"),
+    "promptfoo-0.121.20.jsonl": ("2 + 2?", ["4", "four", "5"], "Says that it is 4"),
+    "mlflow-3.17.2.jsonl": ('{"q": "2 + 2?"}', ['"5"', '"4"'], None),
+    "deepeval-4.3.1.json": ("2 + 2?", ["4", "5"], "4"),
+}
+
+
 @quiet
-@EACH
+@pytest.mark.parametrize("name", ANSWERS)
 def test_answers_of_the_log_are_options_with_what_was_right(name):
-    items = {one.question: one for one in log_items([str(LOGS / name)])}
-    answers = [one.text for one in items["2 + 2?"].options]
-    assert answers == {"i": ["4", "Paris"], "p": ["4", "four", "5"], "d": ["4", "5"]}[name[0]]
-    assert items["2 + 2?"].gold == {"p": "Says that it is 4"}.get(name[0], "4")
+    question, answers, gold = ANSWERS[name]
+    item = next(one for one in log_items([str(LOGS / name)]) if one.question == question)
+    assert [one.text for one in item.options] == answers
+    assert item.gold == gold
 
 
 @pytest.mark.parametrize(

@@ -266,7 +266,8 @@ def _tell(rows: pl.DataFrame, asked_again: tuple[str, ...]) -> None:
         again = f" ({', '.join(asked_again)} ask the model again)" if asked_again else ""
         notes.append(
             f"{other} of {repeated.height} items judged more than once hold another answer each "
-            f"time{again}: there the model's variance and the judge's are together"
+            f"time{again}: there the model's variance and the judge's are together; judgerel items "
+            "log keeps the answers, to judge them again"
         )
     if people := rows.height - judged.height:
         notes.append(f"{people} ratings by people are rows of the judge {PEOPLE}")

@@ -163,7 +163,7 @@ def _alpaca(path: str) -> Iterator[Row]:
             n_options=2,
             question=instruction,
             answer=named_by([record.get("output_1"), record.get("output_2")]),
-            reply=text(record.get("raw_completion")),
+            reply=text(record.get("raw_completion") or record.get("preference_raw_completion")),
         )
 
 
