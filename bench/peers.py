@@ -1,0 +1,280 @@
+"""The package beside its peers: the same prompts and seeds, arms in turns, each a process.
+
+    python -m bench.peers [--case equal|sweep] [--rounds 2] [--replications 300]
+                          [--arms raw judgerel] [--device cpu|cuda] [--model DIR ...]
+
+Case ``equal``: one judge, 16 questions, T = 1, .75, .5; every arm owes the same tokens. Case
+``sweep``, in the shape of Schroeder and Wood-Doughty (2024): several judges, T = 1, .75, .5, .25
+and 0, each asked R times; replies go on after their verdict for 50 tokens. There judgerel may do
+what it is for (temperature 0 once, replies ended at their verdict), and the others do what they
+can be told row by row; ``ray-data-stopped`` is told by hand to stop there too.
+
+Every arm starts its engine first, which is left out. CPU seconds are those of the whole tree of
+processes, sampled from outside. A ratio is the raw arm's cost of a request over the arm's, of the
+same round; the median over rounds counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+ROOT = Path(__file__).resolve().parent.parent
+ARMS = {
+    "raw": "LLM.generate, one call, n = R",
+    "raw-rows": "LLM.generate, one call, a row a replication, shuffled",
+    "ray-data": "Ray Data LLM, its defaults, messages a row",
+    "ray-data-tuned": "Ray Data LLM, token ids a row sorted by question, only the engine's stage",
+    "ray-data-stopped": "the same, told to stop at the verdict",
+    "per-temperature": "a call a temperature, a row a replication, nothing cached between calls",
+    "sequential": "transformers.generate, a reply at a time (R cut to what --sequential says)",
+    "judgerel": "judgerel run",
+}
+OF_CASE = {
+    "equal": tuple(arm for arm in ARMS if arm != "ray-data-stopped"),
+    "sweep": ("raw", "judgerel", "ray-data-tuned", "ray-data-stopped"),
+}
+TEMPERATURES = {"equal": [1.0, 0.75, 0.5], "sweep": [1.0, 0.75, 0.5, 0.25, 0.0]}
+MAX_TOKENS = {"equal": 24, "sweep": 50}
+SAMPLED_EVERY, GIVEN_UP_AFTER = 0.2, 1200  # seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One prompt at one temperature, owed `n` replies with the seeds ``seed``, ``seed + 1``, …"""
+
+    key: str
+    judge: str
+    chat: tuple[tuple[str, str], ...]
+    ids: tuple[int, ...]
+    temperature: float
+    seed: int
+    n: int
+    max_tokens: int
+    top_k: int = 50
+    stop: tuple[str, ...] = ()
+
+    def sampling(self, replication: int = 0) -> dict[str, Any]:
+        """vLLM's parameters of one reply."""
+        made: dict[str, Any] = {"temperature": self.temperature, "max_tokens": self.max_tokens}
+        made["top_k"] = self.top_k
+        if self.temperature:
+            made["seed"] = self.seed + replication
+        if self.stop:
+            made |= {"stop": list(self.stop), "include_stop_str_in_output": True}
+        return made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What an arm did and what it took, engine starts left out."""
+
+    arm: str
+    requests: int
+    prompt: int
+    computed: int
+    least: int
+    new: int
+    cpu: float
+    wall: float
+    cpu_in_all: float
+    wall_in_all: float
+    digest: str
+
+
+def rows_of(cells: Iterable[Cell]) -> list[tuple[Cell, int]]:
+    """A row for each reply, sorted by question as the plan is."""
+    return [(cell, replication) for cell in cells for replication in range(cell.n)]
+
+
+def least_prompt_tokens(cells: Iterable[Cell], block: int) -> int:
+    """Prompt tokens that must be computed: each prompt once, and its last block for each reply.
+
+    A block that is not full is never cached, nor is the last token of a prompt.
+    """
+    replies: dict[tuple[str, tuple[int, ...]], int] = {}
+    for cell in cells:
+        at = (cell.judge, cell.ids)
+        replies[at] = replies.get(at, 0) + cell.n
+    tail = {at: len(at[1]) - block * ((len(at[1]) - 1) // block) for at in replies}
+    return sum(len(at[1]) + (n - 1) * tail[at] for at, n in replies.items())
+
+
+def cpu_between(samples: Sequence[tuple[float, float]], began: float, ended: float) -> float:
+    """CPU seconds between two moments, from samples of (moment, CPU seconds so far)."""
+
+    def at(moment: float) -> float:
+        for (before, low), (after, high) in pairwise(samples):
+            if before <= moment <= after and after > before:
+                return low + (high - low) * (moment - before) / (after - before)
+        return samples[0][1] if moment < samples[0][0] else samples[-1][1]
+
+    return at(ended) - at(began)
+
+
+def ratios(rounds: Sequence[Sequence[Cost]], anchor: str = "raw") -> dict[str, tuple[float, float]]:
+    """Medians over rounds of the anchor's CPU and wall seconds a request over each arm's."""
+    paired: dict[str, list[tuple[float, float]]] = {}
+    for costs in rounds:
+        by_arm = {cost.arm: cost for cost in costs}
+        if anchor not in by_arm:
+            continue
+        base = by_arm[anchor]
+        for arm, cost in by_arm.items():
+            more = cost.requests / base.requests
+            paired.setdefault(arm, []).append(
+                (more * base.cpu / cost.cpu, more * base.wall / cost.wall)
+            )
+    return {
+        arm: (statistics.median(c for c, _ in found), statistics.median(w for _, w in found))
+        for arm, found in paired.items()
+    }
+
+
+def sweep_text(case: str, models: Sequence[Path], *, gpus: int, replications: int) -> str:
+    """The sweep file of a case."""
+    judges = [
+        f'[[judge]]\nname = "judge-{index}"\nmodel = "{model}"\ngpus = {gpus}\n'
+        + "max_model_len = 1024\n"
+        for index, model in enumerate(models)
+    ]
+    return (
+        f'name = "peers"\n{"".join(judges)}[[ask]]\nprotocol = "best_of"\nbenchmark = "demo"\n'
+        f'path = "{ROOT}/judgerel_ray/demo/items.parquet"\ntemperatures = {TEMPERATURES[case]}\n'
+        f"replications = {replications}\nmax_tokens = {MAX_TOKENS[case]}\n"
+        f"early_stop = {str(case == 'sweep').lower()}\n"
+    )
+
+
+def talkative(model: Path, folder: Path, index: int) -> Path:
+    """A copy of the demo's judge that never ends a reply by itself, as one that explains."""
+    made = folder / f"judge-{index}"
+    shutil.copytree(model, made)
+    for name in ("config.json", "generation_config.json"):
+        settings = json.loads((made / name).read_text())
+        (made / name).write_text(json.dumps(settings | {"eos_token_id": 0, "judge": index}))
+    settings = json.loads((made / "tokenizer_config.json").read_text())
+    (made / "tokenizer_config.json").write_text(json.dumps(settings | {"eos_token": "<|pad|>"}))
+    return made
+
+
+def run_arm(arm: str, case: str, sweep: Path, folder: Path, options: argparse.Namespace) -> Cost:
+    """Run one arm as a process and watch what its tree of processes takes."""
+    folder.mkdir()
+    command = [sys.executable, "-m", "bench.peer_arms", arm, case, str(sweep), str(folder)]
+    command += ["--device", options.device, "--sequential", str(options.sequential)]
+    environment = os.environ | {
+        "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
+        # Ray lowers its workers' priority by 15: on a busy machine they would hardly run.
+        "RAY_worker_niceness": "0",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
+        "VLLM_LOGGING_LEVEL": "WARNING",
+        "VLLM_NO_USAGE_STATS": "1",
+    }
+    began = time.time()
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
+        samples = watch(process)
+    if process.returncode:
+        raise SystemExit(f"{arm} failed:\n" + (folder / "log").read_text()[-3000:])
+    found = json.loads((folder / "cost.json").read_text())
+    spans = found.pop("spans")
+    return Cost(
+        arm=arm,
+        cpu=sum(cpu_between(samples, first, last) for first, last in spans),
+        wall=sum(last - first for first, last in spans),
+        cpu_in_all=samples[-1][1],
+        wall_in_all=time.time() - began,
+        **found,
+    )
+
+
+def watch(process: subprocess.Popen[bytes]) -> list[tuple[float, float]]:
+    """Samples of (moment, CPU seconds so far) of a process and its descendants, until it ends."""
+    root, spent, samples = psutil.Process(process.pid), {}, [(time.time(), 0.0)]
+    while process.poll() is None:
+        try:
+            tree = [root, *root.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            break
+        for one in tree:
+            try:
+                times = one.cpu_times()
+            except psutil.NoSuchProcess:
+                continue
+            spent[one] = times.user + times.system
+        samples.append((time.time(), sum(spent.values())))
+        time.sleep(SAMPLED_EVERY)
+        if time.time() - samples[0][0] > GIVEN_UP_AFTER:
+            for one in reversed(tree):
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    one.kill()
+    process.wait()
+    return samples
+
+
+def say(cost: Cost) -> str:
+    """One line of an arm."""
+    return (
+        f"{cost.arm:17s} {cost.requests:6d} requests  prompt {cost.prompt:9d}, "
+        f"computed {cost.computed:8d} ({cost.computed / cost.least:5.2f} of least)  "
+        f"new {cost.new:8d}  cpu {cost.cpu:6.1f} s  "
+        f"wall {cost.wall:6.1f} s  in all {cost.cpu_in_all:6.1f}, {cost.wall_in_all:6.1f} s  "
+        f"texts {cost.digest or '-'}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--case", choices=OF_CASE, default="equal")
+    parser.add_argument("--arms", nargs="+", choices=ARMS)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--replications", type=int, default=300)
+    parser.add_argument("--judges", type=int, default=2, help="of the case sweep")
+    parser.add_argument("--sequential", type=int, default=4, help="R of the sequential arm")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--model", action="append", type=Path, help="one a judge")
+    options = parser.parse_args()
+    arms = options.arms or OF_CASE[options.case]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        models = options.model or [ROOT / "judgerel_ray/demo/judge"]
+        if options.case == "sweep" and not options.model:
+            models = [talkative(models[0], folder, index) for index in range(options.judges)]
+        sweep = folder / "sweep.toml"
+        gpus = int(options.device == "cuda")
+        sweep.write_text(
+            sweep_text(options.case, models, gpus=gpus, replications=options.replications)
+        )
+        rounds = []
+        for index in range(options.rounds):
+            costs = []
+            for arm in arms:
+                costs.append(run_arm(arm, options.case, sweep, folder / f"{arm}-{index}", options))
+                print(say(costs[-1]), flush=True)
+            rounds.append(costs)
+    print(f"load average {os.getloadavg()[0]:.1f}; ratios to raw, by CPU and by wall:")
+    for arm, (cpu, wall) in ratios(rounds).items():
+        print(f"{arm:17s} {cpu:5.2f} {wall:5.2f}  {ARMS[arm]}")
+
+
+if __name__ == "__main__":
+    main()
