@@ -75,7 +75,7 @@ class Series(Table):
         return self.find(self.out)
 
     def find(self, path: str) -> str:
-        """A path of the series file as an absolute path or URL.
+        """A path of the series file as an absolute path or URL; SweepError where it is none.
 
         Examples
         --------
@@ -84,7 +84,10 @@ class Series(Table):
         """
         if "://" in path:
             return path.rstrip("/")
-        return str((Path(self.folder or ".") / Path(path).expanduser()).resolve())
+        try:
+            return str((Path(self.folder or ".") / Path(path).expanduser()).resolve())
+        except (ValueError, RuntimeError) as error:  # a NUL in it; no home folder of that name
+            raise SweepError(f"cannot be a path: {error}", where={"path": path}) from error
 
     def sweeps(self) -> tuple[tuple[Sweep, Role], ...]:
         """Read the sweep files.

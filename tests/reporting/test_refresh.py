@@ -435,6 +435,64 @@ def test_what_is_made_of_refreshes_is_made_again(world, name):
     assert file.stat().st_mtime_ns == before
 
 
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("a\\u0000b", "cannot be a path: "),
+        ("~nobody-of-this-name/x", "cannot be a path: "),
+        ("earlier/x", "lies in a run directory"),
+    ],
+)
+def test_a_place_that_cannot_be_is_refused_in_one_line(world, capsys, out, said):
+    RunDirectory.create(str(world.folder / "earlier"))
+    text = (world.folder / "series.toml").read_text().replace('out = "out"', f'out = "{out}"')
+    (world.folder / "series.toml").write_text(text)
+    code, shown, told = world.told(capsys)
+    assert (code, shown, told.count("\n")) == (2, "", 1)
+    assert said in told
+    assert world.asked == []
+
+
+def test_a_place_may_be_a_file_url(world, tmp_path):
+    text = (tmp_path / "series.toml").read_text()
+    (tmp_path / "series.toml").write_text(text.replace('"out"', f'"file://{tmp_path}/out"'))
+    assert world.go().state == "done"
+    assert len(world.runs("anchors")) == 1
+
+
+def test_refreshes_to_come_cannot_be_left_out(world, capsys):
+    world.series("", drift="[drift]\nsince = 3\n")
+    code, _, told = world.told(capsys)
+    assert (code, told.count("\n"), world.asked) == (2, 1, [])
+    assert "drift.since must be a refresh of the series or its next one, at most 1, got 3" in told
+    world.series("", drift="[drift]\nsince = 1\n")
+    assert world.told(capsys)[0] == 0
+
+
+@pytest.mark.slow
+def test_a_system_that_becomes_an_anchor_begins_anew(world):
+    for n in range(3):
+        world.items("system.jsonl", words="answers", n=N_QUESTIONS + n)
+        world.go()
+    text = (world.folder / "series.toml").read_text()
+    (world.folder / "series.toml").write_text(f'{text}role = "anchor"\n')
+    found = world.go().summary["judges"]
+    (one,) = (one for one in found if one["sweep"] == "system")
+    assert (one["p"], one["refreshes"]) == (None, 1)  # rows that were carried are no history
+    keys = world.keys("system")
+    assert not set(keys[4]) & {key for n in (1, 2, 3) for key in keys[n]}
+
+
+@pytest.mark.slow
+def test_a_clock_that_goes_back_asks_anchors_once(world, monkeypatch):
+    world.series("")
+    world.go()
+    earlier = datetime.now(UTC) - timedelta(days=3)
+    monkeypatch.setattr(refreshing, "_now", lambda: earlier)
+    assert [world.go().state for _ in range(2)] == ["done", "unchanged"]
+    assert len(world.asked) == len(set(world.asked)) == 3 * 6 * N_QUESTIONS
+
+
 def test_anchors_must_be_sampled_a_fixed_number_of_times(world):
     world.sweep("anchors", items="frozen.jsonl", more='mode = "exact"\n')
     text = (world.folder / "anchors.toml").read_text().replace("replications = 6\n", "")

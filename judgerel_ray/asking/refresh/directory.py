@@ -22,6 +22,7 @@ from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.store import RunDirectory, read_manifest
 from judgerel_ray.store.bucket import Bucket
 from judgerel_ray.store.disk import Disk
+from judgerel_ray.store.outputs import refuse_inside_run
 from judgerel_ray.store.records import seal, unseal
 
 REFRESHES, BEGUN, RESULT, SERIES = "refreshes", "refresh.json", "result.json", "series.toml"
@@ -77,6 +78,9 @@ class SeriesDirectory:
 
     url: str
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "url", RunDirectory(url=self.url).url)
+
     @property
     def files(self) -> Disk | Bucket:
         """The files by name, wherever they are."""
@@ -89,7 +93,10 @@ class SeriesDirectory:
         ------
         StoreError
             If it holds other things, or another series.
+        SweepError
+            If it lies in a run directory.
         """
+        refuse_inside_run(self.url)
         if self.url.startswith("memory://"):
             raise StoreError(
                 "out must be a place that every process sees, got the memory of this one",

@@ -28,6 +28,7 @@ from judgerel_ray.asking.refresh.due import (
 from judgerel_ray.asking.run.running import RunSummary, run_sweep
 from judgerel_ray.config import Sweep
 from judgerel_ray.config.series import Series
+from judgerel_ray.core import SweepError
 from judgerel_ray.store import read_manifest
 from judgerel_ray.store.holding import HeldLease, Lease, renewing, take_lease
 
@@ -129,6 +130,7 @@ class _Trigger:
         self.directory.check_ours(self.series)
         self.directory.keep_series(self.series)
         refreshes = self.directory.refreshes()
+        self._check_since(1 + max((one.number for one in refreshes), default=0))
         for one in refreshes:
             if one.is_open:
                 before = [other for other in refreshes if other.number < one.number]
@@ -146,6 +148,17 @@ class _Trigger:
         begun = self.directory.begin(number, _now().isoformat(timespec="seconds"), due.sweeps)
         self._tell(due)
         return self._ask(begun, refreshes)
+
+    def _check_since(self, number: int) -> None:
+        """Refuse to leave out refreshes that are still to come: no alarm could be raised."""
+        since = self.series.drift.since
+        if since > number:
+            raise SweepError(
+                f"drift.since must be a refresh of the series or its next one, at most {number}, "
+                f"got {since}",
+                where={"series": self.directory.url},
+                hint=f"since = {number} leaves out all refreshes so far",
+            )
 
     def _ask(self, refresh: Refresh, before: Sequence[Refresh]) -> Triggered:
         """Run what a refresh asks, and close it where all of it landed."""

@@ -63,7 +63,9 @@ def measure(
         if run is None:
             continue
         rows = _rows(run)
-        runs = directory.runs(asked.name, counted)
+        # A system's runs hold rows of the runs before: for anchors they would count twice.
+        alike = [one for one in counted if (asked.name, asked.role) in _roles(one)]
+        runs = directory.runs(asked.name, alike)
         judges = rows["judge"].unique().sort().to_list()
         usual = usual_verdicts(rows)
         found["warnings"] += near_constant(usual, series.drift.near_constant)
@@ -127,6 +129,11 @@ def anchor_ps(
                 counts = one.number > since and one.result["since"] == since
                 found.setdefault(place, []).append((one.number, test["p"] if counts else None))
     return found
+
+
+def _roles(refresh: Refresh) -> set[tuple[str, str]]:
+    """The sweeps of a refresh, each with what it was."""
+    return {(asked.name, asked.role) for asked in refresh.sweeps}
 
 
 def _causes(
