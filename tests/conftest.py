@@ -63,9 +63,9 @@ _FOREIGN_WARNINGS = {
 }
 
 
-# What tests of several files share is made once where one process has them all: real engines,
-# the cluster of simulated ones, the parsed tree. The longest first.
-_SHARED = ("engines", "clusters", "tests/house/")
+# What tests of several files share is made once where one process has them all: real engines
+# and the cluster of simulated ones. The longest first.
+_SHARED = ("engines", "clusters")
 _OF_ENGINES = ("pytest.mark.vllm", "transformers", "tiny_model")
 """What makes a file one of engines: their libraries take seconds to import, in one process."""
 
@@ -73,9 +73,7 @@ _OF_ENGINES = ("pytest.mark.vllm", "transformers", "tiny_model")
 @cache
 def _group(file: str) -> str:
     """The tests of a file go to one process; those of all that share something, to one as well."""
-    engines, clusters, house = _SHARED
-    if file.startswith(house):
-        return house
+    engines, clusters = _SHARED
     text = Path(__file__).parents[1].joinpath(file).read_text(encoding="utf-8")
     if any(word in text for word in _OF_ENGINES):
         return engines

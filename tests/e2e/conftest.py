@@ -14,6 +14,8 @@ from judgerel_ray.fleet import Fleet, Outside
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATE = ROOT / "judgerel_ray/protocols/best_of/templates/default"
 UNDECIDED = 1e-4
+AGAIN = 20
+"""Replications of what is asked again; a key and its seed do not depend on how many there are."""
 
 
 @pytest.fixture(scope="session")
@@ -62,20 +64,21 @@ def demo_again(
 ) -> Path:
     """The demo asked four times by two engines at once, each under a template of another name.
 
-    As it is (``default``), replies ended at their verdict (``early``), a few with the
-    log-probabilities at their verdicts (``letters``), and explored (``exact``). The words are the
-    default template's: a name is in no key and in no seed.
+    As it is but for fewer replications (``default``), replies ended at their verdict (``early``), a
+    few with the log-probabilities at their verdicts (``letters``), and explored (``exact``). The
+    words are the default template's: a name is in no key and in no seed.
     """
     folder = tmp_path_factory.mktemp("again")
     for name in ("early", "letters", "exact"):
         copytree(TEMPLATE, folder / name)
     judge, ask = demo_sweep.read_text().replace("../", f"{ROOT}/").split("[[ask]]")
     judge = judge.replace("gpus = 0", "gpus = 0\nreplicas = 2")
+    again = ask.replace("= 60", f"= {AGAIN}")
     few = ask.replace("[1.0, 0.75, 0.5, 0.0]", "[1.0, 0.0]").replace("= 60", "= 4")
     explored = ask.replace("replications = 60", 'mode = "exact"')
     sweep = (
-        f"{judge}[[ask]]{ask}"
-        f'[[ask]]{ask}templates = ["early"]\nearly_stop = true\n'
+        f"{judge}[[ask]]{again}"
+        f'[[ask]]{again}templates = ["early"]\nearly_stop = true\n'
         f'[[ask]]{few}templates = ["letters"]\nverdict_logprobs = true\n'
         f'[[ask]]{explored}templates = ["exact"]\n'
         f"[ask.exact]\nundecided = {UNDECIDED}\n[fleet]\nlease_seconds = 0.2\n"
@@ -85,6 +88,12 @@ def demo_again(
         patch.setattr(Fleet, "outside", Outside(may_send=engines_first()))
         assert run_lean(folder / "s.toml", folder / "run") == 0
     return folder / "run"
+
+
+@pytest.fixture(scope="session")
+def n_again() -> int:
+    """How many replications are asked again."""
+    return AGAIN
 
 
 @pytest.fixture(scope="session")

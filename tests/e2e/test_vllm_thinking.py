@@ -19,7 +19,7 @@ TEMPERS = {
     "careful": f'"{JUDGE}/careful.jinja"',
     "hasty": f'"{JUDGE}/hasty.jinja"',
 }
-N, M, TEMPERATURES, ORDERS = 30, 3, (1.0, 0.5), 2
+N, M, TEMPERATURES, ORDERS = 12, 3, (1.0, 0.5), 2
 EACH = N * M * len(TEMPERATURES) * len(TEMPERS)
 PLANNED = {
     ("select", "responder"): EACH,
