@@ -117,8 +117,11 @@ def verdict_line(found: Decision, varying: Sequence[str]) -> Paragraph:
     """  # noqa: E501
     who = group_label(found.group, varying) if varying else "this judge"
     heat = "" if found.temperature is None else f" at temperature {cell(found.temperature)}"
-    stands = f"{SIGNS[found.verdict]} {who}: {SAID[found.verdict]}{heat}{_elsewhere(found)}."
-    return Paragraph([Span(stands, "strong"), f" {_why(found)}"], _KINDS[found.verdict])
+    nowhere = found.others and found.verdict is Verdict.FAIL  # the best verdict, so of all
+    where = " at any temperature asked" if nowhere else f"{heat}{_elsewhere(found)}"
+    best = f"At {cell(found.temperature)}, the best of them: " if nowhere else ""
+    stands = f"{SIGNS[found.verdict]} {who}: {SAID[found.verdict]}{where}."
+    return Paragraph([Span(stands, "strong"), f" {best}{_why(found)}"], _KINDS[found.verdict])
 
 
 def _elsewhere(found: Decision) -> str:
