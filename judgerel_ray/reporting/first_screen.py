@@ -121,7 +121,7 @@ def _table(
     parts: dict[tuple[object, ...], list[Row]] = {}
     for row in requirements.iter_rows(named=True):
         parts.setdefault(tuple(row[name] for name in groups), []).append(row)
-    said = [overall([str(row["verdict"]) for row in rows]) for rows in parts.values()]
+    verdicts = [overall([str(row["verdict"]) for row in rows]) for rows in parts.values()]
     of = [_first_of(rows) for rows in parts.values()]
     alphas = [rows.get("krippendorff_alpha") for rows in of]
     names = group_columns(coefficients)
@@ -131,7 +131,7 @@ def _table(
     }
     chance = [floors.get(key) for key in parts]
     columns = [
-        Column(head="verdict", cells=[f"{SIGNS[one]} {SAID[one]}" for one in said]),
+        Column(head="verdict", cells=[f"{SIGNS[one]} {SAID[one]}" for one in verdicts]),
         *key_columns([dict(zip(groups, key, strict=True)) for key in parts], groups),
         Column(
             head="alpha [95 %]", is_number=True,

@@ -50,10 +50,10 @@ def replies_to(judged: Judged, unstable: pl.DataFrame) -> Replies:
             outcome=pl.when(answered).then(pl.lit("scored")).otherwise(pl.lit("unparsed"))
         )
     kept = ["replication"] if "replication" in schema else []
-    said = pl.when(SCORED).then(LABEL.cast(pl.String)).otherwise(pl.format("({})", "outcome"))
+    verdict = pl.when(SCORED).then(LABEL.cast(pl.String)).otherwise(pl.format("({})", "outcome"))
     rows = rows.join(units.lazy().select(names), on=names, how="semi", nulls_equal=True)
     keyed = ["key"] if judged.run is not None and "key" in schema else []
-    found = rows.select(*names, *kept, *keyed, said=said).collect(engine="streaming")
+    found = rows.select(*names, *kept, *keyed, said=verdict).collect(engine="streaming")
     order = [*names, "said", *kept]
     found = found.sort(order).group_by([*names, "said"], maintain_order=True).head(_EACH)
     if judged.run is not None and keyed:

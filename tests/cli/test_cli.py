@@ -161,7 +161,8 @@ OPTIONS = {
     ],
     "report": [
         "PATH", "--out report.html", "--force", "--mapping NAME", "--preset NAME",
-        "--pairing HOW", "--scale FILE", "--reference WHO", "--outside FILE", *READ,
+        "--pairing HOW", "--scale FILE", "--reference WHO", "--outside FILE", "--labels FILE",
+        *READ,
     ],
 }  # fmt: skip
 GROUPS = {

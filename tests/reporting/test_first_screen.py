@@ -20,7 +20,7 @@ OF_PASS = {word: verdict.value for verdict, word in SAID.items()}
 def page_of(rows: pl.DataFrame, folder, **asked) -> str:
     rows.write_csv(folder / "rows.csv")
     out = str(folder / "page.html")
-    judgerel_ray.report(str(folder / "rows.csv"), out=out, exact_values=True, **asked)
+    judgerel_ray.report(str(folder / "rows.csv"), out=out, exact_values=True, force=True, **asked)
     return (folder / "page.html").read_text("utf-8").replace("\u00a0", " ")
 
 
@@ -57,6 +57,9 @@ def test_it_names_the_temperature_that_serves_best(tmp_path):
     assert "\u2713 j: may decide at temperature 0.5 (not at 1)." in page
     table = page[page.index("Whether each judge may decide") :]
     assert table.count("may not decide") == 1
+    worse = page_of(rows.filter(temperature=1.0).vstack(
+        rows.filter(temperature=1.0).with_columns(temperature=pl.lit(2.0))), tmp_path)  # fmt: skip
+    assert "\u2717 j: may not decide at any temperature asked." in worse
 
 
 def test_what_would_decide_and_whom_to_ask(tmp_path):

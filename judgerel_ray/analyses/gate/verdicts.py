@@ -74,14 +74,14 @@ def decisions(requirements: pl.DataFrame) -> list[Decision]:
         heats.setdefault(row.get(TEMPERATURE), []).append(row)
     found = []
     for key, heats in parts.items():
-        said = {heat: overall([str(row["verdict"]) for row in rows])
+        stands = {heat: overall([str(row["verdict"]) for row in rows])
                 for heat, rows in heats.items()}  # fmt: skip
-        best = min(heats, key=lambda heat: (_BEST.index(said[heat]), -_surest(heats[heat])))
+        best = min(heats, key=lambda heat: (_BEST.index(stands[heat]), -_surest(heats[heat])))
         found.append(
             Decision(
-                group=dict(zip(rest, key, strict=True)), verdict=said[best], temperature=best,
+                group=dict(zip(rest, key, strict=True)), verdict=stands[best], temperature=best,
                 rows=heats[best],
-                others=[(heat, one) for heat, one in said.items() if heat != best],
+                others=[(heat, one) for heat, one in stands.items() if heat != best],
             )
         )  # fmt: skip
     return found
@@ -117,8 +117,11 @@ def verdict_line(found: Decision, varying: Sequence[str]) -> Paragraph:
     """  # noqa: E501
     who = group_label(found.group, varying) if varying else "this judge"
     heat = "" if found.temperature is None else f" at temperature {cell(found.temperature)}"
-    stands = f"{SIGNS[found.verdict]} {who}: {SAID[found.verdict]}{heat}{_elsewhere(found)}."
-    return Paragraph([Span(stands, "strong"), f" {_why(found)}"], _KINDS[found.verdict])
+    nowhere = found.others and found.verdict is Verdict.FAIL  # the best verdict, so of all
+    where = " at any temperature asked" if nowhere else f"{heat}{_elsewhere(found)}"
+    best = f"At {cell(found.temperature)}, the best of them: " if nowhere else ""
+    stands = f"{SIGNS[found.verdict]} {who}: {SAID[found.verdict]}{where}."
+    return Paragraph([Span(stands, "strong"), f" {best}{_why(found)}"], _KINDS[found.verdict])
 
 
 def _elsewhere(found: Decision) -> str:
@@ -136,12 +139,12 @@ def _why(found: Decision) -> str:
     rows = [row for row in found.rows if row["verdict"] == found.verdict.value]
     if found.verdict is Verdict.PASS:
         return f"Every requirement is met: {'; '.join(dict.fromkeys(map(_held, rows)))}."
-    told = [
+    parts = [
         _held(row) if found.verdict is Verdict.FAIL else f"{_held(row)}: {_open(row)}"
         for row in rows
     ]
     word = "Missed" if found.verdict is Verdict.FAIL else "Open"
-    return f"{word}: {'; '.join(dict.fromkeys(told))}."
+    return f"{word}: {'; '.join(dict.fromkeys(parts))}."
 
 
 def _held(row: Row) -> str:
