@@ -173,7 +173,8 @@ def resolve_gold(
     resolved = list(found)
     for at, option_id in zip(asked, ids, strict=True):
         item, record = found[at]
-        resolved[at] = replace(item, gold=option_id), record
+        if item.gold != option_id:
+            resolved[at] = replace(item, gold=option_id), record
     return resolved, GoldReading(
         left[0],
         declared=gold_is is not None,
@@ -205,15 +206,24 @@ def _option_ids(
     some: Sequence[tuple[Item, Record]], tried: Sequence[GoldIs]
 ) -> tuple[list[str], list[GoldIs]]:
     """Ids of the options that gold names, and the readings by which it names one in every item."""
-    named = {reading: [_place(reading, item) for item, _ in some] for reading in tried}
-    left = [reading for reading in tried if None not in named[reading]]
+    places: dict[GoldIs, list[int]] = {}
+    for reading in tried:  # each up to the first item in which it names nothing
+        named: list[int] = []
+        for item, _ in some:
+            if (place := _place(reading, item)) is None:
+                break
+            named.append(place)
+        else:
+            places[reading] = named
+    left = list(places)
     if not left:
-        raise _names_none(some, named)
-    for n, (item, record) in enumerate(some):
-        if len({named[one][n] for one in left}) > 1:
-            raise _names_several(item, record, {one: named[one][n] or 0 for one in left})
-    pairs = zip(some, named[left[0]], strict=True)
-    return [item.options[right or 0].option_id for (item, _), right in pairs], left
+        raise _names_none(some, {one: [_place(one, item) for item, _ in some] for one in tried})
+    if len(left) > 1:
+        for n, (item, record) in enumerate(some):
+            if len({places[one][n] for one in left}) > 1:
+                raise _names_several(item, record, {one: places[one][n] for one in left})
+    pairs = zip(some, places[left[0]], strict=True)
+    return [item.options[right].option_id for (item, _), right in pairs], left
 
 
 def _by_item(

@@ -139,6 +139,7 @@ def _options(record: Record) -> list[Option]:
     columns = [
         (name, name.removeprefix(prefix))
         for name in record.fields
+        if name.startswith(_OPTION_PREFIXES)
         for prefix in _OPTION_PREFIXES
         if name.startswith(prefix)
     ]

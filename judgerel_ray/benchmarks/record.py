@@ -72,7 +72,8 @@ class Record:
 
     def text(self, name: str) -> str:
         """Text that must be there; it may be empty."""
-        self.require(name)
+        if name not in self.fields:
+            self.require(name)
         return self._as_text(self.fields[name], name)
 
     def optional_text(self, name: str) -> str | None:
@@ -81,12 +82,14 @@ class Record:
 
     def written(self, name: str) -> str:
         """Text, or a number or truth value in its JSON spelling: ``2.5``, ``true``."""
-        self.require(name)
+        if name not in self.fields:
+            self.require(name)
         return self._as_written(self.fields[name], name)
 
     def identifier(self, name: str) -> str:
         """Text or whole number that names something; a number becomes text."""
-        self.require(name)
+        if name not in self.fields:
+            self.require(name)
         value = self.fields[name]
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
@@ -152,6 +155,8 @@ class Record:
 
     def _as_written(self, value: object, name: str) -> str:
         """A text, number or truth value as text."""
+        if isinstance(value, str):
+            return self._as_text(value, name)
         if isinstance(value, float) and not math.isfinite(value):
             raise self.wrong(f"{name} must be text or a finite number, got {kind_of(value)}")
         if isinstance(value, bool | int | float):
@@ -165,6 +170,8 @@ class Record:
                 f"{name} must be text, got {kind_of(value)}",
                 hint="write it in quotes" if isinstance(value, int | float) else None,
             )
+        if value.isascii():
+            return value
         try:
             value.encode()
         except UnicodeEncodeError as error:

@@ -249,9 +249,10 @@ def parse_json(text: str, *, nan: bool = False) -> object:
     Traceback (most recent call last):
     judgerel_ray.core.text.RepeatedKeyError: an object has the key 'a' twice
     """
-    refuse = None if nan else _refuse
+    if text.startswith("\ufeff"):  # as json.loads says it, which makes a decoder for every call
+        raise json.JSONDecodeError("Unexpected UTF-8 BOM (decode using utf-8-sig)", text, 0)
     try:
-        value: object = json.loads(text, object_pairs_hook=_once, parse_constant=refuse)
+        value: object = (_WITH_NAN if nan else _STRICT).decode(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     return value
@@ -270,3 +271,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def _refuse(constant: str) -> object:
     """NaN and the infinities are not JSON."""
     raise ValueError(f"{constant} is not a JSON number")
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse)
+_WITH_NAN = json.JSONDecoder(object_pairs_hook=_once)

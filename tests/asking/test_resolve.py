@@ -1,12 +1,13 @@
 """A sweep's identity is what it asks: neither where it lies nor how it is run."""
 
+import gc
 import json
 import shutil
 from pathlib import Path
 
 import pytest
 
-from judgerel_ray.asking.plan.resolve import resolve
+from judgerel_ray.asking.plan.resolve import resolve, uncollected
 from judgerel_ray.config import load_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.protocols import rating as rating_protocol
@@ -275,3 +276,22 @@ def test_mode_exact_needs_scales_whose_values_can_be_listed(sweep, tmp_path):
     assert len(sweep(asks=[ask], protocol="rating").frames[0].scales) == 2
     with pytest.raises(SweepError, match="scales whose values can be listed, grade allows dec"):
         sweep(asks=[ask + 'mode = "exact"\n'], protocol="rating")
+
+
+def test_cycles_are_looked_for_again_once_items_are_read(sweep):
+    seen = []
+
+    def watch(phase, _):
+        seen.append(phase)
+
+    gc.callbacks.append(watch)
+    try:
+        with uncollected():
+            made = [[n] for n in range(5_000)]
+            looked = tuple(seen)
+        assert (len(made), looked) == (5_000, ())
+    finally:
+        gc.callbacks.remove(watch)
+    with pytest.raises(SweepError, match="question"):
+        sweep(items=['{"item_id": "q"}'])
+    assert gc.isenabled()

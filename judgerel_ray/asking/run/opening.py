@@ -15,7 +15,7 @@ import polars as pl
 from judgerel_ray import __version__
 from judgerel_ray.asking.plan.identity import SAID_KEYS, shows_gold
 from judgerel_ray.asking.plan.planning import Plan
-from judgerel_ray.asking.plan.resolve import Resolved
+from judgerel_ray.asking.plan.resolve import Resolved, uncollected
 from judgerel_ray.config import Sweep, parse_sweep
 from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.store import (
@@ -48,6 +48,7 @@ def known_judges(
     return dict(judges) if isinstance(judges, Mapping) else {}
 
 
+@uncollected()
 def open_run(
     resolved: Resolved,
     plan: Plan,
