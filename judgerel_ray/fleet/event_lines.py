@@ -24,7 +24,7 @@ class EventLines:
     def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._console = console
         self._clock = clock
-        self._told: dict[str, tuple[dict[str, object], float]] = {}
+        self._last_facts: dict[str, tuple[dict[str, object], float]] = {}
         """What was last told of every judge, and when."""
 
     def __enter__(self) -> Self:
@@ -45,11 +45,11 @@ class EventLines:
         now = self._clock()
         for name, judge in board.judges.items():
             facts = judge.as_json() | {"waits_for": judge.waits_for}
-            before, told_at = self._told.get(name, ({}, now))
+            before, told_at = self._last_facts.get(name, ({}, now))
             told = ("state", "waits_for", "error")
             is_new = any(facts[key] != before.get(key) for key in told)
             if is_new or (facts != before and (last or now - told_at >= LINE_EVERY_S)):
-                self._told[name] = facts, now
+                self._last_facts[name] = facts, now
                 self._tell(board, "judge", judge=name, **facts)
         if last:
             self._tell(board, "end", state=board.state)
