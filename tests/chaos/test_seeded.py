@@ -314,9 +314,16 @@ CASES = [(list(KINDS)[seed % len(KINDS)], seed) for seed in range(RUNS)]
 @pytest.fixture
 def nodes(cluster: Any) -> Any:
     """A head and two nodes, the same for all runs but those that were lost."""
+    tries_left = 3
     while len(cluster.worker_nodes) < 2:
-        cluster.add_node(num_cpus=2, num_gpus=0, wait=False)
-    cluster.wait_for_nodes()
+        try:
+            cluster.add_node(num_cpus=2, num_gpus=0, wait=False)
+        except Exception as error:
+            # Ray gives a node thirty seconds to come up, however busy the machine is.
+            tries_left -= 1
+            if not tries_left or "timed out during startup" not in str(error):
+                raise
+    cluster.wait_for_nodes(timeout=PATIENCE_S)
     return cluster
 
 

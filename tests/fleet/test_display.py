@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import io
+import json
 
 import pytest
 from rich.console import Console
 
-from judgerel_ray.core import TokenCounts
+from judgerel_ray.core import SweepError, TokenCounts
 from judgerel_ray.fleet import (
     Board,
     ConsoleDisplay,
@@ -14,6 +15,8 @@ from judgerel_ray.fleet import (
     board_line,
     board_table,
 )
+from judgerel_ray.fleet.board import LINE_EVERY_S
+from judgerel_ray.fleet.event_lines import EventLines, display_on
 
 
 def board_of(**judges: JudgeBoard) -> Board:
@@ -154,3 +157,41 @@ def test_what_is_to_be_said_once_is_said_once_above_the_rest(terminal):
     assert out.getvalue().count("an engine died: [gone]. Its log: n1:/tmp/w.err") == 1
     assert board.notices == []
     assert "notices" not in board.as_text()
+
+
+def test_events_are_lines_of_json_told_when_they_are_new():
+    console, out = plain_console(width=20)
+    moment = [0.0]
+    board = board_of(j=busy())
+    with EventLines(console, clock=lambda: moment[0]) as shown:
+        board.notices.append("j: an engine died: [End of file]")
+        shown.show(board)
+        board.judges["j"].landed += 1
+        shown.show(board)  # too early for a number
+        moment[0] = LINE_EVERY_S
+        shown.show(board)
+        shown.show(board)  # nothing new
+        board.judges["j"].state = JudgeState.FAILED
+        shown.show(board)
+        board.state = "incomplete"
+        shown.show(board, last=True)
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    told = [(line["event"], line.get("landed"), line.get("state")) for line in lines]
+    assert told == [
+        ("notice", None, None),
+        ("judge", 1500, "running"),
+        ("judge", 1501, "running"),
+        ("judge", 1501, "failed"),
+        ("end", None, "incomplete"),
+    ]
+    assert lines[0]["message"] == "j: an engine died: [End of file]"
+    assert {(line["sweep"], line["session"]) for line in lines} == {("s", 1)}
+
+
+def test_the_environment_asks_for_lines_of_json_or_is_told_what_it_may_ask(monkeypatch):
+    console, _ = plain_console()
+    monkeypatch.setenv("JUDGEREL_LOG", "json")
+    assert isinstance(display_on(console), EventLines)
+    monkeypatch.setenv("JUDGEREL_LOG", "xml")
+    with pytest.raises(SweepError, match="JUDGEREL_LOG must be json or not set, got 'xml'"):
+        display_on(console)

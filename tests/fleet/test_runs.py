@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -332,3 +333,13 @@ def test_what_an_actor_lands_after_its_lease_was_closed_is_not_read(runner):
     assert not landed
     assert run.texts == before
     run.check()
+
+
+def test_a_run_tells_its_events_as_lines_of_json_where_it_is_asked_to(runner, monkeypatch):
+    monkeypatch.setenv("JUDGEREL_LOG", "json")
+    run = runner(judge("a"), n_items=2, replications=3)
+    summary = run()
+    events = [json.loads(line) for line in run.shown.splitlines()]
+    assert {line["event"] for line in events} == {"judge", "end"}
+    assert [line["landed"] for line in events if line["event"] == "judge"][-1] == summary.landed
+    assert events[-1]["state"] == "done"

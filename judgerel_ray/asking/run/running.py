@@ -19,7 +19,6 @@ from judgerel_ray.core import EngineError, JudgeRelError, StoreError, SweepError
 from judgerel_ray.counting.refusals import Refusals, read_refusals
 from judgerel_ray.fleet import (
     Board,
-    ConsoleDisplay,
     Fleet,
     JudgeBoard,
     JudgePool,
@@ -28,6 +27,7 @@ from judgerel_ray.fleet import (
     connected,
 )
 from judgerel_ray.fleet.address import probe_cluster
+from judgerel_ray.fleet.event_lines import display_on
 from judgerel_ray.fleet.machine import check_gpus, check_keys, check_keys_there
 from judgerel_ray.store import (
     Ledger,
@@ -146,8 +146,8 @@ def _run_session(
         owing = [name for name, judge in board.judges.items() if judge.owed]
         check_gpus({name: resolved.specs[name].gpus for name in owing}, address)
         check_keys([resolved.specs[name] for name in owing], address)
-        limits = resolved.sweep.fleet
-        with connected(address) as local, ConsoleDisplay(console) as display:
+        limits, shown = resolved.sweep.fleet, display_on(console)
+        with connected(address) as local, shown as display:
             check_keys_there([resolved.specs[name] for name in owing])
             pools = _pools(resolved, run, session.number)
             fleet = Fleet(
