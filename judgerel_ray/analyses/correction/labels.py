@@ -8,6 +8,7 @@ import polars as pl
 
 from judgerel_ray.analyses.reliability.reducing import beside_table
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.text import count_of
 from judgerel_ray.counting.verdicts.spelling import folded
 
 LABEL, PROBABILITY = "label", "probability"
@@ -48,7 +49,8 @@ def read_labels(path: str) -> pl.DataFrame:
     [('q1', 'pass', 'ann')]
     """
     found, where = beside_table(path, "--labels"), {"file": path}
-    name = next((one for one in _CALLED if _has_any(found, one)), None)
+    named = [one for one in _CALLED if one in found.columns]
+    name = next((one for one in named if _has_any(found, one)), next(iter(named), None))
     if name is None or "item_id" not in found.columns:
         raise SweepError(
             "--labels needs columns item_id and label (or verdict, or score), got "
@@ -58,9 +60,11 @@ def read_labels(path: str) -> pl.DataFrame:
         )
     text = pl.col(name).cast(pl.String).str.strip_chars()
     found = found.with_columns(pl.col("item_id").cast(pl.String), text.alias(LABEL))
+    n_rows = found.height
     found = found.filter(pl.col(LABEL).is_not_null(), pl.col(LABEL) != "")
     if found.is_empty():
-        raise SweepError("--labels holds no label: every row's is empty", where=where)
+        none = f"--labels holds no label: {count_of(n_rows, 'row')}, none with a {name}"
+        raise SweepError(none, where=where)
     if PROBABILITY in found.columns:
         number = pl.col(PROBABILITY).cast(pl.Float64, strict=False)
         found = found.with_columns(number)

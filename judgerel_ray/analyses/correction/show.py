@@ -9,6 +9,7 @@ import polars as pl
 from judgerel_ray.analyses.correction.tables import FEW, Caution
 from judgerel_ray.blocks.blocks import Block, Column, Lines, Paragraph, Table, counts, estimates
 from judgerel_ray.blocks.words import Row, group_label, interval, number, percent, reason
+from judgerel_ray.core.text import count_of
 
 _HEADS = {
     "judge_alone": "judge alone",
@@ -21,9 +22,10 @@ _CAUTIONS = {
     Caution.FEW_LABELS: "labels of fewer than {few} questions: coverage was shown from {few} on",
     Caution.TRANSPORT: "the judge says otherwise of labelled items than of the rest, so labels may "
     "be of another kind of items; where they were not drawn at random, only Rogan-Gladen may hold",
-    Caution.UNMATCHED: "{n_unmatched} labels are of nothing that was judged, and left out",
+    Caution.UNMATCHED: "{unmatched} of nothing that was judged, left out",
     Caution.RATERS_DISAGREE: "people disagree about some items; their mean is what is estimated",
 }
+_SOME_WEIGHT = 0.005  # less is printed as 0
 _READ = (
     "Intervals are 95 %, clustered by question; replications of the judge are part of them. "
     "Weight: how far the judge is followed, 0 for labels alone. Own noise: share of the variance "
@@ -92,7 +94,8 @@ def _lead(part: Sequence[Row], keys: Sequence[str]) -> str:
     low, high = _ends(ppi)
     labels_low, labels_high = _ends(bare)
     saved = 1 - (high - low) / (labels_high - labels_low) if labels_high > labels_low else 0.0
-    if saved > 0:
+    # Without weight the ends differ by their methods alone.
+    if saved > 0 and _number(ppi["weight"]) >= _SOME_WEIGHT:
         return f"{text}with it the interval is {percent(saved)} narrower than of labels alone."
     return f"{text}it adds nothing to the labels."
 
@@ -118,7 +121,8 @@ def _cautions(part: Sequence[Row], keys: Sequence[str], *, several: bool) -> lis
     label = group_label(row, keys)
     of = f"{label}: " if several and label else ""
     words = [_CAUTIONS[Caution(one)] for one in flags]
-    return [of + one.format(few=FEW, n_unmatched=row["n_unmatched"]) for one in words]
+    unmatched = count_of(int(_number(row["n_unmatched"])), "label")
+    return [of + one.format(few=FEW, unmatched=unmatched) for one in words]
 
 
 def _estimates(part: Sequence[Row], caption: str) -> Table:

@@ -149,7 +149,15 @@ def test_what_weakens_a_score_is_a_code_and_said(labels):
     assert one(found)["n_unmatched"] == 1
     text = printed(correction_blocks({k: v for k, v in found.tables().items() if v.width}))
     assert text.startswith("j: pass rate 0.")
-    assert "1 labels are of nothing that was judged" in text.replace("\n", " ")
+    assert "1 label of nothing that was judged" in text.replace("\n", " ")
+
+
+def test_a_judge_that_always_says_the_same_adds_nothing_to_labels(labels):
+    frame, truth = judged()
+    found = judgerel_ray.correct(frame.with_columns(verdict=1), labels=labels(truth.head(60)))
+    text = printed(correction_blocks({k: v for k, v in found.tables().items() if v.width}))
+    assert one(found)["weight"] == 0
+    assert "it adds nothing to the labels" in text.replace("\n", " ")
 
 
 def test_replies_without_a_verdict_do_not_pass(labels):
@@ -166,7 +174,8 @@ def test_replies_without_a_verdict_do_not_pass(labels):
     ("said", "message"),
     [
         ({"item": ["q000"], "label": [1]}, "--labels needs columns item_id and label"),
-        ({"item_id": ["q000"], "label": [""]}, "--labels needs columns|holds no label"),
+        ({"item_id": ["q000"], "label": [""]}, "holds no label: 1 row, none with a label"),
+        ({"item_id": [], "label": []}, "holds no label: 0 rows, none with a label"),
         ({"item_id": ["q000"], "label": ["maybe"]}, "a label must say pass or fail.*'maybe'"),
         ({"item_id": ["Q0"], "label": [1]}, "no label is of a judged item.*'Q0'.*'q000'"),
         ({"item_id": ["q000"], "label": [1], "probability": [0.0]}, "probability must be above 0"),
