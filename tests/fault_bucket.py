@@ -58,6 +58,11 @@ class FaultBucket:
         self._loop.call_soon_threadsafe(self._over.set)
         self._thread.join(60)
 
+    def mend(self) -> None:
+        """Refuse nothing from now on, nor what it was about to go on refusing."""
+        self.shares = {}
+        self._refusing.clear()
+
     def _serve(self) -> None:
         asyncio.run(self._run())
 

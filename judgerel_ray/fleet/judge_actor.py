@@ -50,9 +50,8 @@ from judgerel_ray.fleet.metrics import record
 from judgerel_ray.store import RunDirectory, land, read_token
 from judgerel_ray.tables import count_outcomes
 
-# An ask holds its room until its last reply ends, while its others' places in the batch are free:
-# as much again as the engine runs at once waits in its queue to take them.
-OVERFILL = 2.0
+# Ray's own rule of thumb: a tenth more than the engine runs at once keeps its batch full.
+OVERFILL = 1.1
 DEFAULT_SEQUENCES = 256
 DEFAULT_TOKENS_EACH = 4096
 

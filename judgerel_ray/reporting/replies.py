@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import polars as pl
 
+from judgerel_ray.analyses.reliability.basis import unread_damage
 from judgerel_ray.analyses.reliability.page import Questions, question_text
 from judgerel_ray.analyses.reliability.reducing import Judged
 from judgerel_ray.blocks.blocks import Block, Column, Folded, Table
@@ -56,7 +57,8 @@ def replies_to(judged: Judged, unstable: pl.DataFrame) -> Replies:
     found = rows.select(*names, *kept, *keyed, said=verdict).collect(engine="streaming")
     order = [*names, "said", *kept]
     found = found.sort(order).group_by([*names, "said"], maintain_order=True).head(_EACH)
-    if judged.run is not None and keyed:
+    # A run whose numbers stand without a damaged file shows its verdicts alone.
+    if judged.run is not None and keyed and unread_damage(judged.run) is None:
         texts = scan_completions(judged.run, columns=("key", "text"))
         wanted = texts.join(found.lazy().select("key"), on="key", how="semi").collect()
         found = found.join(wanted, on="key", how="left").sort(order)
@@ -82,7 +84,6 @@ def reply_blocks(
         where = group_label(row, [name for name in names if name != "item_id"
                                   and row[name] is not None])  # fmt: skip
         name = question_text(row, questions or {}) or str(row["item_id"])
-        texts = part["text"].to_list() if "text" in part.columns else []
         columns = [
             Column(head="verdict", cells=[str(one) for one in part["said"]]),
             *(
@@ -90,14 +91,22 @@ def reply_blocks(
                 if "replication" in part.columns
                 else []
             ),
-            Column(
-                head="reply",
-                cells=[shorten(one or "", _LONGEST, placeholder=" \u2026") for one in texts]
-                or [""] * part.height,
-                kind="prose",
+            *(
+                [
+                    Column(
+                        head="reply", cells=[_shortened(one) for one in part["text"]], kind="prose"
+                    )
+                ]
+                if "text" in part.columns
+                else []
             ),
         ]
         caption = "Replies, at most three of each verdict"
         label = f"{name} ({where})" if where else name
         found.append(Folded(label, [Table(caption, columns)]))
     return found
+
+
+def _shortened(text: str | None) -> str:
+    """A reply as far as it is shown."""
+    return shorten(text or "", _LONGEST, placeholder=" \u2026")

@@ -173,11 +173,17 @@ def scan_files(
         )
     # Through pyarrow, because Polars opens remote files with credentials and URL rules of its
     # own: options made for fsspec and percent signs in names would both be read differently.
-    from pyarrow import dataset, fs
+    from pyarrow import PythonFile, dataset, fs
+
+    class Handler(fs.FSSpecHandler):  # type: ignore[misc]
+        """Opens at once: ``isfile``, which its base asks first, calls what is refused missing."""
+
+        def open_input_file(self, path: str) -> PythonFile:
+            return PythonFile(self.fs.open(path, mode="rb"), mode="r")
 
     source = dataset.dataset(
         [files.path(name) for name in names],
-        filesystem=fs.PyFileSystem(fs.FSSpecHandler(files.filesystem)),
+        filesystem=fs.PyFileSystem(Handler(files.filesystem)),
         format="parquet",
         partitioning=None,
     )

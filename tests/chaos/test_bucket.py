@@ -107,7 +107,8 @@ def test_a_bucket_that_fails_loses_and_doubles_nothing(place, sweep, undisturbed
                 break
             assert code == 0 or told.splitlines()[-1].startswith("judgerel: ")
     finally:
-        place.proxy.shares = {}
+        place.proxy.mend()
     assert set(place.proxy.did) == set(FAULTS)
+    assert main(["run", str(one.file), "--out", one.out]) == 0
     one.check_whole()
     undisturbed(one)

@@ -57,7 +57,7 @@ class History:
 def history(monkeypatch) -> History:
     """What the run showed, from first to last."""
     told = History(Console())
-    monkeypatch.setattr(running, "ConsoleDisplay", lambda _: told)
+    monkeypatch.setattr(running, "display_on", lambda _: told)
     return told
 
 

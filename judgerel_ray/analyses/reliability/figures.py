@@ -159,7 +159,7 @@ def row_figure(lines: Sequence[tuple[str, Row]], *, title: str, label: str) -> F
     Examples
     --------
     >>> row = {"value": 0.7, "low": 0.6, "high": 0.8, "noise_floor": 0.0, "noise_floor_sd": 0.05,
-    ...        "noise": False}
+    ...        "noise": False, "undefined": None}
     >>> row_figure([("calm", row)], title="Alpha", label="all").description
     'calm: 0.700 [0.600, 0.800]'
     """

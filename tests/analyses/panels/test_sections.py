@@ -80,6 +80,7 @@ def test_without_costs_or_confidence_there_is_no_cascade(page):
     ids=["no gold", "one judge", "gold of other names", "gold unknown", "other questions"],
 )
 @pytest.mark.filterwarnings("ignore:all 4 different verdicts are numbers")
+@pytest.mark.filterwarnings("ignore:gold matches no verdict of the file")
 def test_nothing_is_said_where_nothing_is_known(page, frame):
     found = sections(page(frame.drop("confidence", strict=False)))
     assert (found.count(PANELS), found.count(CASCADE)) == (0, 0)
