@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from functools import cache
+from hashlib import sha256
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -18,13 +21,15 @@ if TYPE_CHECKING:
 _NO_BREAK = "\u00a0"
 
 
-def rendered_page(template: str, **values: object) -> str:
+def rendered_page(template: str, *, script: str, **values: object) -> str:
     """Fill a template of the package, which renders blocks by the macros of ``blocks.html``.
 
     Parameters
     ----------
     template : str
         Its path in the package.
+    script : str
+        Path in the package of the one script that the page may run, by its digest.
     **values
         What it names; every text is escaped.
 
@@ -35,11 +40,14 @@ def rendered_page(template: str, **values: object) -> str:
 
     Examples
     --------
-    >>> "&lt;b&gt;" in rendered_page("reporting/page.html", title="<b>", blocks=[], notice=[],
-    ...                              footer="")
-    True
+    >>> page = rendered_page("reporting/page.html", script="reporting/tables.js.html",
+    ...                      title="<b>", blocks=[], notice=[], footer="")
+    >>> "&lt;b&gt;" in page, page.count("<script>")
+    (True, 1)
     """
-    return _environment().get_template(template).render(**values)
+    text = files("judgerel_ray").joinpath(script).read_text("utf-8")
+    digest = b64encode(sha256(text.encode()).digest()).decode()
+    return _environment().get_template(template).render(script=text, digest=digest, **values)
 
 
 def rendered(blocks: Sequence[Block]) -> str:

@@ -147,6 +147,7 @@ def render_report(
     lead = [*(_lead(measured, questions) if measured else ()), *probability_lead(probabilities)]
     return rendered_page(
         "reporting/page.html",
+        script="reporting/tables.js.html",
         title=title,
         notice=unfinished_notice(standing) if standing else [],
         blocks=[

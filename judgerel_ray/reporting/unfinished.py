@@ -79,7 +79,7 @@ def _judges(judges: Sequence[Row]) -> list[Block]:
     ]
     columns = [
         Column(head="judge", cells=[str(row["judge"]) for row in judges]),
-        *(counts(name, cells) for name, cells in numbers.items()),
+        *(counts("pending" if name == "owed" else name, cells) for name, cells in numbers.items()),
         counts("not asked yet", untried),
     ]
     return [Table("Requests of each judge; what is pending failed or was not asked yet", columns)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 import shutil
 import subprocess
@@ -27,7 +29,7 @@ CHROMIUM = next(
 )
 LONG = "a-judge-whose-name-is-longer-than-any-telephone-is-wide-" * 2
 
-# Scripts of the page itself are forbidden, so a frame around it measures.
+# The page runs no script but that of its tables, so a frame around it measures.
 HARNESS = """<!doctype html><title>x</title><link rel="icon" href="data:,"><pre></pre>
 <iframe></iframe>
 <script>
@@ -47,6 +49,37 @@ frame.onload = () => {
     + ` all=${reach.length} reached=${reached}`;
 };
 frame.src = "report.html";
+</script>"""
+
+SORTING = """<!doctype html><title>x</title><link rel="icon" href="data:,"><pre></pre>
+<iframe src="report.html"></iframe>
+<script>
+document.querySelector("iframe").onload = (event) => {
+  const page = event.target.contentDocument, found = { columns: [], filters: [] };
+  for (const table of page.querySelectorAll("table")) {
+    const heads = [...table.querySelectorAll("thead th")];
+    heads.forEach((head, place) => {
+      const read = () => [...table.tBodies[0].rows].map((row) => row.cells[place].textContent);
+      const seen = [read()], button = head.querySelector("button");
+      if (!button) return;
+      for (let click = 0; click < 3; click++) { button.click(); seen.push(read()); }
+      found.columns.push({ number: head.classList.contains("number"), seen });
+    });
+  }
+  for (const field of page.querySelectorAll(".filter input")) {
+    const rows = [...field.closest(".filter").nextElementSibling.querySelectorAll("tbody tr")];
+    const of = (text) => {
+      field.value = text;
+      field.dispatchEvent(new Event("input"));
+      return rows.filter((row) => row.checkVisibility()).map((row) => row.textContent);
+    };
+    for (const one of page.querySelectorAll("details")) one.open = true;
+    found.filters.push({ all: rows.map((row) => row.textContent), j: of("1-10"), none: of("zzz"),
+      again: of("").length });
+  }
+  const text = btoa(unescape(encodeURIComponent(JSON.stringify(found))));
+  document.querySelector("pre").textContent = "found=" + text;
+};
 </script>"""
 
 
@@ -116,6 +149,16 @@ def pages(confusion_inputs):
     return {"agreement": page(), "uncertainty": shown}
 
 
+def browsed(address, folder):
+    """What Chromium makes of the harness."""
+    return subprocess.run(
+        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+         "--window-size=1400,1000", f"--user-data-dir={folder / 'browser'}",
+         "--virtual-time-budget=5000", "--dump-dom", f"{address}/harness.html"],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+
+
 @pytest.mark.skipif(not CHROMIUM, reason="no chromium on this machine")
 @pytest.mark.parametrize("width", [380, 400, 1280])
 @pytest.mark.parametrize("kind", ["agreement", "uncertainty"])
@@ -126,12 +169,7 @@ def test_the_page_fits_and_the_browser_has_nothing_to_complain_of(
     (folder / "report.html").write_text(pages[kind], encoding="utf-8")
     (folder / "harness.html").write_text(HARNESS.replace("WIDTH", str(width)), encoding="utf-8")
     Quiet.asked.clear()
-    done = subprocess.run(
-        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
-         "--window-size=1400,1000", f"--user-data-dir={tmp_path / 'browser'}",
-         "--virtual-time-budget=5000", "--dump-dom", f"{address}/harness.html"],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
+    done = browsed(address, tmp_path)
     found = re.search(
         r"caption=(\d+) scroll=(\d+) client=(\d+) all=(\d+) reached=(\d+)", done.stdout
     )
@@ -142,3 +180,35 @@ def test_the_page_fits_and_the_browser_has_nothing_to_complain_of(
     assert regions == reached > 10
     assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
     assert sorted(Quiet.asked) == ["/harness.html", "/report.html"]
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no chromium on this machine")
+def test_tables_sort_by_any_column_and_show_the_rows_with_a_text(served, tmp_path):
+    folder, address = served
+    (folder / "report.html").write_text(page(), encoding="utf-8")
+    (folder / "harness.html").write_text(SORTING, encoding="utf-8")
+    done = browsed(address, tmp_path)
+    told = re.search(r"found=([\w+/=]+)", done.stdout)
+    assert told, done.stdout[:2000] + done.stderr[-2000:]
+    found = json.loads(base64.b64decode(told[1]))
+    numeric = [column["seen"] for column in found["columns"] if column["number"]]
+    assert len(numeric) > 5
+    for before, up, down, back in numeric:
+        assert back == before
+        assert sorted(up) == sorted(down) == sorted(before)
+        known = [number_of(text) for text in before if number_of(text) is not None]
+        assert [number_of(text) for text in up[: len(known)]] == sorted(known)
+        assert [number_of(text) for text in down[: len(known)]] == sorted(known, reverse=True)
+    assert any(up != before for before, up, _, _ in numeric)
+    assert found["filters"]
+    for table in found["filters"]:
+        assert table["j"] == [row for row in table["all"] if "1-10" in row]
+        assert (table["none"], table["again"]) == ([], len(table["all"]))
+    assert any(0 < len(table["j"]) < len(table["all"]) for table in found["filters"])
+    assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
+
+
+def number_of(text):
+    """The number that a cell begins with."""
+    found = re.match(r"[<>]?\s*(-?[\d.]+)", text.strip().replace("\u2212", "-").replace(",", ""))
+    return float(found[1]) if found else None

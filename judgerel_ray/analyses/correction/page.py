@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from io import BytesIO
 
 import polars as pl
@@ -193,8 +191,6 @@ def page_of(
     >>> "<img" in page, "</script><b>" in page
     (False, False)
     """
-    script = files("judgerel_ray").joinpath("analyses/correction/label.js.html").read_text("utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     rows = [
         {"keys": {name: row[name] for name in keys}, "probability": row["probability"],
          "parts": row["parts"]}
@@ -203,6 +199,6 @@ def page_of(
     data = {"keys": list(keys), "choices": list(choices), "items": rows}
     name = hashlib.sha256(repr(data).encode()).hexdigest()[:16]
     return rendered_page(
-        "analyses/correction/label.html", title=title, data={**data, "name": name}, script=script,
-        digest=digest,
+        "analyses/correction/label.html", script="analyses/correction/label.js.html", title=title,
+        data={**data, "name": name},
     )  # fmt: skip

@@ -37,6 +37,7 @@ def write_series(series: Series, directory: SeriesDirectory, refreshes: Sequence
         return
     page = rendered_page(
         "reporting/page.html",
+        script="reporting/tables.js.html",
         title=f"Series {series.name}",
         notice=[],
         blocks=series_blocks(summary, history),
