@@ -74,6 +74,7 @@ def test_a_tolerance_given_twice_is_refused():
         judgerel_ray.reduce(ROWS, tolerance=["valid_rate=0.5", "valid_rate=0.6"])
 
 
+@pytest.mark.slow
 def test_a_budget_is_a_number_a_text_or_a_mapping():
     rows = {"item_id": list("qqrrss"), "replication": [0, 1] * 3, "verdict": list("AABBAB")}
     budgets = (100, "100", {"judgments": 100}, "judgments=100")

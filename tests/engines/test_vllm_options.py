@@ -60,6 +60,7 @@ def test_vouching_for_a_name_does_not_open_what_the_house_sets():
         make_engine(spec(seed=1, unchecked=["seed"]))
 
 
+@pytest.mark.slow
 def test_vouching_is_no_part_of_who_the_judge_is(tiny_model):
     one, two = (
         judge_fingerprint(

@@ -160,6 +160,7 @@ def test_a_poisonous_item_takes_few_engines_and_nothing_else(runner):
     assert (cured().asked_now, cured().owed) == (140, 0)
 
 
+@pytest.mark.slow
 def test_a_failed_request_is_tried_again_then_recorded_then_owed(runner):
     run = runner(
         judge("a", fails_on=list(range(1, 100))), n_items=3, replications=5, max_attempts=3
@@ -193,6 +194,7 @@ def test_an_engine_that_hangs_is_killed_at_its_deadline(runner):
     assert summary.landed >= 13
 
 
+@pytest.mark.slow
 def test_a_judge_whose_engine_never_starts_fails_alone(runner):
     run = runner(judge("bad", fails_start=True), judge("good"), n_items=5)
     summary = run()
@@ -267,6 +269,7 @@ def test_more_judges_than_cpus_take_turns(runner):
     run.check()
 
 
+@pytest.mark.slow
 def test_an_actor_that_sees_another_directory_ends_the_run(runner, monkeypatch):
     from judgerel_ray.asking.run import running
 
@@ -335,6 +338,7 @@ def test_what_an_actor_lands_after_its_lease_was_closed_is_not_read(runner):
     run.check()
 
 
+@pytest.mark.slow
 def test_a_run_tells_its_events_as_lines_of_json_where_it_is_asked_to(runner, monkeypatch):
     monkeypatch.setenv("JUDGEREL_LOG", "json")
     run = runner(judge("a"), n_items=2, replications=3)

@@ -28,6 +28,8 @@ from judgerel_ray.stats import (
     scale_shift,
 )
 
+pytestmark = pytest.mark.slow
+
 RUNS = 200
 ITEMS = 60
 

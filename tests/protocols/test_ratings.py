@@ -339,6 +339,7 @@ def test_the_whole_form_is_the_one_templates_ask_for():
     ],
     ids=lambda text: text[:12],
 )
+@pytest.mark.slow
 def test_long_replies_are_read_in_time(text):
     for scale in (load_scale("points5"), load_scale("likert5")):
         for ended in ("stop", "length"):

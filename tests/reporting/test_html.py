@@ -215,6 +215,7 @@ def test_an_unfinished_run_says_so_before_any_number():
     assert "judgerel run SWEEP.toml --out '/runs/my run'" in notice
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_says_so_and_a_done_one_nothing(page):
     running = rendered(judgments(), standing={**STANDING, "state": "running"})
     assert "This run is still going on" in running

@@ -170,6 +170,7 @@ def test_what_did_not_change_is_not_asked_again(world):
     assert len(world.asked) == 2 * 6 * N_QUESTIONS
 
 
+@pytest.mark.slow
 def test_a_new_item_is_asked_alone_and_anchors_with_it(world):
     world.series("")
     world.go()
@@ -312,6 +313,7 @@ def test_a_killed_refresh_is_gone_on_with(world, cut_after):
         assert len(keys) == len(set(keys)) == 6 * n
 
 
+@pytest.mark.slow
 def test_a_kill_before_the_result_asks_nothing_again(world, monkeypatch):
     monkeypatch.setattr(SeriesDirectory, "close", lambda *_: (_ for _ in ()).throw(Cut()))
     with pytest.raises(Cut):
@@ -399,6 +401,7 @@ def test_answers_of_a_system_are_carried_with_the_verdicts_on_them(world):
     assert verify_run(world.runs("system")[2]) == []
 
 
+@pytest.mark.slow
 def test_a_folder_or_a_series_of_others_is_refused(world, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.tex").write_text("x")
@@ -419,6 +422,7 @@ def test_a_folder_or_a_series_of_others_is_refused(world, tmp_path):
         *(pytest.param(f, marks=pytest.mark.slow) for f in ("summary.json", "trend.html")),
     ],
 )
+@pytest.mark.slow
 def test_what_is_made_of_refreshes_is_made_again(world, name):
     world.series("")
     world.go()

@@ -31,6 +31,7 @@ def run_action(folder, **inputs):
     return done, {name: path.read_text() for name, path in files.items() if path.exists()}
 
 
+@pytest.mark.slow
 def test_the_action_tells_its_verdict_where_a_job_looks(tmp_path):
     done, files = run_action(
         tmp_path, path=FILE, junit=tmp_path / "gate.xml", ledger=tmp_path / "looks.jsonl",
@@ -59,6 +60,7 @@ def test_the_action_fails_with_the_gate_s_code(tmp_path, inputs, code, verdict):
     assert files["GITHUB_OUTPUT"] == f"verdict={verdict}\n"
 
 
+@pytest.mark.slow
 def test_no_input_of_the_action_is_run(tmp_path):
     done, files = run_action(tmp_path, path=FILE, require='"; touch hit; $(touch hit) `touch hit`')
     assert done.returncode == 2

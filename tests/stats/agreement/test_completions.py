@@ -43,6 +43,7 @@ def _tried(name, rows, missing):
 @pytest.mark.parametrize("name", RATIOS)
 @settings(max_examples=40, deadline=None)
 @given(data=holes())
+@pytest.mark.slow
 def test_walking_all_totals_finds_what_trying_all_ways_does(name, data):
     found = completed_range(name, *data)
     assert (found.low, found.high) == pytest.approx(tried(name, *data), abs=1e-9)
@@ -51,6 +52,7 @@ def test_walking_all_totals_finds_what_trying_all_ways_does(name, data):
 
 @pytest.mark.parametrize("most", [{"_MOST_STEPS": 0}, {"_MOST_STEPS": 0, "_MOST_MISSING": 0}])
 @pytest.mark.parametrize("name", RATIOS)
+@pytest.mark.slow
 def test_no_way_goes_beyond_a_bracket(monkeypatch, name, most):
     for limit, value in most.items():
         monkeypatch.setattr(completions, limit, value)
