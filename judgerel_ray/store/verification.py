@@ -13,7 +13,7 @@ import polars as pl
 from judgerel_ray.core import request_key
 from judgerel_ray.store.digests import UNREADABLE, sha256
 from judgerel_ray.store.failures import Finding, a_note, altered_errors, an_error
-from judgerel_ray.store.generations import READINGS, generation_name
+from judgerel_ray.store.generations import READINGS, generation_name, parse_generation
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.manifest import SWEEP_KEY, read_manifest
@@ -269,6 +269,11 @@ def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
         if not run.exists(place):
             gone = "missing; no number uses it, and the next run goes on without it"
             yield an_error("missing_file", place, gone)
+    last_read = max((parse_generation(name) or 0 for name in look.names), default=0)
+    for name in map(generation_name, range(1, last_read)):
+        if name not in look.names:
+            gone = "gone; a later reading counts, and no number uses it"
+            yield a_note("missing_file", f"{FOLDER}/{name}", gone)
     newest = look.session.number if look.session else 0
     for ended in filter(None, map(parse_end, look.names)):
         name = session_name(ended)

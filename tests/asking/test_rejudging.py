@@ -153,7 +153,9 @@ def test_a_damaged_generation_is_named_and_reading_again_mends_it(run, stricter)
     (error,) = errors(run)
     assert error.endswith("remove commits/generation-0001.json to forget that reading")
     Path(run, "commits", "generation-0001.json").unlink()
-    assert {found.level for found in verify_run(RunDirectory.open(run))} == {"note"}
+    found = verify_run(RunDirectory.open(run))
+    assert {one.level for one in found} == {"note"}
+    assert ("missing_file", "commits/generation-0001.json") in {(f.kind, f.name) for f in found}
     assert judgments(run).height == read.height
 
 
