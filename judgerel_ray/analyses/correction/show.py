@@ -192,7 +192,8 @@ def _budget(rows: pl.DataFrame, keys: Sequence[str]) -> list[Block]:
         counts("without the judge", [row["needed_without_judge"] for row in part]),
     ]
     note = "A dash: labelling everything would not do; judge more questions."
-    return [Table("Label budget, drawn at random", columns, cards=True), Paragraph(note, "soft")]
+    caption = "Label budget, drawn as these were"
+    return [Table(caption, columns, cards=True), Paragraph(note, "soft")]
 
 
 def _agreed_blocks(rows: pl.DataFrame, judges: pl.DataFrame) -> list[Block]:
