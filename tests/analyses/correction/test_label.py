@@ -111,6 +111,24 @@ def test_items_without_texts_are_refused(judged, tmp_path):
     ) == 3  # fmt: skip
 
 
+def test_items_of_which_people_would_see_one_text_of_several_are_refused(judged, tmp_path):
+    file, out = str(tmp_path / "items.csv"), tmp_path / "page.html"
+    said = pl.DataFrame({"item_id": ["q1", "q1"], "answer": ["yes", "no"]})
+    rows = pl.read_csv(judged)
+    alone = pl.DataFrame({"item_id": rows["item_id"].unique()}).with_columns(answer=pl.lit("yes"))
+    by_two = pl.concat([alone.with_columns(responder=pl.lit(name), answer=pl.lit(name))
+                        for name in ("new", "old")])  # fmt: skip
+    for items in (pl.concat([alone, said]), by_two):
+        items.write_csv(file)
+        with pytest.raises(SweepError, match=r"item 'q\d+' has several texts.*column responder"):
+            judgerel_ray.label(judged, items=file, out=out)
+    repeats = rows.with_columns(answer=pl.col("replication").cast(pl.String))
+    with pytest.raises(SweepError, match=r"has several texts.*judgerel items log"):
+        judgerel_ray.label(repeats, out=out)
+    pl.concat([alone, alone]).write_csv(file)  # a row that is there twice says nothing else
+    assert judgerel_ray.label(judged, items=file, n=5, out=out) == 5
+
+
 def test_command_says_what_comes_next_and_spares_files_of_others(judged, tmp_path, capsys):
     out = tmp_path / "page.html"
     assert main(["label", judged, "--out", str(out), "--n", "5"]) == 0
