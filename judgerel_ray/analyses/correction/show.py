@@ -191,7 +191,7 @@ def _budget(rows: pl.DataFrame, keys: Sequence[str]) -> list[Block]:
         counts("labels needed", [row["needed"] for row in part]),
         counts("without the judge", [row["needed_without_judge"] for row in part]),
     ]
-    note = "A dash: labelling everything would not do; judge more questions."
+    note = "Where no number is given, labelling everything would not do; judge more questions."
     caption = "Label budget, drawn as these were"
     return [Table(caption, columns, cards=True), Paragraph(note, "soft")]
 

@@ -356,3 +356,11 @@ def test_a_group_without_labels_says_so_and_others_are_corrected(labels):
     assert of["a"]["low"] < truth["label"].mean() < of["a"]["high"]
     text = printed(correction_blocks({k: v for k, v in found.tables().items() if v.width}))
     assert "the pass rate cannot be corrected: too few labels" in text.replace("\n", " ")
+
+
+def test_a_width_that_no_labels_reach_is_said(labels):
+    frame, truth = judged()
+    found = judgerel_ray.correct(frame, labels=labels(truth.head(80)), width=0.01)
+    text = printed(correction_blocks({k: v for k, v in found.tables().items() if v.width}))
+    assert found.budget["needed"].to_list() == [None]
+    assert "Where no number is given, labelling everything would not do" in " ".join(text.split())
