@@ -69,6 +69,8 @@ def write_judgments(
         raise SweepError(
             "the paths hold a judgment more than once",
             where={k: v for k, v in twice.select(key).row(0, named=True).items() if v is not None},
+            hint="leave out the rows or the file that repeat it"
+            + ("; a column rater tells people apart" if format_name == "people" else ""),
         )
     output.write_frame(judgments)
     return judgments.height

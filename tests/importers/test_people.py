@@ -106,6 +106,12 @@ def test_labels_of_a_page_are_judgments_of_people(tmp_path):
     ]  # fmt: skip
 
 
+def test_a_label_that_is_there_twice_is_refused_with_what_to_do(tmp_path):
+    (tmp_path / "labels.csv").write_text("item_id,label\nq1,yes\nq1,no\n")
+    with pytest.raises(SweepError, match=r"more than once.*item_id=q1.*a column rater tells"):
+        write_judgments("people", [str(tmp_path / "labels.csv")], str(tmp_path / "p.parquet"))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

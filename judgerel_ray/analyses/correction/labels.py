@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import polars as pl
 
@@ -66,18 +66,22 @@ def read_labels(path: str) -> pl.DataFrame:
         none = f"--labels holds no label: {count_of(n_rows, 'row')}, none with a {name}"
         raise SweepError(none, where=where)
     if PROBABILITY in found.columns:
+        text = pl.col(PROBABILITY).cast(pl.String).str.strip_chars()
+        found = found.with_columns(pl.when(text != "").then(text).alias(PROBABILITY))
+        if not _has_any(found, PROBABILITY):
+            found = found.drop(PROBABILITY)
+    if PROBABILITY in found.columns:
         number = pl.col(PROBABILITY).cast(pl.Float64, strict=False)
-        found = found.with_columns(number)
         wrong = found.filter(~number.is_between(0, 1, closed="right").fill_null(False))
-        if (wrong.height and wrong.height < found.height) or _has_any(wrong, PROBABILITY):
+        if wrong.height:
             raise SweepError(
                 "column probability must be above 0 and at most 1 in every row, got "
-                f"{wrong[PROBABILITY][0]} of item {wrong['item_id'][0]!r}",
+                f"{wrong[PROBABILITY][0] or 'nothing'} of item {wrong['item_id'][0]!r}",
                 where=where,
-                hint="leave the column out where labels were drawn at random",
+                hint="decimals with a point; leave the column out where labels were drawn at "
+                "random",
             )
-        if wrong.height:
-            found = found.drop(PROBABILITY)
+        found = found.with_columns(number)
     dropped = [one for one in (*_CALLED, "outcome") if one != LABEL and one in found.columns]
     return found.drop(dropped)
 
@@ -113,9 +117,17 @@ def passes(text: pl.Expr, positive: str | None) -> pl.Expr:
 
 
 def label_values(
-    labels: pl.DataFrame, *, positive: str | None, is_rate: bool, where: dict[str, object]
+    labels: pl.DataFrame,
+    *,
+    positive: str | None,
+    is_rate: bool,
+    verdicts: Collection[str] = (),
+    where: dict[str, object],
 ) -> pl.DataFrame:
     """Give each label its number, in a column ``said``.
+
+    Where `positive` passes, labels that are all verdicts (`verdicts`, as :func:`.folded` gives
+    them) mean what these do: with ``positive="no"`` a label no passes. Others mean what they say.
 
     Raises
     ------
@@ -129,19 +141,26 @@ def label_values(
     [1.0, 0.0]
     """
     number = pl.col(LABEL).cast(pl.Float64, strict=False)
-    known = {*PASSING, *FAILING}
-    by_word = labels.select(folded(pl.col(LABEL)).is_in(known).all()).item()
-    value = passes(pl.col(LABEL), None if by_word else positive) if is_rate else number
-    if is_rate and positive is None:
-        value = pl.coalesce(value, pl.when(number.is_between(0, 1)).then(number))
+    share = pl.when(number.is_between(0, 1)).then(number)
+    by_word = pl.coalesce(passes(pl.col(LABEL), None), share)
+    value = by_word if is_rate else pl.when(number.is_finite()).then(number)
+    if is_rate and positive is not None:
+        words = {*verdicts, pl.select(folded(pl.lit(positive))).item()}
+        named = folded(pl.col(LABEL)).is_in(words)
+        all_named, all_words = labels.select(a=named.all(), b=by_word.is_not_null().all()).row(0)
+        if all_named or not all_words:  # a word for pass among other verdicts says neither
+            value = pl.when(named | by_word.is_null()).then(passes(pl.col(LABEL), positive))
     found = labels.with_columns(said=value)
     wrong = found.filter(pl.col("said").is_null())
     if wrong.height:
-        expected = f"pass or fail (or {positive!r})" if is_rate else "a number, as judged"
+        or_named = f" (or {positive!r})" if positive else ""
+        expected = f"pass or fail{or_named}" if is_rate else "a number, as judged"
         raise SweepError(
             f"a label must say {expected}, got {wrong[LABEL][0]!r} of item {wrong['item_id'][0]!r}",
             where=where,
-            hint="--positive NAME: which verdict and label pass" if is_rate else None,
+            hint="--positive NAME: which verdict and label pass"
+            if is_rate
+            else "decimals with a point",
         )
     return found
 
@@ -160,6 +179,11 @@ def by_unit(labels: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     >>> by_unit(labels, ["item_id"]).rows()
     [('q', 0.5, 2, None)]
     """
+    if "rater" in labels.columns:  # who labelled an item twice is one rater
+        who = [*keys, "rater"]
+        labels = labels.with_columns(pl.col("said").mean().over(who)).unique(
+            [*who, *({PROBABILITY} & {*labels.columns})], maintain_order=True
+        )
     chosen = pl.col(PROBABILITY) if PROBABILITY in labels.columns else pl.lit(None, pl.Float64)
     found = labels.group_by(keys, maintain_order=True).agg(
         pl.col("said").mean(),

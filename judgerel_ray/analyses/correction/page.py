@@ -58,6 +58,8 @@ def label_page(
     chosen = drawn_units(units, n, choose=choose, seed=seed)
     keys = [name for name in ("item_id", *_APART) if name in chosen.columns]
     on = [name for name in keys if name in texts.columns]
+    wanted = texts.join(chosen, on=on, how="semi", nulls_equal=True)
+    _refuse_several(wanted.filter(wanted.select(on).is_duplicated()))
     known = chosen.join(texts, on=on, how="left", nulls_equal=True, maintain_order="left")
     bare = known.filter(pl.col("parts").is_null())
     if bare.height:
@@ -140,8 +142,8 @@ def shown_texts(judged: Judged, items: str | None) -> pl.DataFrame:
     ]
     kinds: dict[str, pl.DataType] = {name: found.schema[name] for name in names}
     kinds["parts"] = pl.List(pl.List(pl.String()))
-    shown = pl.DataFrame(rows, schema=kinds).filter(pl.col("parts").list.len() > 0)
-    return shown.unique(names, keep="first", maintain_order=True)
+    once = {repr(row): row for row in rows if row["parts"]}
+    return pl.DataFrame([*once.values()], schema=kinds)
 
 
 def _beside(judged: Judged) -> pl.DataFrame:
@@ -149,8 +151,22 @@ def _beside(judged: Judged) -> pl.DataFrame:
     there = judged.frame.collect_schema().names()
     names = [name for name in ("item_id", "benchmark", "responder") if name in there]
     shown = [name for name, _ in _SHOWN if name in there and name not in names]
-    texts = [pl.col(name).cast(pl.String).drop_nulls().first() for name in shown]
-    return judged.frame.group_by(names).agg(texts).collect()
+    texts = [pl.col(name).cast(pl.String).drop_nulls() for name in shown]
+    several = pl.max_horizontal(pl.lit(1), *(one.n_unique() for one in texts)) > 1
+    found = judged.frame.group_by(names).agg(*(one.first() for one in texts), several=several)
+    table = found.sort("item_id").collect()
+    _refuse_several(table.filter("several"))
+    return table.drop("several")
+
+
+def _refuse_several(rows: pl.DataFrame) -> None:
+    """Refuse items of which people would see one text of several."""
+    if rows.height:
+        raise SweepError(
+            f"item {rows['item_id'][0]!r} has several texts, expected one question and answer each",
+            hint="a column responder in judgments and items where several answered; judgerel items "
+            "log FILE where each repeat holds another answer",
+        )
 
 
 def _parts(row: Mapping[str, object]) -> list[list[str]]:

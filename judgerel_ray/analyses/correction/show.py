@@ -17,6 +17,7 @@ _HEADS = {
     "ppi": "judge corrected by labels (PPI++)",
     "rogan_gladen": "judge corrected by its rates (Rogan-Gladen)",
 }
+_SHORT = {"ppi": "PPI++", "rogan_gladen": "Rogan-Gladen"}
 _RATES = {"tpr": "passes what people pass", "tnr": "fails what people fail"}
 _CAUTIONS = {
     Caution.FEW_LABELS: "labels of fewer than {few} questions: coverage was shown from {few} on",
@@ -127,7 +128,6 @@ def _cautions(part: Sequence[Row], keys: Sequence[str], *, several: bool) -> lis
 
 def _estimates(part: Sequence[Row], caption: str) -> Table:
     """Four estimates of one group."""
-    why = [reason(row["undefined"]) if row["undefined"] else "" for row in part]
     share = [
         "" if row["replication_share"] is None else percent(row["replication_share"])
         for row in part
@@ -138,9 +138,14 @@ def _estimates(part: Sequence[Row], caption: str) -> Table:
         estimates(f"{part[0]['measure']} [95 %]", part, "value"),
         Column(head="weight", cells=weight, is_number=True),
         Column(head="own noise", cells=share, is_number=True),
-        Column(head="not given", cells=why, kind="remark"),
+        Column(head="not given", cells=[_why(row) for row in part], kind="remark"),
     ]
     return Table(caption, columns, cards=True)
+
+
+def _why(row: Row) -> str:
+    """Why there is no number."""
+    return reason(row["undefined"]) if row["undefined"] else ""
 
 
 def _rates(rows: pl.DataFrame, keys: Sequence[str]) -> list[Block]:
@@ -163,10 +168,12 @@ def _differences(rows: pl.DataFrame) -> list[Block]:
     columns = [
         Column(head="system", cells=[row["a"] for row in part]),
         Column(head="less", cells=[row["b"] for row in part]),
+        Column(head="estimate", cells=[_SHORT[row["estimate"]] for row in part]),
         estimates("corrected difference [95 %]", part, "value"),
         Column(head="by the judge alone", cells=[number(row["judge_alone"]) for row in part],
                is_number=True),
         counts("labels", [row["n_labels"] for row in part]),
+        Column(head="not given", cells=[_why(row) for row in part], kind="remark"),
     ]  # fmt: skip
     return [Table("Differences, paired by question", columns, cards=True)]
 
@@ -184,8 +191,9 @@ def _budget(rows: pl.DataFrame, keys: Sequence[str]) -> list[Block]:
         counts("labels needed", [row["needed"] for row in part]),
         counts("without the judge", [row["needed_without_judge"] for row in part]),
     ]
-    note = "A dash: labelling everything would not do; judge more questions."
-    return [Table("Label budget, drawn at random", columns, cards=True), Paragraph(note, "soft")]
+    note = "Where no number is given, labelling everything would not do; judge more questions."
+    caption = "Label budget, drawn as these were"
+    return [Table(caption, columns, cards=True), Paragraph(note, "soft")]
 
 
 def _agreed_blocks(rows: pl.DataFrame, judges: pl.DataFrame) -> list[Block]:

@@ -12,7 +12,12 @@ import polars as pl
 
 from judgerel_ray.analyses.correction.units import Units, pairs_of
 from judgerel_ray.stats.correction.clustered import clustered_mean, share_interval
-from judgerel_ray.stats.correction.misclassification import judge_rates, rogan_gladen
+from judgerel_ray.stats.correction.misclassification import (
+    CorrectedRate,
+    judge_rates,
+    rogan_gladen,
+    rogan_gladen_difference,
+)
 from judgerel_ray.stats.correction.prediction_powered import (
     PpiMean,
     labels_for_width,
@@ -48,7 +53,8 @@ _TRANSPORT = {
     "low": pl.Float64(), "high": pl.Float64(), "differs": pl.Boolean(), "undefined": pl.String(),
 }  # fmt: skip
 _DIFFERENCES = {
-    "differing": pl.String(), "a": pl.String(), "b": pl.String(), **_NUMBER,
+    "differing": pl.String(), "a": pl.String(), "b": pl.String(), "estimate": pl.String(),
+    **_NUMBER,
     "judge_alone": pl.Float64(), "n_labels": pl.Int64(), "n_questions": pl.Int64(),
     "undefined": pl.String(),
 }  # fmt: skip
@@ -77,7 +83,8 @@ class CorrectionTables:
         interval of their difference leaves out 0.
     differences : pl.DataFrame
         Corrected differences ``a - b`` of groups that differ in one column (``differing``) that
-        labels have, paired by question; ``judge_alone`` the uncorrected one.
+        labels have, paired by question: a row an ``estimate``, ``ppi`` and of pass rates
+        ``rogan_gladen``; ``judge_alone`` the uncorrected one.
     budget : pl.DataFrame
         Labels ``needed`` for the interval of PPI++ to be as narrow as ``width``, and without the
         judge; null where labelling everything would not do. Empty unless asked for.
@@ -120,31 +127,37 @@ def correction_tables(
         Of the interval for which labels are counted.
     """
     means = [corrected(one) for one in units]
+    rates = [_by_rates(one) if one.is_rate else None for one in units]
     rows: dict[str, list[dict[str, object]]] = {
         name: [] for name in ("estimates", "rates", "transport", "differences", "budget")
     }
-    for one, mean in zip(units, means, strict=True):
+    for one, mean, rate in zip(units, means, rates, strict=True):
         moved = _transport(one)
         rows["transport"].append(one.group | moved)
         flags = _flags(one, bool(moved["differs"]), n_unmatched)
         rows["estimates"] += [
             one.group | row | {"n_unmatched": n_unmatched, "flags": flags}
-            for row in _estimates(one, mean)
+            for row in _estimates(one, mean, rate)
         ]
         rows["rates"] += [one.group | row for row in _rates(one)] if one.is_rate else []
         if width is not None:
             rows["budget"].append(one.group | _budget(one, mean, width))
     place = {id(one): n for n, one in enumerate(units)}
     for a, b, differing in pairs_of(units, labelled_by):
-        found = ppi_difference(means[place[id(a)]], means[place[id(b)]])
-        rows["differences"].append(
+        by_mean = ppi_difference(means[place[id(a)]], means[place[id(b)]])
+        found: dict[str, PpiMean | CorrectedRate] = {"ppi": by_mean}
+        rate_a, rate_b = rates[place[id(a)]], rates[place[id(b)]]
+        if rate_a is not None and rate_b is not None:
+            found["rogan_gladen"] = rogan_gladen_difference(rate_a, rate_b)
+        rows["differences"] += [
             {name: value for name, value in a.group.items() if name != differing}
             | {"differing": differing, "a": str(a.group[differing]), "b": str(b.group[differing]),
-               "value": found.value, "low": found.low, "high": found.high,
+               "estimate": estimate, "value": one.value, "low": one.low, "high": one.high,
                "judge_alone": _mean(a.frame["judged"]) - _mean(b.frame["judged"]),
-               "n_labels": found.n_labels, "n_questions": found.n_clusters,
-               "undefined": found.undefined}
-        )  # fmt: skip
+               "n_labels": by_mean.n_labels, "n_questions": by_mean.n_clusters,
+               "undefined": one.undefined}
+            for estimate, one in found.items()
+        ]  # fmt: skip
     groups = list(units[0].group) if units else []
     columns = {"estimates": _ESTIMATES, "rates": _RATES, "transport": _TRANSPORT,
                "differences": _DIFFERENCES, "budget": _BUDGET}  # fmt: skip
@@ -180,7 +193,17 @@ def corrected(units: Units) -> PpiMean:
     )  # fmt: skip
 
 
-def _estimates(units: Units, mean: PpiMean) -> list[dict[str, object]]:
+def _by_rates(units: Units) -> CorrectedRate:
+    """Correct the pass rate of a group by how the judge errs."""
+    labelled, everything = units.labelled, units.frame
+    return rogan_gladen(
+        labelled["said"].to_numpy(), labelled["judged"].to_numpy(),
+        everything["judged"].to_numpy(), weights_N=units.weights,
+        clusters_N=labelled["cluster"].to_numpy(), clusters_M=everything["cluster"].to_numpy(),
+    )  # fmt: skip
+
+
+def _estimates(units: Units, mean: PpiMean, rate: CorrectedRate | None) -> list[dict[str, object]]:
     """Four rows: the judge, labels, both, and both by rates."""
     labelled, everything = units.labelled, units.frame
     facts: dict[str, object] = {
@@ -196,13 +219,7 @@ def _estimates(units: Units, mean: PpiMean) -> list[dict[str, object]]:
          "weight": mean.weight if mean.value is not None else None,
          "replication_share": _replication_share(units, mean), "undefined": mean.undefined},
     ]  # fmt: skip
-    if units.is_rate:
-        rate = rogan_gladen(
-            labelled["said"].to_numpy(), labelled["judged"].to_numpy(),
-            everything["judged"].to_numpy(), weights_N=units.weights,
-            clusters_N=labelled["cluster"].to_numpy(),
-            clusters_M=everything["cluster"].to_numpy(),
-        )  # fmt: skip
+    if rate is not None:
         rows.append({"estimate": "rogan_gladen", "value": rate.value, "low": rate.low,
                      "high": rate.high, "undefined": rate.undefined})  # fmt: skip
     return [row | facts for row in rows]

@@ -13,10 +13,12 @@ from judgerel_ray.analyses.reliability.reducing import Judged
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.groups.grouping import CountedJudgments, count_judgments, parts_by
 from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED
+from judgerel_ray.counting.verdicts.spelling import folded
 from judgerel_ray.stats.counts.statistic import Floats
 
 _APART = ("benchmark", "responder", "criterion")
 """What judgments of one item may be of, besides columns to group by."""
+_SAID = ("verdict", "score", "outcome", "n", "value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,8 +31,8 @@ class Units:
         What tells the group.
     frame : DataFrame
         A row a unit: item_id, ``cluster`` (its question as a number), ``judged`` (mean over
-        replications), ``spread`` (their variance, null of one), ``n``, ``said`` (mean label, null
-        without), ``n_raters``, ``probability``.
+        replications), ``spread`` (variance of those of one prompt, null of one), ``n``, ``said``
+        (mean label, null without), ``n_raters``, ``probability``.
     is_rate : bool
         Whether what is judged is whether something passes; else it is a score.
     """
@@ -102,8 +104,13 @@ def labelled_units(
         they are, or nothing says which verdict passes.
     """
     counted, valued, is_rate = judged_values(judged, by=by, positive=positive)
-    values = label_values(labels, positive=positive, is_rate=is_rate, where={"file": file})
+    verdicts = valued.filter(SCORED).select(folded(LABEL)).to_series().unique()
+    values = label_values(
+        labels, positive=positive, is_rate=is_rate, verdicts=verdicts.to_list(),
+        where={"file": file},
+    )  # fmt: skip
     there = set(counted.columns)
+    _refuse_unjudged(labels, [name for name in _APART if name not in there], file)
     named = [one for one in (*_APART, *counted.groups) if one in there and one != "judge"]
     keys = ["item_id", *dict.fromkeys(one for one in named if _is_given(labels, one))]
     unit = ["item_id", *dict.fromkeys(one for one in (*_APART, *keys) if one in there
@@ -151,26 +158,36 @@ def judged_values(
     known = seen.with_columns(value=passes(pl.col("text"), positive))
     if known["value"].null_count() or (positive and 1.0 not in known["value"]):
         few = ", ".join(map(repr, seen["text"].head(6)))
-        raise SweepError(
-            f"which verdict passes? expected one of them as --positive, got verdicts {few}"
-            + (f" and --positive {positive}" if positive else ""),
-            hint=f"--positive {seen['text'][0]}",
-        )
+        unknown = known.filter(pl.col("value").is_null())["text"]
+        if 0 < unknown.len() < seen.height:
+            problem = f"which verdict passes? {', '.join(map(repr, unknown.head(6)))} says neither"
+            hint = "write pass or fail for it; or --positive VERDICT, all others then fail"
+        else:
+            problem = (
+                f"which verdict passes? expected one of them as --positive, got verdicts {few}"
+            )
+            problem += f" and --positive {positive}" if positive else ""
+            hint = f"--positive {seen['text'][0]}"
+        raise SweepError(problem, hint=hint)
     value = pl.when(SCORED).then(passes(LABEL, positive)).otherwise(0.0)
     return counted, rows.with_columns(value=value), True
 
 
 def _units(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """One row a unit: mean, variance and number of its judgments."""
+    """One row a unit: mean, variance between judgments of one prompt, number of its judgments."""
     n, value = pl.col("n"), pl.col("value")
-    mean = (n * value).sum() / n.sum()
-    square = (n * value**2).sum() / n.sum() - mean**2
+    square = (n * value**2).sum() / n.sum() - ((n * value).sum() / n.sum()) ** 2
     many = n.sum() > 1
     spread = pl.when(many).then(square.clip(0) * n.sum() / (n.sum() - 1))
-    found = rows.group_by(columns, maintain_order=True).agg(
-        judged=mean, spread=spread, n_judgments=n.sum()
+    prompt = [one for one in rows.columns if one not in (*columns, *_SAID)]
+    prompts = rows.group_by(*columns, *prompt, maintain_order=True).agg(
+        total=(n * value).sum(), spread=spread, asked=n.sum()
     )
-    return found.rename({"n_judgments": "n"})
+    asked, of_prompt = pl.col("asked"), pl.col("spread")
+    own = pl.when(of_prompt.null_count() == 0).then((asked * of_prompt).sum() / asked.sum())
+    return prompts.group_by(columns, maintain_order=True).agg(
+        judged=pl.col("total").sum() / asked.sum(), spread=own, n=asked.sum()
+    )
 
 
 def _is_given(labels: pl.DataFrame, name: str) -> bool:
@@ -195,6 +212,23 @@ def _refuse_namesakes(units: pl.DataFrame, keys: Sequence[str], file: str) -> No
         where={"file": file},
         hint=f"a column {differing} in the labels",
     )
+
+
+def _refuse_unjudged(labels: pl.DataFrame, names: Sequence[str], file: str) -> None:
+    """Refuse labels of several units of an item that judgments do not tell apart."""
+    for name in names:
+        if name not in labels.columns:
+            continue
+        several = labels.group_by("item_id", maintain_order=True).agg(of=pl.col(name).unique())
+        several = several.filter(pl.col("of").list.len() > 1)
+        if several.height:
+            item, of = several.row(0)
+            raise SweepError(
+                f"judgments must say which {name} they are of: item {item!r} has labels for "
+                f"{', '.join(sorted(map(str, of))[:4])}",
+                where={"file": file},
+                hint=f"a column {name} in the judgments, or labels of one {name}",
+            )
 
 
 def _some(units: pl.DataFrame) -> str:

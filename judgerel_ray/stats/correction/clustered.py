@@ -5,7 +5,9 @@ Shape suffixes: N = rows, C = clusters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +16,7 @@ from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.intervals.interval import Interval
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ClusteredMean:
     """A mean and the variance that its clusters show.
 
@@ -26,11 +28,18 @@ class ClusteredMean:
         Of that mean, from sums over clusters.
     n_clusters : int
         Clusters with a weight.
+    pseudo_variance : float
+        What pseudo rows add to the variance.
+    clusters_C, influence_C : ndarray
+        Clusters, and what each moves the mean by; their squares sum to the rest of the variance.
     """
 
     value: float
     variance: float
     n_clusters: int
+    pseudo_variance: float = 0.0
+    clusters_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
+    influence_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
 
 
 def cluster_sums(values_N: Floats, clusters_N: ArrayLike | None) -> Floats:
@@ -46,6 +55,37 @@ def cluster_sums(values_N: Floats, clusters_N: ArrayLike | None) -> Floats:
     _, code_N = np.unique(np.asarray(clusters_N), return_inverse=True)
     sums: Floats = np.bincount(code_N, values_N).astype(np.float64, copy=False)
     return sums
+
+
+class Linearised(Protocol):
+    """An estimate of which it is known how far each cluster moves it."""
+
+    @property
+    def clusters_C(self) -> Floats:  # noqa: N802
+        """Clusters, each once."""
+        ...
+
+    @property
+    def influence_C(self) -> Floats:  # noqa: N802
+        """What each moves the estimate by."""
+        ...
+
+
+def paired_variance(a: Linearised, b: Linearised) -> float:
+    """Compute the variance of a difference, paired by the clusters that both have.
+
+    Examples
+    --------
+    >>> one = clustered_mean([1, 1, 1, 0], clusters_N=[1, 2, 3, 4])
+    >>> other = clustered_mean([1, 1, 1, 0], clusters_N=[5, 6, 7, 8])
+    >>> paired_variance(one, one), paired_variance(one, other) == 2 * one.variance
+    (0.0, True)
+    """
+    moved = cluster_sums(
+        np.concatenate([a.influence_C, -b.influence_C]),
+        np.concatenate([a.clusters_C, b.clusters_C]),
+    )
+    return float(moved @ moved)
 
 
 def clustered_mean(
@@ -86,7 +126,8 @@ def clustered_mean(
     weights: Floats = np.ones(values.size) if weights_N is None else np.asarray(weights_N, float)
     kept = weights > 0
     values, weights = values[kept], weights[kept]
-    clusters = None if clusters_N is None else np.asarray(clusters_N)[kept]
+    clusters = np.arange(kept.size) if clusters_N is None else np.asarray(clusters_N)
+    clusters = clusters[kept]
     if weights.size:
         weights = weights / weights.mean()
     total = float(weights.sum()) + 2 * pseudo
@@ -95,8 +136,15 @@ def clustered_mean(
     value = (float(weights @ values) + pseudo) / total
     sums_C = cluster_sums(weights * (values - value), clusters)
     few = sums_C.size / (sums_C.size - 1) if 1 < sums_C.size < values.size else 1.0
-    square = few * float(sums_C @ sums_C) + pseudo * (value**2 + (1 - value) ** 2)
-    return ClusteredMean(value=value, variance=square / total**2, n_clusters=sums_C.size)
+    influence_C, added = sqrt(few) * sums_C / total, pseudo * (value**2 + (1 - value) ** 2)
+    return ClusteredMean(
+        value=value,
+        variance=(few * float(sums_C @ sums_C) + added) / total**2,
+        n_clusters=sums_C.size,
+        pseudo_variance=added / total**2,
+        clusters_C=np.unique(clusters),
+        influence_C=influence_C,
+    )
 
 
 def share_interval(mean: ClusteredMean, *, confidence: float = 0.95) -> Interval:

@@ -5,18 +5,24 @@ Shape suffixes: N = labelled units, M = all units judged.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import sqrt
+from dataclasses import dataclass, field
+from math import nan, sqrt
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgerel_ray.stats.correction.clustered import ClusteredMean, clustered_mean, share_interval
+from judgerel_ray.stats.correction.clustered import (
+    ClusteredMean,
+    cluster_sums,
+    clustered_mean,
+    paired_variance,
+    share_interval,
+)
 from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.intervals.interval import Interval
 
-_LEAST = 5
+LEAST = 5
 """Labels of either kind below which intervals of a corrected rate covered .91 to .93 of the time
 (``bench/correction_coverage.py``)."""
 
@@ -44,7 +50,7 @@ class JudgeRates:
     n_failed: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CorrectedRate:
     """A pass rate with a judge's errors taken out.
 
@@ -55,14 +61,22 @@ class CorrectedRate:
     low, high : float or None
         Its interval.
     undefined : str or None
-        "too_few_labels" below five labels of either kind, "judge_uninformative" where the interval
-        of sensitivity + specificity - 1 reaches 0: nothing can be told from such a judge.
+        "too_few_labels" below `LEAST` labels of either kind, "judge_uninformative" where the
+        interval of sensitivity + specificity - 1 reaches 0: nothing can be told from such a judge.
+    centre, pseudo_variance : float
+        Middle of the interval, and what pseudo labels add to its variance.
+    clusters_C, influence_C : ndarray
+        Clusters, and what each moves the rate by: differences of two rates are made of these.
     """
 
     value: float | None = None
     low: float | None = None
     high: float | None = None
     undefined: str | None = None
+    centre: float = nan
+    pseudo_variance: float = 0.0
+    clusters_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
+    influence_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
 
 
 def judge_rates(
@@ -118,6 +132,7 @@ def rogan_gladen(
     weights_N: ArrayLike | None = None,
     clusters_N: ArrayLike | None = None,
     clusters_M: ArrayLike | None = None,
+    least: float = LEAST,
     confidence: float = 0.95,
 ) -> CorrectedRate:
     r"""Compute the pass rate that a judge's pass rate stands for, given how it errs.
@@ -137,6 +152,8 @@ def rogan_gladen(
         As for :func:`judge_rates`.
     clusters_M : array-like, shape (n_units,), optional
         The question of each of these.
+    least : float
+        Labels of either kind below which no rate is given.
     confidence : float
         Of the interval, in (0, 1).
 
@@ -165,23 +182,76 @@ def rogan_gladen(
     (0.4286, 0.11, 0.69)
     """
     labels, judged, passed, failed = _split(labels_N, judged_N, weights_N)
-    if min(labels.sum(), (1 - labels).sum()) < _LEAST:
+    of_kind = min(labels.sum(), (1 - labels).sum())
+    if of_kind < least or not of_kind:
         return CorrectedRate(undefined="too_few_labels")
     shares = np.asarray(all_M, np.float64)
+    own_M = labels.size + np.arange(shares.size)
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     bare = [clustered_mean(judged, weights_N=passed).value,
             clustered_mean(1 - judged, weights_N=failed).value]  # fmt: skip
     informed = bare[0] + bare[1] - 1
     tpr = clustered_mean(judged, weights_N=passed, clusters_N=clusters_N, pseudo=1)
     tnr = clustered_mean(1 - judged, weights_N=failed, clusters_N=clusters_N, pseudo=1)
-    rate = clustered_mean(shares, clusters_N=clusters_M, pseudo=z * z / 2)
+    rate = clustered_mean(
+        shares, clusters_N=own_M if clusters_M is None else clusters_M, pseudo=z * z / 2
+    )
     youden = tpr.value + tnr.value - 1
     if informed <= 0 or youden <= z * sqrt(tpr.variance + tnr.variance):
         return CorrectedRate(undefined="judge_uninformative")
     value = (float(shares.mean()) + bare[1] - 1) / informed
     centre, shift, half = _lang_reiczigel(rate, tpr, tnr, z)
     low, high = centre + shift - half, centre + shift + half
-    return CorrectedRate(value=_within(value), low=_within(low), high=_within(high))
+    moves = ((rate, 1 / youden), (tpr, -centre / youden), (tnr, (1 - centre) / youden))
+    clusters, code = np.unique(
+        np.concatenate([one.clusters_C for one, _ in moves]), return_inverse=True
+    )
+    return CorrectedRate(
+        value=_within(value),
+        low=_within(low),
+        high=_within(high),
+        centre=centre + shift,
+        pseudo_variance=sum(by**2 * one.pseudo_variance for one, by in moves),
+        clusters_C=clusters,
+        influence_C=cluster_sums(np.concatenate([by * one.influence_C for one, by in moves]), code),
+    )
+
+
+def rogan_gladen_difference(
+    a: CorrectedRate, b: CorrectedRate, *, confidence: float = 0.95
+) -> CorrectedRate:
+    """Compute the difference of two corrected rates, paired by the clusters that they share.
+
+    Parameters
+    ----------
+    a, b : CorrectedRate
+        Of :func:`rogan_gladen` with clusters whose ids mean the same.
+    confidence : float
+        Of the interval, in (0, 1).
+
+    Returns
+    -------
+    CorrectedRate
+        ``a - b``, within [-1, 1].
+
+    Examples
+    --------
+    The same labels of both, so nothing is left of the difference but what pseudo labels add:
+
+    >>> labels, judged = [1] * 10 + [0] * 10, [1] * 9 + [0] + [1] * 2 + [0] * 8
+    >>> one = rogan_gladen(labels, judged, [1, 0] * 500)
+    >>> found = rogan_gladen_difference(one, one)
+    >>> found.value, round(found.high, 2)
+    (0.0, 0.23)
+    """
+    if a.value is None or b.value is None:
+        return CorrectedRate(undefined=a.undefined or b.undefined)
+    square = paired_variance(a, b) + a.pseudo_variance + b.pseudo_variance
+    half = NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(square)
+    centre = a.centre - b.centre
+    return CorrectedRate(
+        value=a.value - b.value, low=max(-1.0, centre - half), high=min(1.0, centre + half)
+    )
 
 
 def _split(

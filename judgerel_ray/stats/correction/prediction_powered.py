@@ -11,7 +11,7 @@ from math import nan, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgerel_ray.stats.correction.clustered import cluster_sums
+from judgerel_ray.stats.correction.clustered import cluster_sums, paired_variance
 from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.intervals.precision import t_quantile
 
@@ -244,12 +244,8 @@ def ppi_difference(a: PpiMean, b: PpiMean, *, confidence: float = 0.95) -> PpiMe
     if a.value is None or b.value is None:
         return PpiMean(n_labels=a.n_labels + b.n_labels, n_clusters=few,
                        undefined=a.undefined or b.undefined)  # fmt: skip
-    moved = cluster_sums(
-        np.concatenate([a.influence_C, -b.influence_C]),
-        np.concatenate([a.clusters_C, b.clusters_C]),
-    )
     added = a.pseudo_variance + b.pseudo_variance
-    variance = few / (few - 1) * float(moved @ moved) + added
+    variance = few / (few - 1) * paired_variance(a, b) + added
     half = t_quantile(few - 1, confidence) * sqrt(variance)
     centre = a.centre - b.centre
     return PpiMean(

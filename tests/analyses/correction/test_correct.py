@@ -92,6 +92,63 @@ def test_a_verdict_of_choice_passes(labels):
         judgerel_ray.correct(letters, labels=labels(truth.head(80)), positive="C")
 
 
+def test_labels_in_the_words_of_verdicts_mean_what_these_do(labels):
+    frame, truth = judged()
+    plain = judgerel_ray.correct(frame, labels=labels(truth.head(80)))
+    faulty = {"pass": "no", "fail": "yes"}  # is there a fault?
+    frame = frame.with_columns(pl.col("verdict").replace_strict(faulty))
+    said = truth.head(80).with_columns(label=pl.when(pl.col("label") == 1).then(pl.lit("No"))
+                                       .otherwise(pl.lit("Yes")))  # fmt: skip
+    found = judgerel_ray.correct(frame, labels=labels(said, "said.csv"), positive="no")
+    assert found.estimates.equals(plain.estimates)
+
+
+def test_shares_of_people_who_pass_count_beside_a_verdict_of_choice(labels):
+    frame, truth = judged()
+    shares = truth.head(80).with_columns(pl.col("label").cast(pl.Float64).replace({1.0: 0.75}))
+    plain = judgerel_ray.correct(frame, labels=labels(shares))
+    letters = frame.with_columns(pl.col("verdict").replace_strict({"pass": "A", "fail": "B"}))
+    found = judgerel_ray.correct(letters, labels=labels(shares), positive="A")
+    assert found.estimates.equals(plain.estimates)
+    mixed = shares.with_columns(label=pl.Series(["A", "1", *["B"] * 78]))
+    with pytest.raises(SweepError, match=r"must say pass or fail .or 'A'., got '1' of item 'q001'"):
+        judgerel_ray.correct(letters, labels=labels(mixed, "mixed.csv"), positive="A")
+
+
+def test_verdicts_that_say_neither_are_told_from_those_that_do(labels):
+    frame, truth = judged()
+    frame = frame.with_columns(verdict=pl.col("verdict").replace({"fail": "Fail."}))
+    with pytest.raises(SweepError, match=r"which verdict passes\? 'Fail\.' says neither") as error:
+        judgerel_ray.correct(frame, labels=labels(truth.head(80)))
+    assert "--positive VERDICT" in str(error.value)
+
+
+def test_who_labels_an_item_twice_is_one_rater(labels):
+    frame, truth = judged()
+    ann = truth.head(80).with_columns(rater=pl.lit("ann"))
+    bob = ann.with_columns(label=1 - pl.col("label"), rater=pl.lit("bob"))
+    once, twice = labels(pl.concat([ann, bob])), labels(pl.concat([ann, ann, bob]), "twice.csv")
+    plain = judgerel_ray.correct(frame, labels=once)
+    assert one(plain, "labels_alone")["value"] == 0.5
+    assert judgerel_ray.correct(frame, labels=twice).estimates.equals(plain.estimates)
+
+
+def test_own_noise_is_between_replications_of_one_prompt(labels):
+    frame, truth = judged(300, 2)
+    steady = pl.concat([
+        frame.filter(replication=0).with_columns(template=pl.lit(name), replication=r)
+        for name in "AB" for r in (0, 1)
+    ])  # fmt: skip
+    steady = steady.with_columns(
+        verdict=pl.when(template="B").then(pl.lit("pass")).otherwise("verdict")
+    )
+    found = judgerel_ray.correct(steady, labels=labels(truth.head(100)))
+    assert one(found)["replication_share"] == 0
+    assert one(judgerel_ray.correct(steady.filter(replication=0), labels=labels(truth.head(100))))[
+        "replication_share"
+    ] is None  # fmt: skip
+
+
 def test_mean_scores_are_corrected_and_have_no_rates(labels):
     rng = np.random.default_rng(2)
     true = rng.normal(5, 2, 400)
@@ -102,6 +159,12 @@ def test_mean_scores_are_corrected_and_have_no_rates(labels):
     ppi = one(found)
     assert ppi["measure"] == "mean"
     assert ppi["low"] < true.mean() < ppi["high"] < one(found, "judge_alone")["low"]
+    for wrong in ("nan", "inf", "2,5"):
+        number = pl.col("score").cast(pl.String)
+        bad = said.with_columns(pl.when(item_id="q3").then(pl.lit(wrong)).otherwise(number)
+                                .alias("score"))  # fmt: skip
+        with pytest.raises(SweepError, match=f"must say a number, as judged, got '{wrong}'"):
+            judgerel_ray.correct(frame, labels=labels(bad, "bad.csv"))
     assert found.rates.is_empty()
     assert "rogan_gladen" not in found.estimates["estimate"].to_list()
 
@@ -112,12 +175,17 @@ def test_systems_of_one_judge_are_compared_by_question(labels):
     frame, truth = (pl.concat(one) for one in zip(*parts, strict=True))
     file = labels(truth.filter(pl.col("item_id") < "q120"))
     found = judgerel_ray.correct(frame, labels=file, by=["judge", "responder"])
-    (row,) = found.differences.to_dicts()
+    row, by_rates = found.differences.to_dicts()
+    assert (row["estimate"], by_rates["estimate"]) == ("ppi", "rogan_gladen")
     means = dict(truth.group_by("responder").agg(pl.col("label").mean()).rows())
     assert (row["judge"], row["differing"], row["a"], row["b"]) == ("j", "responder", "new", "old")
-    assert row["low"] < means["new"] - means["old"] < row["high"]
+    for one_row in (row, by_rates):
+        assert one_row["low"] < means["new"] - means["old"] < one_row["high"]
     assert abs(row["judge_alone"]) < abs(row["value"])  # errors shrink what the judge alone says
-    assert row["n_labels"] == 240
+    assert row["n_labels"] == by_rates["n_labels"] == 240
+    of = found.estimates.filter(estimate="rogan_gladen")
+    rates = dict(of.select("responder", "value").rows())
+    assert by_rates["value"] == rates["new"] - rates["old"]
     with pytest.raises(SweepError, match="labels must say which responder"):
         judgerel_ray.correct(
             frame, labels=labels(truth.drop("responder").unique("item_id"), "x.csv")
@@ -182,6 +250,16 @@ def test_replies_without_a_verdict_do_not_pass(labels):
         (
             {"item_id": ["q000"] * 2, "label": [1, 1], "probability": [0.5, 0.4]},
             "must have one probability",
+        ),
+        ({"item_id": ["q000"], "label": [1], "probability": ["0,3"]}, "got 0,3 of.*with a point"),
+        ({"item_id": ["q000"], "label": [1], "probability": [float("nan")]}, "got NaN of"),
+        (
+            {"item_id": ["q000", "q001"], "label": [1, 1], "probability": [0.5, None]},
+            "in every row, got nothing of item 'q001'",
+        ),
+        (
+            {"item_id": ["q000"] * 2, "label": [1, 0], "responder": ["new", "old"]},
+            "judgments must say which responder.*'q000' has labels for new, old",
         ),
     ],
 )
@@ -278,3 +356,11 @@ def test_a_group_without_labels_says_so_and_others_are_corrected(labels):
     assert of["a"]["low"] < truth["label"].mean() < of["a"]["high"]
     text = printed(correction_blocks({k: v for k, v in found.tables().items() if v.width}))
     assert "the pass rate cannot be corrected: too few labels" in text.replace("\n", " ")
+
+
+def test_a_width_that_no_labels_reach_is_said(labels):
+    frame, truth = judged()
+    found = judgerel_ray.correct(frame, labels=labels(truth.head(80)), width=0.01)
+    text = printed(correction_blocks({k: v for k, v in found.tables().items() if v.width}))
+    assert found.budget["needed"].to_list() == [None]
+    assert "Where no number is given, labelling everything would not do" in " ".join(text.split())

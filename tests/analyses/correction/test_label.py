@@ -111,6 +111,24 @@ def test_items_without_texts_are_refused(judged, tmp_path):
     ) == 3  # fmt: skip
 
 
+def test_items_of_which_people_would_see_one_text_of_several_are_refused(judged, tmp_path):
+    file, out = str(tmp_path / "items.csv"), tmp_path / "page.html"
+    said = pl.DataFrame({"item_id": ["q1", "q1"], "answer": ["yes", "no"]})
+    rows = pl.read_csv(judged)
+    alone = pl.DataFrame({"item_id": rows["item_id"].unique()}).with_columns(answer=pl.lit("yes"))
+    by_two = pl.concat([alone.with_columns(responder=pl.lit(name), answer=pl.lit(name))
+                        for name in ("new", "old")])  # fmt: skip
+    for items in (pl.concat([alone, said]), by_two):
+        items.write_csv(file)
+        with pytest.raises(SweepError, match=r"item 'q\d+' has several texts.*column responder"):
+            judgerel_ray.label(judged, items=file, out=out)
+    repeats = rows.with_columns(answer=pl.col("replication").cast(pl.String))
+    with pytest.raises(SweepError, match=r"has several texts.*judgerel items log"):
+        judgerel_ray.label(repeats, out=out)
+    pl.concat([alone, alone]).write_csv(file)  # a row that is there twice says nothing else
+    assert judgerel_ray.label(judged, items=file, n=5, out=out) == 5
+
+
 def test_command_says_what_comes_next_and_spares_files_of_others(judged, tmp_path, capsys):
     out = tmp_path / "page.html"
     assert main(["label", judged, "--out", str(out), "--n", "5"]) == 0
@@ -133,7 +151,7 @@ HARNESS = """<!doctype html><title>x</title><link rel="icon" href="data:,"><pre>
 <iframe src="page.html"></iframe>
 <script>
 const frame = document.querySelector("iframe");
-let visits = 0, before = null, resumed = null;
+let visits = 0, before = null, resumed = null, told = null;
 frame.onload = () => {
   const page = frame.contentWindow, root = frame.contentDocument;
   const key = (name) =>
@@ -151,9 +169,22 @@ frame.onload = () => {
     page.location.reload();
     return;
   }
-  const empty = page.csv();
-  page.resume(before);
-  const found = { before, resumed, empty, again: page.csv(), attacked: !!page.attacked,
+  if (visits === 3) {
+    const empty = page.csv();
+    page.resume(before);
+    told = { empty, again: page.csv() };
+    page.localStorage.clear();
+    page.location.reload();
+    return;
+  }
+  for (const junk of ["", "hello", before.replaceAll("pass", "?").replaceAll("fail", "?")])
+    page.resume(junk);
+  const refused = root.getElementById("state").textContent, still = page.csv();
+  const excel = "sep=;\\r\\n" + before.replaceAll('","', '";"').replaceAll("pass", "PASS");
+  const bytes = [0xff, 0xfe, ...[...excel].flatMap((c) => [c.charCodeAt(0), 0])];
+  page.resume(page.decoded(new page.Uint8Array(bytes)));
+  const found = { before, resumed, ...told, refused, still, excel: page.csv(),
+    attacked: !!page.attacked,
     state: root.getElementById("state").textContent, images: root.images.length,
     wide: [root.documentElement.scrollWidth, ...[...root.querySelectorAll("main *")].filter(
       (one) => one.getBoundingClientRect().right > 380).map((one) => one.id || one.tagName)] };
@@ -193,12 +224,15 @@ def test_people_label_by_keyboard_and_go_on_where_they_were(judged, tmp_path):
     assert rows["label"].to_list()[3:] == [""] * 17
     assert rows["probability"].to_list() == [1.0] * 20
     assert found["resumed"] == found["before"] == found["again"] != found["empty"]
+    assert found["excel"] == found["before"]
+    assert found["still"] == found["empty"]
+    assert found["refused"].startswith("No label of these items is in that file")
     assert found["state"].endswith("3 labelled")
     assert not found["attacked"]
     assert found["images"] == 0
     assert found["wide"] == [380]
     assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
-    assert sorted(Quiet.asked) == ["/harness.html", *["/page.html"] * 3]
+    assert sorted(Quiet.asked) == ["/harness.html", *["/page.html"] * 4]
     (tmp_path / "labels.csv").write_text(found["before"], encoding="utf-8")
     corrected = judgerel_ray.correct(judged, labels=tmp_path / "labels.csv")
     assert corrected.estimates["n_labels"].unique().to_list() == [3]

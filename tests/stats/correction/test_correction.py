@@ -6,7 +6,11 @@ from scipy.stats import binomtest
 
 from judgerel_ray.stats.correction.clustered import clustered_mean, share_interval
 from judgerel_ray.stats.correction.dawid_skene import dawid_skene
-from judgerel_ray.stats.correction.misclassification import judge_rates, rogan_gladen
+from judgerel_ray.stats.correction.misclassification import (
+    judge_rates,
+    rogan_gladen,
+    rogan_gladen_difference,
+)
 from judgerel_ray.stats.correction.prediction_powered import (
     labels_for_width,
     ppi_difference,
@@ -227,3 +231,59 @@ def test_errors_that_judges_share_are_seen_in_what_they_are_worth(copies, correl
 def test_two_judges_identify_nothing():
     with pytest.raises(ValueError, match="at least 3 judges"):
         dawid_skene(votes_of_four()[:, :2])
+
+
+def two_systems(rng, n=400, per_question=2):
+    """Verdicts and truths of two systems for the same questions, easy ones easy for both."""
+    question = np.repeat(np.arange(n), per_question)
+    easy = rng.random(n)[question]
+    found = []
+    for prevalence in (0.65, 0.5):
+        true = np.where(rng.random(question.size) < 0.5, easy, rng.random(question.size))
+        passes = true < prevalence
+        found.append(
+            (passes * 1.0, (rng.random(question.size) < np.where(passes, 0.9, 0.25)) * 1.0)
+        )
+    return question, found
+
+
+def by_rates(question, systems, n_labelled=160):
+    some = question < n_labelled
+    return [
+        rogan_gladen(labels[some], judged[some], judged, clusters_N=question[some],
+                     clusters_M=question)
+        for labels, judged in systems
+    ]  # fmt: skip
+
+
+def test_difference_by_rates_is_as_wide_as_redrawn_questions_say():
+    rng = np.random.default_rng(8)
+    question, systems = two_systems(rng)
+    a, b = by_rates(question, systems)
+    found = rogan_gladen_difference(a, b)
+    assert found.value == pytest.approx(a.value - b.value)
+    rows = np.arange(question.size).reshape(400, 2)
+    redrawn = []
+    for _ in range(800):
+        drawn = np.concatenate([rng.integers(0, 160, 160), rng.integers(160, 400, 240)])
+        again = [[one[rows[drawn]].ravel() for one in pair] for pair in systems]
+        one, other = by_rates(question, again)
+        redrawn.append(one.value - other.value)
+    assert found.high - found.low == pytest.approx(2 * Z * np.std(redrawn), rel=0.1)
+
+
+def test_difference_by_rates_of_the_same_questions_is_narrower_than_of_two_samples():
+    question, systems = two_systems(np.random.default_rng(9))
+    a, b = by_rates(question, systems)
+    (apart,) = by_rates(question + 1000, systems[1:], 1160)
+    (again,) = by_rates(question + 1000, systems[:1], 1160)
+
+    def width(one, other):
+        found = rogan_gladen_difference(one, other)
+        return found.high - found.low
+
+    assert width(a, b) < width(a, apart)
+    assert width(a, a) < 0.5 * width(a, again)
+    none = rogan_gladen([1] * 9, [1] * 9, [1, 0])
+    assert rogan_gladen_difference(a, none).undefined == "too_few_labels"
+    assert rogan_gladen([1] * 9, [1] * 9, [1, 0], least=0).undefined == "too_few_labels"
