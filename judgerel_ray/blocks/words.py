@@ -33,7 +33,13 @@ _MISSING = {
 UNASKED = (
     "Reproducibility is unknown: only the same prompt was asked again, so a judge that goes by the "
     "position of an option or by the wording agrees with itself all the same. To learn it, ask "
-    "with option_orders = 2, or with two templates."
+    "again in another wording (a sweep: two templates; a file: a column template) or with the "
+    "options in another order (option_orders = 2; a column option_order)."
+)
+CONFOUNDED = (
+    "The judge's own repeatability is unknown: its repeats judge other answers, so its variance "
+    "and that of the answers are together. To part them, keep the answers (judgerel items log) and "
+    "ask the judge about each again."
 )
 _NAMES = {
     "krippendorff_alpha": "Krippendorff's alpha",
@@ -377,7 +383,22 @@ def conditions(row: Row, repeated: Row | None = None) -> str:
         if Flag.NO_REPEATS in cast(Sequence[str], row.get("flags") or ()):
             return f"{drawn} another one (reproducibility; no prompt was asked twice)"
         return f"{drawn} drawn at random (reproducibility)"
-    return "the same prompt again (repeatability)" if row.get("conditions") else ""
+    if not row.get("conditions"):
+        return ""
+    if judges_other_answers(row):
+        return "the same question again, with other answers (the judge's and the answers' variance)"
+    return "the same prompt again (repeatability)"
+
+
+def judges_other_answers(row: Row) -> bool:
+    """Tell a row whose repeats judge other answers, too.
+
+    Examples
+    --------
+    >>> judges_other_answers({"flags": ["repeats_of_other_answers"]})
+    True
+    """
+    return Flag.OTHER_ANSWERS in cast(Sequence[str], row.get("flags") or ())
 
 
 def nuisance(row: Row, repeated: Row | None) -> list[str]:

@@ -92,7 +92,7 @@ def _exists(path: str) -> bool:
 
 def named_log(error: JudgeRelError, asked: Asked | None) -> JudgeRelError:
     """Say of a file that cannot be measured that it is the log of a tool, where it is one."""
-    source = None if asked is None or asked.verb.group == "Data" else asked.source
+    source = None if asked is None or asked.verb.name in ("items", "import") else asked.source
     if not source or source not in (error.where.get("file"), error.where.get("path")):
         return error
     from judgerel_ray.importers.logs.asked import is_log

@@ -225,6 +225,7 @@ class Flag(StrEnum):
     SOME_WITHOUT = "replies_without_verdict"
     SERVING_NOISE = "serving_noise"
     GREEDY_LEFT_OUT = "temperature_0_left_out"
+    OTHER_ANSWERS = "repeats_of_other_answers"
 
     def note(self, numbers: Sequence[float] = ()) -> str:
         """Say it, a warning like any other."""
@@ -282,6 +283,8 @@ _FLAGS: Mapping[Flag, str] = {
     Flag.SOME_WITHOUT: "replies without a verdict: {0:,.0f} of {1:,.0f}",
     Flag.SERVING_NOISE: "serving noise, not sampling",
     Flag.GREEDY_LEFT_OUT: "temperature 0 left out, its repeats are serving noise",
+    Flag.OTHER_ANSWERS: "other answers: the repeats of {0:,.0f} of {1:,.0f} questions judge other "
+        "answers, too",
 }  # fmt: skip
 _WARNINGS = frozenset(
     (

@@ -14,6 +14,8 @@ FACETS = (
     "option_order",
 )  # fmt: skip
 """What makes a unit besides item_id, where it is recorded."""
+N_ANSWERS = "n_answers"
+"""How many answers of an item its repeats judge; where it is none or 1, all judge the same."""
 KINDS = ("verdict", "score", "outcome")
 """What became of a row."""
 WHOLE = ("replication", "block", "option_order", "top_k")

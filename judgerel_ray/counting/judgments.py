@@ -391,6 +391,9 @@ def _mended(source: Source, lacking: Sequence[str]) -> str:
     flags = [f"--column {wanted}={column}" for wanted, column in found]
     renamings = [one if isinstance(one, str) else f"{one[1]} -> {one[0]}" for one in meant.values()]
     dotted = any(column not in source.rows.collect_schema() for _, column in found)
+    if [*lacking, *flags] == ["replication"] and "file" in source.where and not source.files[1:]:
+        command = f"judgerel import table {source.name} --out FILE.parquet"
+        return f"{renamings[0]} ({command} does, in the order of the rows)"
     if "file" not in source.where or not flags:
         return "; ".join(renamings)
     command = f"judgerel import table {source.name} {' '.join(flags)} --out FILE.parquet"

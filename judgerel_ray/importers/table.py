@@ -13,9 +13,9 @@ from typing import Any
 
 import polars as pl
 
-from judgerel_ray.core import ReadingWarning, SweepError
+from judgerel_ray.core import ReadingWarning, SweepError, count_of
 from judgerel_ray.core.files import read_bytes
-from judgerel_ray.counting.columns import TYPED, is_no_value, typed_columns
+from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value, typed_columns
 from judgerel_ray.counting.files.records import (
     is_nested,
     names_inside,
@@ -149,13 +149,20 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     -------
     pl.DataFrame
         The columns of judgments that the table has, and gold; others are left out. Where there is
-        no outcome, a row without verdict and score is ``unparsed`` to ``reduce``.
+        no outcome, a row without verdict and score is ``unparsed`` to ``reduce``. Where no column
+        may be the replication, rows alike in item and facets are numbered in their order.
 
     Raises
     ------
     SweepError
         If the table cannot be read, a column named is not there or holds objects or lists, no
-        column is the item, the replication or what was said, or a verdict is not in the order.
+        column is the item or what was said, one that may be the replication is not named, or a
+        verdict is not in the order.
+
+    Warns
+    -----
+    ReadingWarning
+        Where rows were numbered: how many, and how often a question is there.
 
     Examples
     --------
@@ -178,16 +185,18 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     found = found.with_columns(_filled(found.columns, mapping.values))
     if mapping.order:
         found = found.with_columns(_placed(found, mapping.order, path))
-    _require(found.columns, replace(source, rows=table.lazy()))
+    unnumbered = _require(found.columns, replace(source, rows=table.lazy()))
     for column in found:
         if is_nested(column.dtype) or column.name in _SINGLE:
             refuse_inside(column, name=column.name, where={"file": path})
     refuse_text(replace(source, rows=found.lazy()))
     with readable(source.where):
         typed = found.with_columns(typed_columns(found.schema))
+        typed = _in_row_order(typed) if unnumbered else typed
         _require_ids(typed, path)
         _require_whole(typed, path)
-    for note in (*source.notes, *_gold_notes(typed)):
+        counted = (_numbered_note(typed, _not_read(table, mapping)),) if unnumbered else ()
+    for note in (*source.notes, *counted, *_gold_notes(typed)):
         warnings.warn(ReadingWarning(note), stacklevel=2)
     return typed.cast({REPLICATION: pl.Int64})
 
@@ -380,13 +389,43 @@ def _placed(found: pl.DataFrame, order: Sequence[str], path: str) -> pl.Expr:
     return verdict.replace_strict(places, default=None, return_dtype=pl.Float64).alias("score")
 
 
-def _require(columns: Sequence[str], source: Source) -> None:
-    """The columns without which there is no reliability."""
+def _in_row_order(typed: pl.DataFrame) -> pl.DataFrame:
+    """Number the rows of each unit from 0, in their order."""
+    unit = ["item_id", *(name for name in FACETS if name in typed.columns)]
+    return typed.with_columns(pl.int_range(pl.len()).over(unit).alias(REPLICATION))
+
+
+def _not_read(table: pl.DataFrame, mapping: TableMapping) -> list[str]:
+    """Columns that stand for nothing, one of which may tell rows apart."""
+    parts = [part for one in mapping.columns.values() for part in re.split("[,:]", one)]
+    named = {*mapping.columns.values(), *parts, *(part.partition(".")[0] for part in parts)}
+    return [name for name in table.columns if name not in _KNOWN and name not in named]
+
+
+def _numbered_note(typed: pl.DataFrame, not_read: Sequence[str]) -> str:
+    """Say how repeats were numbered that no column numbers, and what might tell them apart."""
+    n, most = typed.height, typed.select(pl.col(REPLICATION).max()).item()
+    items = typed["item_id"].n_unique()
+    often = "each once" if not most else f"up to {most + 1} times the same"
+    return (
+        f"no column says which repeat a row is: {count_of(n, 'row')} of "
+        f"{count_of(items, 'question')} numbered in their order, {often}"
+        + (f"; not read: {names_told(not_read)}" if not_read else "")
+    )
+
+
+def _require(columns: Sequence[str], source: Source) -> bool:
+    """Refuse a table without the columns that reliability needs.
+
+    Returns whether nothing but the replication is lacking, and no column may be meant by it.
+    """
     lacking = [name for name in ("item_id", REPLICATION) if name not in columns]
     if not set(_SAID) & set(columns):
         lacking.append("verdict or score")
     if lacking:
         meant = columns_meant(source, lacking)
+        if lacking == [REPLICATION] and isinstance(meant[REPLICATION], str):
+            return True
         hints = [
             one if isinstance(one, str) else f"--column {one[0]}={one[1]}" for one in meant.values()
         ]
@@ -397,6 +436,7 @@ def _require(columns: Sequence[str], source: Source) -> None:
             where=source.where,
             hint="; ".join(hints),
         )
+    return False
 
 
 def _number(text: str) -> float | None:

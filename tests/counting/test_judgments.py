@@ -314,6 +314,15 @@ def test_a_doubled_row_names_its_temperature_as_people_write_it(tmp_path):
     assert told.value.where["temperature"] == "0"
 
 
+def test_a_file_whose_repeats_are_not_numbered_names_the_command_that_numbers_them(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("item_id,verdict\nq,x\nq,y\n")
+    with pytest.raises(SweepError) as refused:
+        load_judgments(str(path))
+    command = f"judgerel import table {path} --out FILE.parquet"
+    assert str(refused.value).endswith(f"({command} does, in the order of the rows)")
+
+
 @pytest.mark.parametrize(
     ("heads", "tries"),
     [

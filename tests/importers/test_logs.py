@@ -391,7 +391,7 @@ def test_repeats_that_the_format_hides_are_numbered_and_their_confounding_said(w
     assert said == [
         "1 of 1 items judged more than once hold another answer each time (promptfoo repeats ask "
         "the model again): there the model's variance and the judge's are together; judgerel items "
-        "log keeps the answers, to judge them again",
+        "log PATH --out items.parquet keeps the answers, so that a sweep judges each again",
         "1 ratings by people are rows of the judge people",
         "recorded by the tool, and no verdict of a judge: 1 conflicting, 1 unparsed",
     ]

@@ -5,6 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.cli import main
 from judgerel_ray.importers.logs.asked import log_items
 from judgerel_ray.importers.logs.collect import format_of, import_logs
@@ -55,9 +56,10 @@ def test_every_log_is_read():
 
 
 @EACH
-def test_who_measures_a_log_is_told_to_import_it(name, capsys):
+@pytest.mark.parametrize("verb", ["reduce", "gate", "doctor"])
+def test_who_measures_a_log_is_told_to_import_it(name, verb, capsys):
     path = str(LOGS / name)
-    assert main(["reduce", path]) == 2
+    assert main([verb, path]) == 2
     assert capsys.readouterr().err == (
         f"judgerel: a log of {name.partition('-')[0]} is imported first [file={path}]. "
         f"Try: judgerel import auto {path} --out judgments.parquet\n"
@@ -74,6 +76,31 @@ def test_what_the_judge_said_is_what_is_read(name):
         found = found.with_columns(outcome=pl.lit(None))
     named = pl.col("item_id").str.replace("#.*", "")
     assert found.select(named, "judge", "replication", "verdict", "outcome").rows() == SAID[name]
+
+
+@quiet
+@pytest.mark.parametrize("name", ["inspect-0.3.285.eval", "promptfoo-0.121.20.jsonl"])
+def test_repeats_of_other_answers_are_not_the_same_prompt_again(name, tmp_path, capsys):
+    out = str(tmp_path / "log.parquet")
+    assert main(["import", "auto", str(LOGS / name), "--out", out]) == 0
+    capsys.readouterr()
+    assert main(["reduce", out]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Asked the same question again, with another answer to judge, this judge" in said
+    assert "the repeats of 2 of 2 questions judge other answers, too" in said
+    assert "The judge's own repeatability is unknown" in said
+    assert "same prompt" not in said
+    found = pl.read_parquet(out)
+    numbers = ["coefficient", "missing", "value", "low", "high", "noise_floor"]
+    alone = reduce_judgments(found.drop("n_answers").lazy()).select(numbers)
+    assert reduce_judgments(found.lazy()).select(numbers).equals(alone)
+    assert main(["doctor", out]) == 0
+    assert "how many answers its repeats judge" in capsys.readouterr().out
+
+
+def test_answers_are_counted_only_where_repeats_judge_several():
+    found = import_logs("auto", [str(LOGS / "alpaca_eval-0.6.6.json")])
+    assert "n_answers" not in found.columns
 
 
 ANSWERS = {

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.judgments import load_judgments
 from judgerel_ray.importers import TableMapping, import_judgments, import_table
 
@@ -144,10 +144,6 @@ def test_other_formats_name_their_own_columns(tmp_path):
     ("header", "hint"),
     [
         ("item_id,epoch,verdict", "Try: --column replication=epoch"),
-        (
-            "item_id,note,verdict",
-            "Try: number the repeats of each question in a column replication",
-        ),
         ("question_id,note,grade", "--column item_id=question_id; number the repeats"),
         ("item_id,replication,winner", "Try: --column verdict=winner"),
     ],
@@ -157,6 +153,23 @@ def test_a_column_is_hinted_where_one_fits(tmp_path, header, hint):
     with pytest.raises(SweepError) as refused:
         import_table(str(tmp_path / "log.csv"))
     assert hint in str(refused.value)
+
+
+def test_repeats_that_no_column_numbers_are_numbered_in_their_order_and_it_is_said(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("judge,item,order,verdict\na,q,AB,x\nb,q,AB,x\na,q,BA,y\na,r,AB,x\n")
+    named = TableMapping(columns={"item_id": "item"})
+    with pytest.warns(ReadingWarning) as told:
+        found = import_table(str(path), named)
+    rows = found.select("judge", "item_id", "replication", "verdict").rows()
+    assert rows == [("a", "q", 0, "x"), ("b", "q", 0, "x"), ("a", "q", 1, "y"), ("a", "r", 0, "x")]
+    assert [str(one.message) for one in told] == [
+        "no column says which repeat a row is: 4 rows of 2 questions numbered in their order, up "
+        "to 2 times the same; not read: order"
+    ]
+    path.write_text("item_id,verdict\nq,x\nr,y\n")
+    with pytest.warns(ReadingWarning, match="2 rows of 2 questions numbered .*, each once$"):
+        assert import_table(str(path))["replication"].to_list() == [0, 0]
 
 
 def test_numbers_with_a_comma_are_refused_in_words_of_ours(tmp_path):

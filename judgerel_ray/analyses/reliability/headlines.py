@@ -17,12 +17,14 @@ from judgerel_ray.analyses.reliability.lead_codes import (
     same_place_and_option,
 )
 from judgerel_ray.blocks.words import (
+    CONFOUNDED,
     NOISE,
     UNASKED,
     Row,
     conditions,
     group_columns,
     group_label,
+    judges_other_answers,
     noted,
     number,
     percent,
@@ -194,8 +196,20 @@ def _again(found: Lead) -> str:
     if row is None or row["value"] is None:
         return ""
     if row["coefficient"] == "standard_error":
-        return f" Asked the same prompt again, {number(row['value'])} points."
-    return f" Asked the same prompt again, it repeats itself {_share(row)} of the time."
+        return f" {_asked_again(row)}, {number(row['value'])} points."
+    return f" {_asked_again(row)}, it repeats itself {_share(row)} of the time."
+
+
+def _asked_again(row: Row) -> str:
+    """What a repeat is: the same prompt, unless other answers stand in it."""
+    if judges_other_answers(row):
+        return "Asked the same question again, with another answer to judge"
+    return "Asked the same prompt again"
+
+
+def _lower(text: str) -> str:
+    """A sentence as it stands after a colon."""
+    return text[0].lower() + text[1:]
 
 
 def _without(found: Lead) -> str:
@@ -269,7 +283,7 @@ def rating_headline(row: Row, repeated: Row | None = None) -> str:
     asked = (
         f"asked about the same item again, {conditions(row, repeated)}"
         if reproduced
-        else "asked the same prompt again"
+        else _lower(_asked_again(row))
     )
     text = (
         f"{asked}, one rating of this judge has a standard error of {number(row['value'])} "
@@ -279,7 +293,7 @@ def rating_headline(row: Row, repeated: Row | None = None) -> str:
     if row["noise"]:
         text += f" That is {NOISE}: these data do not show that the question matters to the rating."
     if repeated is not None and repeated["value"] is not None:
-        text += f" Asked the same prompt again, {number(repeated['value'])} points."
+        text += f" {_asked_again(repeated)}, {number(repeated['value'])} points."
     return text
 
 
@@ -347,7 +361,7 @@ def headline(row: Row, repeated: Row | None = None) -> str:
     asked = (
         f"asked about the same item again, {conditions(row, repeated)}, "
         if reproduced
-        else "asked the same prompt again, "
+        else f"{_lower(_asked_again(row))}, "
     )
     text = (
         f"{asked}this judge gives the same verdict {percent(row['value'])} "
@@ -363,7 +377,7 @@ def headline(row: Row, repeated: Row | None = None) -> str:
     elif cast(float, row["value"]) < cast(float, row["noise_floor"]):
         text += " It disagrees with itself more than chance would."
     if reproduced and repeated is not None and repeated["value"] is not None:
-        text += f" Asked the same prompt again, it repeats itself {percent(repeated['value'])}."
+        text += f" {_asked_again(repeated)}, it repeats itself {percent(repeated['value'])}."
     return text
 
 
@@ -398,6 +412,8 @@ def cautions(coefficients: pl.DataFrame) -> tuple[str, ...]:
 def unasked(coefficients: pl.DataFrame) -> list[str]:
     """Say what agreement cannot show where nothing but the same prompt was asked again.
 
+    Where repeats judge other answers, not even the judge's own repeatability is known.
+
     Examples
     --------
     >>> row = {"coefficient": "percent_agreement", "value": 0.9, "conditions": "repeatability"}
@@ -411,19 +427,19 @@ def unasked(coefficients: pl.DataFrame) -> list[str]:
     if "lead" in valued.columns:  # asked, or nothing to be had from asking
         apart = (LeadCode.NAMES_UNKNOWN.value, LeadCode.FEW_VERDICTS.value)
         valued = valued.filter(~pl.col("lead").is_in(apart).fill_null(False))
-    reproduced = valued.filter(conditions=REPRODUCIBILITY)
     names = group_columns(coefficients)
-    if not names:
-        return [UNASKED] if valued.height and reproduced.is_empty() else []
-    known = set(reproduced.select(names).rows())
-    groups = list(dict.fromkeys(valued.select(names).rows()))
-    lacking = [key for key in groups if key not in known]
-    if not lacking:
-        return []
-    if len(lacking) == len(groups):
-        return [UNASKED]
-    labels = [group_label(dict(zip(names, key, strict=True)), names) for key in lacking]
-    return [f"Of {'; '.join(labels)}: {UNASKED}"]
+    rows = [(tuple(row[name] for name in names), row) for row in valued.iter_rows(named=True)]
+    mixed = {key for key, row in rows if judges_other_answers(row)}
+    known = {key for key, row in rows if row["conditions"] == REPRODUCIBILITY}
+    groups = list(dict.fromkeys(key for key, _ in rows))
+    sentences = []
+    for text, of in ((CONFOUNDED, mixed), (UNASKED, {*groups} - known - mixed)):
+        lacking = [key for key in groups if key in of]
+        if lacking and len(lacking) < len(groups):
+            labels = [group_label(dict(zip(names, key, strict=True)), names) for key in lacking]
+            text = f"Of {'; '.join(labels)}: {text}"
+        sentences += [text] if lacking else []
+    return sentences
 
 
 def _greedy(coefficients: pl.DataFrame) -> list[str]:

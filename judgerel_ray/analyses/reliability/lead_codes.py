@@ -17,7 +17,7 @@ import polars as pl
 from judgerel_ray.analyses.reliability.estimates import Group
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core.codes import Flag, Noted
-from judgerel_ray.counting.columns import is_judge
+from judgerel_ray.counting.columns import N_ANSWERS, is_judge
 from judgerel_ray.counting.nesting import N, UnitRows
 from judgerel_ray.counting.verdicts.places import SHOWN, place
 from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED, Row
@@ -246,6 +246,41 @@ def named_places(
         _place_set([row[SHOWN] for row in found if all(row[name] == key[name] for name in groups)])
         for key in keys
     ]
+
+
+def other_answers(
+    rows: pl.LazyFrame, columns: Sequence[str], groups: Sequence[str]
+) -> dict[tuple[object, ...], Noted]:
+    """Find groups whose repeats judge other answers of the same question, as ``n_answers`` says.
+
+    What differs between such repeats may be the answers, and not the judge.
+
+    Parameters
+    ----------
+    rows : pl.LazyFrame
+        Judgments.
+    columns, groups : sequence of str
+        Their columns, and those that make a group.
+
+    Returns
+    -------
+    dict of tuple to Noted
+        Of each such group, by its values, how many of its questions are such, and of how many.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r"], "n_answers": [2, 2, 1]})
+    >>> other_answers(rows, ["item_id", "n_answers"], [])
+    {(): (<Flag.OTHER_ANSWERS: 'repeats_of_other_answers'>, (1, 2))}
+    """
+    if N_ANSWERS not in columns:
+        return {}
+    item, several = pl.col("item_id"), pl.col(N_ANSWERS).cast(pl.Float64, strict=False) > 1
+    counts = [item.filter(several).n_unique().alias("n"), item.n_unique().alias("of")]
+    rows = rows.filter(is_judge(columns))
+    counted = rows.group_by(groups).agg(counts) if groups else rows.select(counts)
+    found = counted.collect(engine="streaming").rows()
+    return {tuple(key): (Flag.OTHER_ANSWERS, (n, of)) for *key, n, of in found if n}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

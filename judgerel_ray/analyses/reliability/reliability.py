@@ -23,6 +23,7 @@ from judgerel_ray.analyses.reliability.lead_codes import (
     LedGroup,
     Replies,
     led,
+    other_answers,
     replies_of,
     steady_within_units,
 )
@@ -46,7 +47,7 @@ from judgerel_ray.analyses.reliability.reproducibility import (
 )
 from judgerel_ray.analyses.serving.noise import SERVING
 from judgerel_ray.core import Scale, SweepError
-from judgerel_ray.core.codes import Flag
+from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.groups.greedy import (
@@ -203,11 +204,10 @@ def reduce_judgments(
     levels = None if measurement is None else _known(measurement, LEVELS, "measurement")
     columns = source.columns if isinstance(source, Tally) else source.collect_schema().names()
     check_items(items, chosen, columns)
-    extra = [*([items] if items else []), *check_gold(chosen, columns)]
-    check_order(chosen, columns)
     own = [name for name in dict.fromkeys(nuisance or ()) if name not in FACETS]
+    extra = [*([items] if items else []), *check_gold(chosen, columns), *own]
+    check_order(chosen, columns)
     checked_nuisance(nuisance, by or (), columns)
-    extra += own
     if isinstance(source, pl.LazyFrame):
         source = tally_judgments(source, extra=[*(by or ()), *extra])
         if n_options is None:  # else labels were read where those were declared
@@ -227,6 +227,7 @@ def reduce_judgments(
     if labels is not None and counted is not everything:
         unit = [*counted.groups, "item_id", *counted.facets]
         labels = labels.join(counted.nested.units, on=unit, how="semi", nulls_equal=True)
+    answered = other_answers(source.rows, columns, counted.groups)
     found_in: list[LedGroup] = []
     for key, group, part, moments in _groups(
         counted, n_categories or {}, n_options, scales or {}, intervals, apart, places
@@ -235,8 +236,7 @@ def reduce_judgments(
         wanted = [*dict.fromkeys((*chosen, *more))]
         counting = [policy for policy in policies if policy != "bounds"]
         found = [*_agreement_rows(group, moments, wanted, policies, levels)]
-        orders = orders_of(group, part) if unnamed else ()
-        several = (*chosen, *orders)
+        several = (*chosen, *(orders_of(group, part) if unnamed else ()))
         found += _of_more_than_counts(group, part, several, counting, continuous=bool(moments))
         if distinct := [name for name in chosen if name in CONSISTENCY]:
             found += _of_items(group, everything, key, str(items), distinct)
@@ -249,7 +249,8 @@ def reduce_judgments(
             )
         greedy = said_of_greedy(key, counted, everything)
         replies = replies_of(group, part, continuous=bool(moments))
-        reported = [_reported_row(row, greedy, items, replies) for row in found]
+        other = answered.get(tuple(key.values()))
+        reported = [_reported_row(row, greedy, items, replies, other) for row in found]
         if not verdicts_known and holds_names(part.seen()):
             reported = [withheld(row, group.nuisance) for row in reported]
         steady = not moments and steady_within_units(group)
@@ -296,14 +297,18 @@ def _agreement_rows(
         yield from bound_rows(group, asked, levels=levels, counted=moments is None)
 
 
-def _reported_row(row: Row, greedy: Flag | None, items: str | None, replies: Replies) -> Row:
-    """A row with what its reader must know of temperature 0, and of replies without a verdict."""
+def _reported_row(
+    row: Row, greedy: Flag | None, items: str | None, replies: Replies, other: Noted | None
+) -> Row:
+    """A row with its flags: temperature 0, replies without a verdict, repeats of other answers."""
     name = str(row["coefficient"])
     if replies.flag and name != "valid_rate" and row["missing"] in MISSING:
         row = with_flags(row, [replies.flag])
     of_repeats = (
         name in _OF_REPEATS or name.startswith("class_agreement") or name.startswith(_PUBLISHED)
     )
+    if other and of_repeats and row["value"] is not None:
+        row = with_flags(row, [other])
     of_repeats = of_repeats and row["conditions"] != REPRODUCIBILITY
     all_of_it = items == TEMPERATURE and name in CONSISTENCY
     is_flagged = of_repeats if greedy == Flag.SERVING_NOISE else not all_of_it

@@ -14,6 +14,7 @@ from glob import glob, has_magic
 import polars as pl
 
 from judgerel_ray.core import ReadingWarning, SweepError
+from judgerel_ray.counting.columns import N_ANSWERS
 from judgerel_ray.importers.logs.apps import DEEPEVAL, LANGFUSE, MLFLOW, OPENTELEMETRY
 from judgerel_ray.importers.logs.graders import BIGGEN, EVALASSIST, PROMETHEUS, UNITXT
 from judgerel_ray.importers.logs.inspect_ai import INSPECT
@@ -126,7 +127,8 @@ def import_logs(
     Returns
     -------
     pl.DataFrame
-        One row a judgment, with ``replication`` numbered from 0 among rows alike in all facets.
+        One row a judgment, with ``replication`` numbered from 0 among rows alike in all facets;
+        ``n_answers`` is there where repeats of any item judge other answers, too.
 
     Raises
     ------
@@ -168,7 +170,8 @@ def import_logs(
         rows = rows.with_columns(pl.col("judge").replace(UNNAMED, judge))
     else:
         rows = _failures_named(rows)
-    _tell(rows, tuple(asked_again))
+    if _tell(rows, tuple(asked_again)):
+        rows = rows.with_columns(pl.col(_ANSWER).n_unique().over(_KEY).alias(N_ANSWERS))
     return numbered(rows.drop(_ANSWER))
 
 
@@ -255,8 +258,8 @@ def _frames(rows: Iterable[Row]) -> Iterator[pl.DataFrame]:
         yield pl.DataFrame(held, schema=schema, orient="row")
 
 
-def _tell(rows: pl.DataFrame, asked_again: tuple[str, ...]) -> None:
-    """Say what a reader of the numbers must know."""
+def _tell(rows: pl.DataFrame, asked_again: tuple[str, ...]) -> bool:
+    """Say what a reader of the numbers must know, and whether repeats judge other answers."""
     judged = rows.filter(pl.col("judge") != PEOPLE)
     repeated = judged.group_by(_KEY).agg(pl.len(), pl.col(_ANSWER).n_unique().alias("answers"))
     repeated = repeated.filter(pl.col("len") > 1)
@@ -267,7 +270,7 @@ def _tell(rows: pl.DataFrame, asked_again: tuple[str, ...]) -> None:
         notes.append(
             f"{other} of {repeated.height} items judged more than once hold another answer each "
             f"time{again}: there the model's variance and the judge's are together; judgerel items "
-            "log keeps the answers, to judge them again"
+            "log PATH --out items.parquet keeps the answers, so that a sweep judges each again"
         )
     if people := rows.height - judged.height:
         notes.append(f"{people} ratings by people are rows of the judge {PEOPLE}")
@@ -277,6 +280,7 @@ def _tell(rows: pl.DataFrame, asked_again: tuple[str, ...]) -> None:
         notes.append(f"recorded by the tool, and no verdict of a judge: {counts}")
     for note in notes:
         warnings.warn(ReadingWarning(note), stacklevel=3)
+    return other > 0
 
 
 @contextmanager

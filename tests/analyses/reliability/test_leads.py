@@ -311,3 +311,23 @@ def test_the_lead_says_how_few_questions_it_rests_on(items, said, tmp_path, caps
     for text in (told, written):
         assert ("This rests on" in text or "few decide this" in text) == (said is not None)
         assert said is None or said in text
+
+
+def test_only_groups_whose_repeats_judge_other_answers_say_so(tmp_path, capsys):
+    draw = random.Random(1)
+    rows = [
+        {"judge": judge, "item_id": f"q{item}", "replication": times, "n_answers": answers,
+         "score": draw.randint(1, 5)}
+        for judge, answers in (("fixed", 1), ("mixed", 3))
+        for item in range(20)
+        for times in range(3)
+    ]  # fmt: skip
+    pl.DataFrame(rows).write_csv(file := tmp_path / "rows.csv")
+    assert main(["reduce", str(file)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    fixed, mixed = said.split(" mixed 20 questions")
+    assert "Asked the same prompt again, one rating of this judge" in fixed
+    assert "other answers" not in fixed
+    assert "Asked the same question again, with another answer to judge, one rating" in mixed
+    assert "Of mixed: The judge's own repeatability is unknown" in mixed
+    assert "Of fixed: Reproducibility is unknown" in mixed
