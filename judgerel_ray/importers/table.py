@@ -156,8 +156,8 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     ------
     SweepError
         If the table cannot be read, a column named is not there or holds objects or lists, no
-        column is the item or what was said, one that may be the replication is not named, or a
-        verdict is not in the order.
+        column is the item or what was said, one that may be the replication is not named, rows to
+        be numbered differ in a column that is not read, or a verdict is not in the order.
 
     Warns
     -----
@@ -195,7 +195,10 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
         typed = _in_row_order(typed) if unnumbered else typed
         _require_ids(typed, path)
         _require_whole(typed, path)
-        counted = (_numbered_note(typed, _not_read(table, mapping)),) if unnumbered else ()
+        not_read = _not_read(table, mapping)
+        if unnumbered:
+            _require_alike(typed, table.select(not_read), path)
+        counted = (_numbered_note(typed, not_read),) if unnumbered else ()
     for note in (*source.notes, *counted, *_gold_notes(typed)):
         warnings.warn(ReadingWarning(note), stacklevel=2)
     return typed.cast({REPLICATION: pl.Int64})
@@ -400,6 +403,28 @@ def _not_read(table: pl.DataFrame, mapping: TableMapping) -> list[str]:
     parts = [part for one in mapping.columns.values() for part in re.split("[,:]", one)]
     named = {*mapping.columns.values(), *parts, *(part.partition(".")[0] for part in parts)}
     return [name for name in table.columns if name not in _KNOWN and name not in named]
+
+
+def _require_alike(typed: pl.DataFrame, others: pl.DataFrame, path: str) -> None:
+    """Refuse repeats that a column which is not read may tell apart, as an order or a prompt does.
+
+    Its values come again and are no spelling of what was said, unlike times, costs and replies.
+    """
+    unit = ["item_id", *(name for name in FACETS if name in typed.columns)]
+    said = [name for name in _SAID if name in typed.columns]
+    for name, column in zip(others.columns, others, strict=True):
+        if is_nested(column.dtype) or column.n_unique() > max(2, typed.height // 5):
+            continue
+        rows = typed.select(*unit, *said).with_columns(column.alias("_other"))
+        varies = (rows.group_by(unit).agg(pl.col("_other").n_unique())["_other"] > 1).any()
+        spelled = rows.group_by("_other").agg(pl.struct(said).n_unique().alias("n"))["n"].max()
+        if varies and spelled != 1:
+            raise SweepError(
+                f"rows of one item that no column numbers differ in column {name}, not read",
+                where={"file": path},
+                hint=f"--column template={name} keeps them apart; or leave the column out of the "
+                "file, and they count as the same prompt again",
+            )
 
 
 def _numbered_note(typed: pl.DataFrame, not_read: Sequence[str]) -> str:

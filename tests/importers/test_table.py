@@ -157,7 +157,7 @@ def test_a_column_is_hinted_where_one_fits(tmp_path, header, hint):
 
 def test_repeats_that_no_column_numbers_are_numbered_in_their_order_and_it_is_said(tmp_path):
     path = tmp_path / "log.csv"
-    path.write_text("judge,item,order,verdict\na,q,AB,x\nb,q,AB,x\na,q,BA,y\na,r,AB,x\n")
+    path.write_text("judge,item,at,verdict\na,q,1,x\nb,q,2,x\na,q,3,y\na,r,4,x\n")
     named = TableMapping(columns={"item_id": "item"})
     with pytest.warns(ReadingWarning) as told:
         found = import_table(str(path), named)
@@ -165,11 +165,33 @@ def test_repeats_that_no_column_numbers_are_numbered_in_their_order_and_it_is_sa
     assert rows == [("a", "q", 0, "x"), ("b", "q", 0, "x"), ("a", "q", 1, "y"), ("a", "r", 0, "x")]
     assert [str(one.message) for one in told] == [
         "no column says which repeat a row is: 4 rows of 2 questions numbered in their order, up "
-        "to 2 times the same; not read: order"
+        "to 2 times the same; not read: at"
     ]
     path.write_text("item_id,verdict\nq,x\nr,y\n")
     with pytest.warns(ReadingWarning, match="2 rows of 2 questions numbered .*, each once$"):
         assert import_table(str(path))["replication"].to_list() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "refused"),
+    [
+        ("q,AB,x\nq,BA,y\nr,AB,x\nr,BA,x\n", True),  # an order that nobody named
+        ("q,X!,x\nq,Y!,y\nr,X!,x\nr,X!,x\n", False),  # the verdict as it was written
+        ("q,AB,x\nq,AB,y\nr,BA,x\nr,BA,x\n", False),  # one value an item
+    ],
+)
+def test_rows_that_a_column_not_read_tells_apart_are_not_taken_for_repeats(tmp_path, rows, refused):
+    path = tmp_path / "log.csv"
+    path.write_text("item_id,order,verdict\n" + rows)
+    if not refused:
+        with pytest.warns(ReadingWarning, match="numbered in their order"):
+            assert import_table(str(path))["replication"].to_list() == [0, 1, 0, 1]
+        return
+    with pytest.raises(SweepError, match="differ in column order, not read"):
+        import_table(str(path))
+    apart = TableMapping(columns={"template": "order"})
+    with pytest.warns(ReadingWarning, match="each once"):
+        assert import_table(str(path), apart)["template"].to_list() == ["AB", "BA"] * 2
 
 
 def test_numbers_with_a_comma_are_refused_in_words_of_ours(tmp_path):
