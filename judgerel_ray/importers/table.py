@@ -408,16 +408,18 @@ def _not_read(table: pl.DataFrame, mapping: TableMapping) -> list[str]:
 def _require_alike(typed: pl.DataFrame, others: pl.DataFrame, path: str) -> None:
     """Refuse repeats that a column which is not read may tell apart, as an order or a prompt does.
 
-    Its values come again and are no spelling of what was said, unlike times, costs and replies.
+    Its values come again and are no spelling of the verdict, unlike times, costs and replies.
     """
     unit = ["item_id", *(name for name in FACETS if name in typed.columns)]
-    said = [name for name in _SAID if name in typed.columns]
+    verdict_columns = [name for name in _SAID if name in typed.columns]
     for name, column in zip(others.columns, others, strict=True):
         if is_nested(column.dtype) or column.n_unique() > max(2, typed.height // 5):
             continue
-        rows = typed.select(*unit, *said).with_columns(column.alias("_other"))
+        rows = typed.select(*unit, *verdict_columns).with_columns(column.alias("_other"))
         varies = (rows.group_by(unit).agg(pl.col("_other").n_unique())["_other"] > 1).any()
-        spelled = rows.group_by("_other").agg(pl.struct(said).n_unique().alias("n"))["n"].max()
+        spelled = (
+            rows.group_by("_other").agg(pl.struct(verdict_columns).n_unique().alias("n"))["n"].max()
+        )
         if varies and spelled != 1:
             raise SweepError(
                 f"rows of one item that no column numbers differ in column {name}, not read",

@@ -50,7 +50,7 @@ def test_the_verdicts_stand_before_warnings_and_sections(tmp_path):
 
 def test_it_names_the_temperature_that_serves_best(tmp_path):
     rows = pl.concat([
-        judged(80, steady=steady, judge="j").drop("gold").with_columns(temperature=pl.lit(heat))
+        judged(80, steady=steady, judge="j").with_columns(temperature=pl.lit(heat))
         for heat, steady in ((0.5, 0.99), (1.0, 0.5))
     ])  # fmt: skip
     page = page_of(rows, tmp_path)

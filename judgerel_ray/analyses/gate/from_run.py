@@ -14,14 +14,17 @@ from judgerel_ray.analyses.gate.deciding import needs_a_plan, with_needs
 from judgerel_ray.analyses.gate.gated import Gated
 from judgerel_ray.analyses.gate.looks import Look, look_at
 from judgerel_ray.analyses.gate.requirement import (
+    ALPHA,
     NOT_GATED,
     Requirement,
     default_requirements,
 )
 from judgerel_ray.analyses.gate.standing import (
     AGREEMENT,
+    ALONE,
     COLUMNS,
     OF_ALPHA,
+    Verdict,
     of_requirement,
     overall,
 )
@@ -40,6 +43,7 @@ from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.given import Given, looked_at, reading_of
 from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.stats.agreement.correctness import CORRECTNESS
 from judgerel_ray.stats.selective.paired_accuracy import paired_accuracy
 
@@ -113,7 +117,8 @@ def gate_by_default(
     """Judge judgments by what holds where nothing is required (:func:`.default_requirements`).
 
     What judgments cannot tell is not required: the right verdict where nobody knows it, another
-    order of the options where none was asked.
+    order of the options where none was asked. Where neither is known, that a judge agrees with
+    itself does not pass: one that goes by the place of an option does, too.
 
     Parameters
     ----------
@@ -143,7 +148,18 @@ def gate_by_default(
         for table in [of.get(one.name, coefficients)]
         if one.name in table["coefficient"]
     ]
-    return _decided(judged, asked, tables, options, then=then or confidence)
+    found = _decided(judged, asked, tables, options, then=then or confidence)
+    gold_known = (pl.col("coefficient") == _OF_A_DROP).any().over(groups or [pl.lit(0)])
+    alone = (
+        (pl.col("requirement") == ALPHA)
+        & (pl.col("verdict") == Verdict.PASS.value)
+        & (pl.col("conditions") == REPEATABILITY).fill_null(False)
+        & ~gold_known
+    )
+    return found.with_columns(
+        verdict=pl.when(alone).then(pl.lit(Verdict.INCONCLUSIVE.value)).otherwise("verdict"),
+        reason=pl.when(alone).then(pl.lit(ALONE)).otherwise("reason"),
+    )
 
 
 def _right_verdicts(judged: Judged, options: ReduceOptions) -> pl.DataFrame | None:

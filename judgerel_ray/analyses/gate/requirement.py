@@ -10,8 +10,9 @@ from pathlib import Path
 from judgerel_ray.analyses.reliability.tolerance import AT_MOST
 from judgerel_ray.core import SweepError
 
+ALPHA = "krippendorff_alpha >= .667"
 DEFAULTS = (
-    "krippendorff_alpha >= .667",
+    ALPHA,
     "valid_rate >= .9",
     "swap_consistency >= .75",
     "accuracy >= .8",

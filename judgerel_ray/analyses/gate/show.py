@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from judgerel_ray.analyses.gate.standing import AT_LIMIT, COLUMNS, CROSSES, HABITS
+from judgerel_ray.analyses.gate.standing import ALONE, AT_LIMIT, COLUMNS, CROSSES, HABITS
 from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Table, row_columns
 from judgerel_ray.blocks.words import Row, cell, explanation, group_label, interval, number, reason
 from judgerel_ray.core import printable
@@ -25,6 +25,13 @@ _SAID = {
         HABITS, "the same answer or place whatever is asked: agreement says nothing about judgment"
     ),
     AT_LIMIT: "the value is at the limit: no number of judgments decides",
+    ALONE: "the judge agrees with itself, which does not show that it judges: one that goes by the "
+    "place of an option or by length does, too. Give right verdicts (a column gold), ask again in "
+    "another wording or order of the options, or state what must be met (--require)",
+}
+_SHORT = {
+    AT_LIMIT: "the value is at the limit",
+    ALONE: "right verdicts, or another order or wording",
 }
 _MISSING = "no verdict"
 _HEADS = ("verdict", "requirement", "group", _MISSING, "value", "interval", "decided by")
@@ -208,7 +215,7 @@ def more_words(row: Row) -> str:
 def _short(row: Row) -> str:
     """Why nothing is decided, in few words."""
     code = str(row["reason"])
-    return {AT_LIMIT: "the value is at the limit"}.get(code, reason(code))
+    return _SHORT.get(code, reason(code))
 
 
 def _why(row: Row) -> str:

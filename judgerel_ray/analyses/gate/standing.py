@@ -38,6 +38,8 @@ _ON_LOGIT = (
 _OF_ERROR = ("value", "low", "high", "n_compared")
 _ALL_ALIKE = (ALIKE, UNANIMOUS, UNANIMOUS_UNITS)
 CROSSES, AT_LIMIT = "interval_crosses_limit", "value_at_limit"
+ALONE = "repeatability_alone"
+"""Of a judge that agrees with itself when asked the same prompt again: nothing else is known."""
 COLUMNS = {
     "requirement": pl.String(), "verdict": pl.String(), "coefficient": pl.String(),
     "missing": pl.String(), "conditions": pl.String(), "value": pl.Float64(),

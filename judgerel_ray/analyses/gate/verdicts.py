@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from judgerel_ray.analyses.gate.show import more_words
-from judgerel_ray.analyses.gate.standing import COLUMNS, CROSSES, Verdict, overall
+from judgerel_ray.analyses.gate.standing import ALONE, COLUMNS, CROSSES, Verdict, overall
 from judgerel_ray.blocks.blocks import Paragraph, Span
 from judgerel_ray.blocks.words import Row, cell, coefficient_name, group_label, interval, number
 from judgerel_ray.core.codes import Flag
@@ -159,4 +159,4 @@ def _held(row: Row) -> str:
 def _open(row: Row) -> str:
     """What would decide, or why nothing is decided."""
     more = more_words(row)
-    return f"{more} would decide" if row["reason"] == CROSSES else more
+    return f"{more} would decide" if row["reason"] in (CROSSES, ALONE) else more

@@ -135,7 +135,10 @@ def by_place(item, order):
 
 
 BY_DEFAULT = {
-    "steady": (repeated(lambda item, _: "xy"[item % 2]), "PASS", {}),
+    # That a judge agrees with itself is all that is known: one that goes by the place does, too.
+    "steady": (repeated(lambda item, _: "xy"[item % 2]), "INCONCLUSIVE",
+               {"krippendorff_alpha": "INCONCLUSIVE", "valid_rate": "PASS"}),
+    "steady and right": (judged(60, steady=1.0), "PASS", {"krippendorff_alpha": "PASS"}),
     "steady in both orders": (
         repeated(lambda item, _: "xy"[item % 2], orders=2, labels=lambda i, o: "AB"[(i + o) % 2]),
         "PASS", {},
@@ -164,6 +167,15 @@ def test_what_holds_where_nothing_is_required(kind):
     told = found.requirements.with_columns(of=pl.col("requirement").str.split(" ").list.first())
     assert {name: told.filter(of=name)["verdict"][0] for name in parts} == parts
     assert ("accuracy" in told["of"]) == ("gold" in rows.columns)
+
+
+def test_repeatability_alone_passes_only_where_it_is_what_was_required():
+    rows = repeated(lambda item, _: "xy"[item % 2])
+    [reason] = gate(rows).requirements.filter(coefficient="krippendorff_alpha")["reason"]
+    assert reason == "repeatability_alone"
+    assert "decided by" in gate(rows).as_markdown()
+    assert "right verdicts, or another order or wording" in gate(rows).as_markdown()
+    assert gate(rows, require="krippendorff_alpha >= .667").verdict == "PASS"
 
 
 def test_agreement_of_a_judge_with_a_habit_meets_nothing():
