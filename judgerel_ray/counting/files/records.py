@@ -108,7 +108,8 @@ def read_json(content: bytes, where: Mapping[str, object]) -> tuple[pl.LazyFrame
             where=where,
             hint=f"write one of them to a file of its own: jq .{first} FILE.json > rows.json",
         )
-    got = f"one with {', '.join(document)}" if isinstance(document, dict) else "one of neither"
+    fields = ", ".join(document) or "no field" if isinstance(document, dict) else None
+    got = "one of neither" if fields is None else f"one with {fields}"
     raise SweepError(
         f"expected a list of records, or an object that holds one, got {got}", where=where
     )

@@ -142,9 +142,11 @@ def names_told(names: Sequence[str]) -> str:
     --------
     >>> names_told(["item_id", "x" * 100])
     'item_id, xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'
+    >>> names_told([])
+    'none'
     """
     short = [name if len(name) <= _LONG else f"{name[:_LONG]}..." for name in names[:_MOST_NAMES]]
-    return ", ".join([*short, "..."] if len(names) > _MOST_NAMES else short)
+    return ", ".join([*short, "..."] if len(names) > _MOST_NAMES else short) or "none"
 
 
 def kind_of(path: str) -> tuple[str, str]:
