@@ -367,7 +367,7 @@ def tool_cases() -> Iterator[Case]:
         "promptfoo": ("t.json", promptfoo_document(), (r"item_id=testIdx",),
                       ("item_id=testIdx", "replication=repeatIndex", "verdict=gradingResult.pass")),
         "lm-evaluation-harness": ("t.jsonl", harness_samples(), ("replication: 0, 1, 2",), ()),
-        "DeepEval": ("t.json", deepeval_document(), ("testCases, metricsScores",), ()),
+        "DeepEval": ("t.json", deepeval_document(), ("a log of deepeval", "import auto"), ()),
         "a summary in a last line": (
             "t.jsonl", as_jsonl(CELLS) + b'{"summary": {"agreement": 0.9}}\n', (), ()),
     }  # fmt: skip
