@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from importlib.resources import files
 
 from bench.hostile.case import CONTROL, Answer, Came, Case, Expect
 from bench.hostile.counted import base_rows, counted
@@ -14,8 +15,7 @@ from bench.hostile.tables import as_csv, as_jsonl, as_parquet, cells, reduce_jso
 ROWS = base_rows()
 RIGHT = Answer(numbers=counted(ROWS))
 SHARE = f"{round(100 * counted(ROWS)['percent_agreement', 'category'])} %"
-
-
+PAGE_SCRIPT = files("judgerel_ray").joinpath("reporting/tables.js.html").read_text("utf-8")
 FILES = {"t.csv": as_csv(cells(ROWS))}
 UNICODE = {"u.csv": as_csv([[f"frage-ü-{i}", r, v + "é→日本"] for i, r, v in ROWS])}
 
@@ -267,23 +267,33 @@ def _carrying(column: str, payload: str) -> tuple[tuple[str, ...], list[list[obj
 
 
 class _Live(HTMLParser):
-    """Collects what a browser would run of a page."""
+    """Collects what a browser would run of a page, but the script that every page has."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.found: list[str] = []
+        self.script = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         handlers = [name for name, _ in attrs if name.startswith("on")]
-        if handlers or tag in ("script", "img", "iframe", "object", "embed", "b"):
+        given = tag == "script" and bool(attrs)
+        if handlers or given or tag in ("img", "iframe", "object", "embed", "b"):
             self.found.append(f"<{tag} {' '.join(handlers)}>")
+        self.script = ""
+
+    def handle_data(self, data: str) -> None:
+        self.script += data
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "script" and self.script != PAGE_SCRIPT:
+            self.found.append(f"<script>{self.script[:80]}")
 
 
 def live_markup(page: str) -> list[str]:
     """Elements and handlers on a page that no page of the package has."""
     parser = _Live()
     parser.feed(page)
-    return parser.found
+    return parser.found if parser.cdata_elem is None else [*parser.found, "<script> without end"]
 
 
 def _inert(came: Came) -> str | None:
