@@ -114,16 +114,36 @@ _POLICIES = {
 }
 _COUNTED = {"category": "counted", "drop": "left out", "bounds": "bounds"}
 _LEGEND = (
-    "How to read it: agreement is the share of pairs of judgments with the same verdict, flip rate "
-    "the share with different ones. Krippendorff's alpha and Fleiss' kappa are 1 where a judge "
-    "always agrees with itself and 0 where it does as often as its own verdicts, shuffled, would. "
-    "Gwet's AC1 and Brennan-Prediger are 1 there too, but shuffled verdicts give far more than 0 "
-    "where one verdict dominates: read them beside their noise floor, which is what a coefficient "
-    "gives, on average, when the verdicts are shuffled across the questions. [95 %] is the "
-    "interval over questions. Where questions hold different numbers of verdicts, alpha and "
-    "agreement on one verdict weigh a question by that number, Fleiss' kappa and agreement weigh "
-    "all alike."
-)
+    (
+        ("percent_agreement", "class_agreement", "flip_rate"),
+        "agreement: the share of pairs of judgments with the same verdict; flip rate: the share "
+        "with different ones.",
+    ),
+    (
+        ("krippendorff_alpha", "fleiss_kappa", "icc1"),
+        "{}: 1 where a judge always agrees with itself, 0 where it does as often as its own "
+        "verdicts, shuffled, would.",
+    ),
+    (
+        ("gwet_ac1", "brennan_prediger"),
+        "{}: 1 there too, but shuffled verdicts give far more than 0 where one verdict dominates: "
+        "read them beside their noise floor.",
+    ),
+    (
+        ("standard_error",),
+        "{}: the standard deviation of the ratings of one question, in points of the scale.",
+    ),
+    (
+        ("",),
+        "noise floor: what a coefficient gives, on average, when the verdicts are shuffled across "
+        "the questions. [95 %]: the interval over questions.",
+    ),
+    (
+        ("percent_agreement", "class_agreement", "fleiss_kappa"),
+        "Where questions hold different numbers of verdicts, alpha and agreement on one verdict "
+        "weigh a question by that number, Fleiss' kappa and agreement weigh all alike.",
+    ),
+)  # what a reader of these coefficients needs, {} for their names
 _OF_QUESTIONS = (
     "agreement: of replies to the same prompt (repeatability): a judge that goes by\n"
     "position has it high, judgerel reduce tells"
@@ -223,7 +243,7 @@ def print_coefficients(
         for line in _wrapped(text):
             say(line)
         say("")
-    for line in _legend(coefficients, notes):
+    for line in _legend([row for rows in groups for row in rows], notes):
         say(line)
 
 
@@ -382,11 +402,21 @@ def _block(rows: Sequence[Row], heads: Sequence[str], notes: dict[str, int]) -> 
     basis = [f"{count_of(n, 'question')} with two verdicts or more" for n in sorted(counts)[:1]]
     basis += [f"{count_of(n, 'category', 'categories')}" for n in sorted(menus)]
     above = [line for line in (*heads, f"({', '.join(basis)})" if basis else "") if line]
+    reasons = {row["undefined"] for row in rows if not _has_value(row)}
+    if len(rows) > 1 and len(reasons) == 1 and not any(map(_has_value, rows)):
+        names = ", ".join(coefficient_name(row) for row in rows)
+        marks = " ".join(dict.fromkeys(_marks(row, notes) for row in rows))
+        return "\n".join([*above, *_wrapped(f"{names}: {_value(rows[0])} {marks}", "    ")])
     lines = [
         [coefficient_name(row), _value(row), number(row["noise_floor"]), _marks(row, notes)]
         for row in rows
     ]
     return "\n".join([*above, plain_table(_HEADS, lines)])
+
+
+def _has_value(row: Row) -> bool:
+    """Whether a number is there: a value, or the ends between which it is."""
+    return row["value"] is not None or row["low"] is not None
 
 
 def _value(row: Row) -> str:
@@ -403,15 +433,23 @@ def _marks(row: Row, notes: dict[str, int]) -> str:
     return " ".join([*(["noise"] if NOISE in texts else []), *numbers])
 
 
-def _legend(coefficients: pl.DataFrame, notes: dict[str, int]) -> Iterator[str]:
-    """What marks and columns mean."""
+def _legend(rows: Sequence[Row], notes: dict[str, int]) -> Iterator[str]:
+    """What marks and columns mean, of the numbers that are there."""
     for text, n in notes.items():
         yield from _wrapped(f"[{n}] {explanation(text)}", "    ")
-    if coefficients["noise"].any():
+    if any(row["noise"] for row in rows):
         yield from _wrapped(_NOISE)
-    if coefficients["n_categories"].drop_nulls().len():
+    there = [row for row in rows if row["coefficient"] != "valid_rate" and _has_value(row)]
+    if any(row["n_categories"] is not None for row in there):
         yield from _wrapped(_CATEGORIES)
-    yield from _wrapped(_LEGEND)
+    parts = []
+    for of, text in _LEGEND:
+        those = [row for row in there if str(row["coefficient"]).startswith(of)]
+        named = [coefficient_name({**row, "measurement": None}) for row in those]
+        parts += [text.format(", ".join(dict.fromkeys(named)))] if those else []
+    yield from ["How to read it:"] if parts else []
+    for part in parts:
+        yield from _wrapped(f"  {part}", "    ")
 
 
 def tolerance_text(coefficients: pl.DataFrame, *, source: str = "") -> str:

@@ -79,8 +79,25 @@ def test_twelve_rows_print_a_table_a_person_understands(coefficients):
     assert "(3 questions with two verdicts or more, 4 categories)" in by_name
     assert "(3 questions with two verdicts or more, 3 categories)" in text[left_out:]
     assert "[1] few informative questions: fewer than 10 questions show any disagreement" in text
-    assert "noise floor, which is what" in text
+    assert "noise floor: what a coefficient gives" in text
     assert "How to read it" in text
+
+
+def test_of_ratings_only_what_is_in_the_table_is_explained():
+    scores = {"item_id": [*"aabbcc"], "replication": [0, 1] * 3, "score": [4, 4, 2, 3, 1, 1]}
+    text = printed(reduce_judgments(pl.LazyFrame(scores), coefficients=["icc1", "standard_error"]))
+    legend = text[text.index("How to read it") :]
+    assert "  ICC(1): 1 where a judge always agrees" in legend
+    assert "points of the scale" in legend
+    for absent in ("AC1", "kappa", "Brennan", "flip rate", "alpha"):
+        assert absent not in text
+
+
+def test_one_reason_for_all_is_said_once_and_nothing_explained():
+    text = printed(reduced([["A"], ["B"]]))
+    assert text.count("none: single replication") == 1
+    assert text.count("[1]") == 2
+    assert "How to read it" not in text
 
 
 def test_nothing_is_wider_than_eighty_columns_or_cut(coefficients):
