@@ -38,6 +38,46 @@ SAID = {
         ("25a4d535dd58", "alpaca_eval_gpt4", 0, "base", None),
         ("240fc03c67cb", "alpaca_eval_gpt4", 0, "mine", None),
     ],
+    "fastchat-0e6d3e4-single.jsonl": [
+        ("1", "gpt-4", 0, "1.0", None),
+        ("1", "gpt-4", 0, "10.0", None),
+        ("2", "gpt-4", 0, None, None),
+        ("2", "gpt-4", 0, None, "conflicting"),
+        ("1:turn2", "gpt-4", 0, "8.5", None),
+        ("1:turn2", "gpt-4", 0, "9.0", None),
+        ("2:turn2", "gpt-4", 0, None, "failed"),
+        ("2:turn2", "gpt-4", 0, "10.0", None),
+    ],
+    "fastchat-0e6d3e4-pair.jsonl": [
+        ("1", "gpt-4", 0, "bee", None),
+        ("1", "gpt-4", 0, "ant", None),
+        ("2", "gpt-4", 0, "bee", None),
+        ("2", "gpt-4", 0, "bee", None),
+        ("1:turn2", "gpt-4", 0, "ant", None),
+        ("1:turn2", "gpt-4", 0, "tie", None),
+        ("2:turn2", "gpt-4", 0, None, "conflicting"),
+        ("2:turn2", "gpt-4", 0, None, "failed"),
+    ],
+    "arena_hard-196f6b8.jsonl": [
+        ("u1", "gpt-4.1", 0, "ant", None),
+        ("u1", "gpt-4.1", 0, "o3-mini-2025-01-31", None),
+        ("u2", "gpt-4.1", 0, None, "conflicting"),
+        ("u2", "gpt-4.1", 0, "tie", None),
+        ("u3", "gpt-4.1", 0, "gemini-2.0-flash-001", None),
+        ("u3", "gpt-4.1", 0, None, None),
+        ("u4", "gpt-4.1", 0, None, "failed"),
+        ("u4", "gpt-4.1", 0, "ant", None),
+    ],
+    "lm_eval-0.4.13.jsonl": [
+        ("0", "logs", 0, "Paris", None),
+        ("0", "logs", 1, "Lyon", None),
+        ("0", "logs", 2, "Paris", None),
+        ("0", "logs", 0, "0.6666666666666666", None),
+        ("1", "logs", 0, "4", None),
+        ("1", "logs", 1, "four", None),
+        ("1", "logs", 2, "4", None),
+        ("1", "logs", 0, "0.6666666666666666", None),
+    ],
     "deepeval-4.3.1.json": [
         ("2 + 2?", "tiny-judge", 0, "pass", None),
         ("2 + 2?", "tiny-judge", 1, "fail", None),
@@ -72,10 +112,26 @@ def test_what_the_judge_said_is_what_is_read(name):
     path = str(LOGS / name)
     assert format_of(path) == name.partition("-")[0]
     found = import_logs("auto", [path])
-    if "outcome" not in found.columns:
-        found = found.with_columns(outcome=pl.lit(None))
+    lacking = {"verdict", "outcome"} - {*found.columns}
+    said = ["verdict", pl.col("score").cast(pl.String)] if "score" in found.columns else ["verdict"]
     named = pl.col("item_id").str.replace("#.*", "")
-    assert found.select(named, "judge", "replication", "verdict", "outcome").rows() == SAID[name]
+    found = found.with_columns(**{one: pl.lit(None, pl.String) for one in lacking})
+    shown = found.select(named, "judge", "replication", pl.coalesce(said).alias("said"), "outcome")
+    assert shown.rows() == SAID[name]
+
+
+@quiet
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    [
+        ("fastchat-0e6d3e4-pair.jsonl", ["A", "A", "A", "B", "B", None, None, None]),
+        ("arena_hard-196f6b8.jsonl", ["B", "B", None, None, "A", None, None, "A"]),
+    ],
+)
+def test_the_place_of_the_winner_and_the_order_are_those_of_the_game(name, labels):
+    found = import_logs("auto", [str(LOGS / name)])
+    assert found["option_order"].to_list() == [0, 1] * 4
+    assert found["label"].to_list() == labels
 
 
 @quiet

@@ -26,12 +26,18 @@ def _is_single(record: Mapping[str, object]) -> bool:
     return {"question_id", "model", "judge", "judgment", "score"} <= record.keys()
 
 
+_ERROR = "$ERROR$"  # what FastChat records as reply of a request that failed
+_PAIR = re.compile(r"\[\[([ABC])\]\]")
+_RATING = re.compile(r"\[\[(\d+\.?\d*)\]\]")
+
+
 def _fastchat(path: str) -> Iterator[Row]:
     """Judgments of ``<judge>_single.jsonl`` and ``<judge>_pair.jsonl``.
 
     Read from ``llm_judge/common.py`` of FastChat at 0e6d3e4: a score of -1 is none; ``g2_winner``
-    is a model already, not a place, and ``error`` where no ``[[A]]`` was found. ``judge[1]`` names
-    the prompt, which differs by kind of question: it is the definition.
+    is a model already, not a place, and ``error`` where no ``[[A]]`` was found. It takes ``[[A]]``
+    of a reply that holds ``[[B]]``, too, and the first of several ratings: here those conflict.
+    ``judge[1]`` names the prompt, which differs by kind of question: it is the definition.
     """
     for _, found in records(path):
         record = mapping(found)
@@ -42,25 +48,34 @@ def _fastchat(path: str) -> Iterator[Row]:
             item += f":turn{record['turn']}"
         name, prompt = text(named[0]) or UNNAMED, text(named[1]) if len(named) > 1 else None
         if "g1_winner" not in record:
-            score = number(record.get("score"))
+            score, reply = number(record.get("score")), text(record.get("judgment"))
+            outcome = _of_reply(reply, _RATING)
             yield Row(
                 judge=name, definition=prompt, item_id=item, responder=text(record.get("model")),
-                score=None if score is None or score < 0 else score,
-                question=text(record.get("user_prompt")), reply=text(record.get("judgment")),
+                score=None if outcome or score is None or score < 0 else score, outcome=outcome,
+                question=text(record.get("user_prompt")), reply=reply,
                 prompt=text(record.get("user_prompt")),
             )  # fmt: skip
             continue
         models = (str(record.get("model_1")), str(record.get("model_2")))
         for order, game in enumerate(("g1", "g2")):
-            winner = record.get(f"{game}_winner")
+            winner, reply = record.get(f"{game}_winner"), text(record.get(f"{game}_judgment"))
+            outcome = _of_reply(reply, _PAIR)
             won = {"model_1": models[0], "model_2": models[1], TIE: TIE}.get(str(winner))
+            won = None if outcome else won
             yield Row(
                 judge=name, definition=prompt, item_id=item, responder=" vs ".join(models),
                 option_order=order, n_options=2, verdict=won,
                 label=_place(won, models[::-1] if order else models),
-                question=text(record.get(f"{game}_user_prompt")),
-                reply=text(record.get(f"{game}_judgment")),
+                question=text(record.get(f"{game}_user_prompt")), reply=reply, outcome=outcome,
             )  # fmt: skip
+
+
+def _of_reply(reply: str | None, marks: re.Pattern[str]) -> Outcome | None:
+    """Why a reply of FastChat holds no verdict, whatever was recorded of it."""
+    if reply == _ERROR:
+        return Outcome.FAILED
+    return Outcome.CONFLICTING if len(set(marks.findall(reply or ""))) > 1 else None
 
 
 def _place(won: str | None, shown: tuple[str, ...]) -> str | None:
@@ -70,7 +85,7 @@ def _place(won: str | None, shown: tuple[str, ...]) -> str | None:
     return _PLACES[shown.index(won)]
 
 
-_ARENA = re.compile(r"\[\[([AB<>=]+)\]\]")
+_ARENA = (re.compile(r"\[\[([AB<>=]+)\]\]"), re.compile(r"\[([AB<>=]+)\]"))
 _STRENGTHS = ("A>>B", "A>B", "A=B", "B>A", "B>>A")
 _BASELINES = "gpt-4-0314"
 """What arena-hard v0.1 compares with where a file does not say."""
@@ -124,7 +139,8 @@ def _strength(
     score: object, reply: str | None, shown: tuple[str, str]
 ) -> tuple[str | None, Outcome | None]:
     """The model preferred, read again from the reply where there is one."""
-    read = set(_ARENA.findall(reply or "")) & set(_STRENGTHS)
+    marks = (set(one.findall((reply or "").upper())) & set(_STRENGTHS) for one in _ARENA)
+    read = next(filter(None, marks), set())
     if len(read) > 1:
         return None, Outcome.CONFLICTING
     found = read.pop() if read else score if reply is None else None
