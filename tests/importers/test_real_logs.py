@@ -68,6 +68,14 @@ SAID = {
         ("u4", "gpt-4.1", 0, None, "failed"),
         ("u4", "gpt-4.1", 0, "ant", None),
     ],
+    "batch-vllm-0.32.0.jsonl": [
+        ("capital", "tiny", 0, None, "truncated"),
+        ("capital", "tiny", 1, None, "truncated"),
+        ("sum", "tiny", 0, "no", None),
+        ("sum", "tiny", 1, "no", None),
+        ("sum", "tiny", 2, "no", None),
+        ("bad", "tiny", 0, None, "failed"),
+    ],
     "lm_eval-0.4.13.jsonl": [
         ("0", "logs", 0, "Paris", None),
         ("0", "logs", 1, "Lyon", None),
