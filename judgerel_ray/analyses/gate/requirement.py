@@ -86,6 +86,12 @@ def requirement(text: str) -> Requirement:
     judgerel_ray.core.errors.SweepError: a requirement is [drop of] NAME >= NUMBER [where ...
     """
     written = " ".join(text.split())
+    if percent := re.search(r"([<>]=? ?)(\d*\.?\d+) ?%", written):
+        meant = f"{percent[1]}{float(percent[2]) / 100:g}"
+        raise SweepError(
+            "the limit of a requirement is a number, not a percentage",
+            where={"require": text}, hint=f"{written.replace(percent[0], meant)!r}",
+        )  # fmt: skip
     found = _PATTERN.fullmatch(written)
     if found is None:
         raise SweepError(

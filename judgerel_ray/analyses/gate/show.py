@@ -34,7 +34,7 @@ _SHORT = {
     ALONE: "right verdicts, or another order or wording",
 }
 _MISSING = "no verdict"
-_HEADS = ("verdict", "requirement", "group", _MISSING, "value", "interval", "decided by")
+_HEADS = ("verdict", "requirement", "group", _MISSING, "value", "interval", "what is missing")
 
 
 def gate_blocks(gated: Gated) -> list[Block]:

@@ -173,7 +173,7 @@ def test_repeatability_alone_passes_only_where_it_is_what_was_required():
     rows = repeated(lambda item, _: "xy"[item % 2])
     [reason] = gate(rows).requirements.filter(coefficient="krippendorff_alpha")["reason"]
     assert reason == "repeatability_alone"
-    assert "decided by" in gate(rows).as_markdown()
+    assert "what is missing" in gate(rows).as_markdown()
     assert "right verdicts, or another order or wording" in gate(rows).as_markdown()
     assert gate(rows, require="krippendorff_alpha >= .667").verdict == "PASS"
 
@@ -330,6 +330,7 @@ def test_a_run_directory_is_gated_and_stays_as_it_is(ledger):
         ("alpha > .7", "a requirement is"),
         ("krippendorff_alpha >= seven", "must be a finite number, got 'seven'"),
         ("krippendorff_alpha >= 70", "must be at most 1"),
+        ("valid_rate >= 99.5 % where judge=j", "percentage .*>= 0.995 where judge=j"),
         ("drop of accuracy <= .02", "a drop needs a baseline"),
         ("accuracy <= .02 against x.csv", "a drop needs a baseline"),
         ("accuracy >= .5 where judge", "where is written COL=VALUE"),
