@@ -94,9 +94,11 @@ def file_text(path: str | Path, kind: str) -> str:
             f"no such {kind} file", where={"file": str(path)}, hint="name an existing .toml file"
         ) from None
     except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
         raise SweepError(
-            f"cannot read the {kind} file: {error}", where={"file": str(path)}
-        ) from None
+            f"cannot read the {kind} file: {(why or str(error)).lower()}",
+            where={"file": str(path)}, hint="name an existing .toml file",
+        ) from None  # fmt: skip
     return decoded(content, where={"file": str(path)}, lines=True)
 
 
