@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 from markupsafe import Markup
 
 from judgerel_ray.blocks.blocks import Axis, Figure, Mark
-from judgerel_ray.core import printable
+from judgerel_ray.core import cut_text, printable
 
 if TYPE_CHECKING:
     import altair as alt
@@ -44,8 +44,8 @@ def _stroke(colour: str, width: float, *dash: int, opacity: float = 1.0) -> Mapp
 
 
 def _label(align: str, dx: float) -> Mapping[str, Any]:
-    """The look of a text, at most about as wide as a figure."""
-    return {"color": _SOFT, "fontSize": 11, "align": align, "dx": dx, "limit": 240}
+    """The look of a text."""
+    return {"color": _SOFT, "fontSize": 11, "align": align, "dx": dx}
 
 
 STYLES: Mapping[str, Mapping[str, Any]] = {
@@ -81,6 +81,7 @@ _SHAPES: Mapping[str, Mapping[str, Any]] = {
     "bar": {"type": "bar"},
     "text": {"type": "text", "baseline": "middle"},
 }
+_LONGEST_NAME = 40
 _PATHS = ("line", "step", "area", "step_area")
 _TAGS = {"g", "path", "line", "rect", "text", "title"}
 _PLACES = ("transform", "d", "x", "y", "x2", "y2", "width", "height")
@@ -266,6 +267,9 @@ def _values(mark: Mark) -> Iterator[dict[str, object]]:
     names = list(dict.fromkeys(name for name in used if name))
     for row in mark.data.select(names).iter_rows(named=True):
         values = {name: _writable(value) for name, value in row.items()}
+        if mark.shape == "text" and mark.label:
+            # Vega's own limit cuts letters outside the basic plane in half, and fails at the half.
+            values[mark.label] = cut_text(str(values[mark.label]), _LONGEST_NAME)
         places = [values[name] for name in (mark.x, mark.x2, mark.y, mark.y2) if name]
         if mark.shape in _PATHS or None not in places:
             yield values
