@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, count
 
 from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.record import Record, shown_names
@@ -40,7 +41,7 @@ def load_log(path: str) -> tuple[Item, ...]:
     Raises
     ------
     SweepError
-        If a column is missing, or one item has two questions.
+        If a column is missing, or one item has two questions, contexts or references.
 
     Examples
     --------
@@ -75,7 +76,7 @@ def logged_items(answers: Iterable[LoggedAnswer], *, path: str) -> tuple[Item, .
     Raises
     ------
     SweepError
-        If one item has two questions, or there is none.
+        If one item has two questions, contexts or references, or there is none.
 
     Examples
     --------
@@ -87,14 +88,14 @@ def logged_items(answers: Iterable[LoggedAnswer], *, path: str) -> tuple[Item, .
     found: dict[str, tuple[LoggedAnswer, dict[tuple[str, str], str]]] = {}
     for one in answers:
         first, options = found.setdefault(one.item_id, (one, {}))
-        if first.question != one.question:
-            raise one.record.wrong(
-                f"item {one.item_id!r} has two questions",
-                hint="give every question its own item_id",
-            )
-        nth = 1 + sum(other == one.responder for other, _ in options)
-        name = one.responder if nth == 1 else f"{one.responder} {nth}"
-        options.setdefault((one.responder, one.answer), name)
+        for what, name in (("question",) * 2, ("context",) * 2, ("gold", "reference")):
+            if getattr(first, what) != getattr(one, what):
+                raise one.record.wrong(
+                    f"item {one.item_id!r} has two {name}s",
+                    hint="give every question, with what goes with it, its own item_id",
+                )
+        if (one.responder, one.answer) not in options:
+            options[one.responder, one.answer] = _unused(one.responder, options.values())
     return admit(((_item(*parts), parts[0].record) for parts in found.values()), path=path)
 
 
@@ -112,6 +113,12 @@ def _answers(path: str) -> Iterator[LoggedAnswer]:
             category=_optional(record, ("category",)) or LOG,
             benchmark=_optional(record, ("benchmark",)) or LOG,
         )
+
+
+def _unused(name: str, taken: Collection[str]) -> str:
+    """A name, numbered where it is taken: also a responder may be called as a number made one."""
+    numbered = (f"{name} {nth}" for nth in count(2))
+    return next(one for one in chain((name,), numbered) if one not in taken)
 
 
 def _item(one: LoggedAnswer, answers: Mapping[tuple[str, str], str]) -> Item:

@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -18,7 +19,7 @@ from pydantic_core import ErrorDetails
 
 from judgerel_ray.config.sweep import Sweep
 from judgerel_ray.core import SweepError, count_of, decoded
-from judgerel_ray.protocols.ask import NUMBER, OTHERS_KEY, TABLE
+from judgerel_ray.protocols.ask import NUMBER, OTHERS_KEY, TABLE, AskTable
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
 
 Place = Sequence[int | str]
@@ -320,6 +321,11 @@ _SAMPLING_TABLES = tuple(f"ask.{key}" for key in SAMPLING_KEYS)  # replications 
 _TABLE = re.compile(r"\s*\[\[?\s*([\w.\-]+)\s*\]\]?\s*(?:#.*)?$")
 
 
+def _samples(ask: AskTable) -> bool:
+    """Whether an ask samples verdicts."""
+    return bool(ask.mode == "sample" and protocol_named(ask.protocol).traits.judges)
+
+
 def as_exact(sweep: Sweep) -> Sweep:
     """Ask for verdict distributions wherever a sweep samples verdicts.
 
@@ -328,7 +334,8 @@ def as_exact(sweep: Sweep) -> Sweep:
     Raises
     ------
     SweepError
-        If no ask has a distribution to find, or one cannot be explored as it is written.
+        If no ask has a distribution to find, or one cannot be explored as it is written, or keys of
+        sampling are written otherwise than a line each.
 
     Examples
     --------
@@ -349,6 +356,12 @@ def as_exact(sweep: Sweep) -> Sweep:
     'exact'
     """
     lines: list[str] = []
+    meant = toml_content(sweep.text, sweep.name)
+    for ask, keys in zip(sweep.ask, meant["ask"], strict=True):
+        if _samples(ask):
+            for key in SAMPLING_KEYS:
+                keys.pop(key, None)
+            keys["mode"] = "exact"
     asks = iter(sweep.ask)
     samples = is_head = is_dropped = False
     for line in sweep.text.splitlines():
@@ -356,8 +369,7 @@ def as_exact(sweep: Sweep) -> Sweep:
         if table:
             is_head = table[1] == "ask"
             if is_head:
-                ask = next(asks)
-                samples = ask.mode == "sample" and protocol_named(ask.protocol).traits.judges
+                samples = any(map(_samples, islice(asks, 1)))  # none is left in a text's own lines
             is_dropped = samples and table[1] in _SAMPLING_TABLES
         if is_dropped:
             continue
@@ -367,10 +379,15 @@ def as_exact(sweep: Sweep) -> Sweep:
         lines.append(line)
         if table and samples and is_head:
             lines.append('mode = "exact"')
-    text = "\n".join(lines) + "\n"
-    found = parse_sweep(
-        text, source=f"{sweep.name}, as judgerel exact asks it", folder=sweep.folder
-    )
+    text, source = "\n".join(lines) + "\n", f"{sweep.name}, as judgerel exact asks it"
+    if toml_content(text, source) != meant:
+        # A text of several lines, a quoted key or asks in one line: lines are not what they seem.
+        raise SweepError(
+            "keys of sampling cannot be left out of the asks as they are written",
+            where={"sweep": sweep.name},
+            hint='[[ask]] tables of plain keys, a line each; or write mode = "exact" in them',
+        )
+    found = parse_sweep(text, source=source, folder=sweep.folder)
     if not any(ask.mode == "exact" for ask in found.ask):
         raise SweepError(
             "no ask of the sweep has a distribution to find",

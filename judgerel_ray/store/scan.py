@@ -18,7 +18,7 @@ import polars as pl
 from judgerel_ray.core import FileGone, StoreError, request_key
 from judgerel_ray.store.bucket import Bucket
 from judgerel_ray.store.digests import altered
-from judgerel_ray.store.generations import data_sizes, texts_sizes
+from judgerel_ray.store.generations import READINGS, data_sizes, parse_generation, texts_sizes
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.records import FOLDER, CommitRecord, parse_attempt
@@ -270,7 +270,12 @@ def checked_ledger(run: RunDirectory) -> Ledger:
             "a record of what landed is torn, altered or gone"
             + (f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""),
             where={"path": run.address(f"{FOLDER}/{first}".rstrip("/"))},
-            hint=ask_again(run, look, "what it stood for"),
+            hint=ask_again(
+                run,
+                look,
+                "what it stood for",
+                is_reading=bool(lacking) and all(parse_generation(one) for one in lacking),
+            ),
         )
     number = look.session.number if look.session else 0
     return build_ledger(number, look.commits, broken=look.broken, run=run)
@@ -323,12 +328,17 @@ def _check_files(
                 look_at_commits(run),
                 rows,
                 texts=file == "texts_file" and not all(one.holds_answers for one in wrong),
+                is_reading=all(_name(one, file).startswith(f"{READINGS}/") for one in wrong),
             ),
         )
 
 
-def ask_again(run: RunDirectory, look: Look, rows: str, *, texts: bool = False) -> str:
+def ask_again(
+    run: RunDirectory, look: Look, rows: str, *, texts: bool = False, is_reading: bool = False
+) -> str:
     """Name the command that asks again what is lost, with the flag that much of it takes.
+
+    Where only a reading is lost, the texts are there to be read again, and nothing need be asked.
 
     Examples
     --------
@@ -336,6 +346,11 @@ def ask_again(run: RunDirectory, look: Look, rows: str, *, texts: bool = False) 
     >>> ask_again(run, look_at_commits(run), "its 8 rows").partition(";")[0]
     'judgerel run SWEEP.toml --out memory://doctest-ask-again asks its 8 rows again'
     """
+    if is_reading:
+        return (
+            f"judgerel rejudge {run.url} reads the texts again and asks nothing; "
+            f"judgerel verify {run.url} lists what is wrong"
+        )
     losses = part_commits(run, look, check=True)[1].counted(run)
     flag = " --ask-lost" if texts or losses.is_large or losses.lacks_folder else ""
     return (

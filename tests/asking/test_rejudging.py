@@ -131,8 +131,9 @@ def test_a_torn_generation_is_refused_and_reading_again_mends_it(run, how):
         record.write_bytes(record.read_bytes()[:-20])
     else:
         record.unlink()
-    with pytest.raises(StoreError, match="torn, altered or gone"):
+    with pytest.raises(StoreError, match="torn, altered or gone") as found:
         judgments(run)
+    assert found.value.hint.startswith(f"judgerel rejudge {run} reads the texts again and asks no")
     assert any(record.name in found.name for found in verify_run(RunDirectory.open(run)))
     again = judgerel_ray.rejudge(run, sweep=SWEEP).generation.number
     assert again == (2 if how == "torn" else 1)
@@ -159,6 +160,18 @@ def test_a_damaged_generation_is_named_and_reading_again_mends_it(run, stricter)
     assert judgments(run).height == read.height
 
 
+@pytest.mark.usefixtures("stricter")
+def test_who_lost_the_files_of_a_reading_is_told_to_read_again_and_not_to_ask(run):
+    judgerel_ray.rejudge(run, sweep=SWEEP)
+    read = judgments(run)
+    shutil.rmtree(Path(run, "generations"))
+    with pytest.raises(StoreError, match="a file that landed is gone") as found:
+        judgments(run)
+    assert found.value.hint.startswith(f"judgerel rejudge {run} reads the texts again and asks no")
+    judgerel_ray.rejudge(run, sweep=SWEEP)
+    assert judgments(run).equals(read)
+
+
 def test_another_sweep_or_altered_texts_change_nothing(run, tmp_path):
     before = judgments(run)
     text = Path(SWEEP).read_text().replace("max_tokens = 8", "max_tokens = 9")
@@ -174,6 +187,17 @@ def test_another_sweep_or_altered_texts_change_nothing(run, tmp_path):
     with pytest.raises(StoreError, match="a file that landed is altered"):
         judgerel_ray.rejudge(run, sweep=SWEEP)
     assert judgments(run).equals(before)
+    assert not list(Path(run, "commits").glob("generation-*"))
+
+
+def test_a_sweep_with_another_reader_is_refused(run, tmp_path):
+    """Else what lands later would be read otherwise than what was read again."""
+    text = Path(SWEEP).read_text()
+    other = tmp_path / "other.toml"
+    other.write_text(text.replace('"best_of"', '"best_of"\nreader = "last"', 1))
+    shutil.copy(Path(SWEEP).with_name("items.jsonl"), tmp_path)
+    with pytest.raises(StoreError, match=r"by first, .*, ask by ask, and the sweep by last, "):
+        judgerel_ray.rejudge(run, sweep=other)
     assert not list(Path(run, "commits").glob("generation-*"))
 
 

@@ -47,6 +47,15 @@ def test_answers_are_named_by_who_gave_them(log):
     ]  # fmt: skip
 
 
+def test_a_responder_called_as_a_number_made_another_is_an_option_of_its_own(log):
+    rows = [{"item_id": "a", "question": "q?", "answer": text, "model": who}
+            for who, text in (("m", "1"), ("m", "2"), ("m 2", "3"), ("m 2", "3"))]  # fmt: skip
+    (item,) = load_items("log", log(rows))
+    assert [(one.option_id, one.text) for one in item.options] == [
+        ("m", "1"), ("m 2", "2"), ("m 2 2", "3")
+    ]  # fmt: skip
+
+
 def test_items_of_a_log_are_written_for_a_sweep(log, tmp_path):
     out = tmp_path / "items.parquet"
     assert judgerel_ray.items("log", log(), out=out) == 2
@@ -69,6 +78,8 @@ def test_a_log_with_the_columns_of_items_is_one(log):
         ({"id": "a", "output": "x"}, "a log needs a column question"),
         ({"id": "a", "input": "2 + 2?"}, "a log needs a column answer"),
         ({"id": "a", "input": "3 + 3?", "output": "6"}, "item 'a' has two questions"),
+        ({"id": "a", "input": "2 + 2?", "output": "6", "context": "x"}, "'a' has two contexts"),
+        ({"id": "b", "input": "Why?", "output": "6", "target": "not"}, "'b' has two references"),
     ],
 )
 def test_a_log_without_what_was_judged_is_refused(log, row, message):

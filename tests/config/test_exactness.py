@@ -6,6 +6,7 @@ from judgerel_ray.config import as_exact, parse_sweep
 from judgerel_ray.core import SweepError
 
 JUDGE = '[[judge]]\nname = "j"\nengine = "simulated"\nmodel = "uniform"\ngpus = 0\n'
+OTHER = "engine = 'simulated'\nmodel = '''\n[[ask]]\n'''\nname = 'j'\ngpus = 0\n"
 ASK = '[[ask]]\nprotocol = "best_of"\nbenchmark = "b"\npath = "items.parquet"\n'
 
 
@@ -39,3 +40,22 @@ def test_a_sweep_without_verdicts_has_no_distribution():
     text = f'name = "s"\n{JUDGE}{ASK.replace("best_of", "respond")}'
     with pytest.raises(SweepError, match="no ask of the sweep has a distribution"):
         as_exact(parse_sweep(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{JUDGE}[[ask]]\nprotocol = 'best_of'\nbenchmark = 'b'\npath = '''\nmode = 1\nx'''\n",
+        f"[[judge]]\n{OTHER}{ASK}",
+        f"{JUDGE}{ASK}'replications' = 5\n",
+        f"ask = [{{protocol = 'best_of', benchmark = 'b', path = 'x', replications = 5}}]\n{JUDGE}",
+    ],
+)
+def test_keys_that_are_not_a_line_each_change_no_other_text(text):
+    with pytest.raises(SweepError, match="keys of sampling cannot be left out of the asks as they"):
+        as_exact(parse_sweep(f'name = "s"\n{text}'))
+
+
+def test_a_text_that_looks_like_another_ask_is_none():
+    found = as_exact(parse_sweep(f'name = "s"\n{ASK}[[judge]]\n{OTHER}'))
+    assert ([one.mode for one in found.ask], found.judge[0].model) == (["exact"], "[[ask]]\n")

@@ -49,7 +49,25 @@ def test_criteria_have_a_prompt_each(tmp_path):
     assert [(one.category, one.gold, one.options[0].text) for one in items] == [
         ("short", "short", "Is it short?"), ("kind", "kind", "Is it kind?")
     ]  # fmt: skip
-    assert [len(one.options) for one in log_items([log])] == [1]
+    assert [(len(one.options), one.gold) for one in log_items([log])] == [(1, None)]
+
+
+def test_what_was_judged_with_another_context_or_target_is_another_item(tmp_path):
+    metric = {"name": "right", "success": True, "evaluationModel": "g"}
+    case = {"name": "a", "input": "Who?", "metricsData": [metric]}
+    cases = [
+        {**case, "actualOutput": answer, "retrievalContext": [context], "expectedOutput": target}
+        for answer, context, target in (("x", "c", "x"), ("y", "c", "x"), ("z", "d", "x"),
+                                        ("z", "d", "z"))
+    ]  # fmt: skip
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps({"testCases": cases}))
+    found = [(one.item_id, one.context, one.gold, [option.text for option in one.options])
+             for one in log_items([str(file)])]  # fmt: skip
+    assert found == [
+        ("a", "c", "x", ["x", "y"]), ("a, prompt 2", "d", "x", ["z"]),
+        ("a, prompt 3", "d", "z", ["z"]),
+    ]  # fmt: skip
 
 
 PAIR = '{"question_id": 1, "model_1": "m", "model_2": "n", "g1_winner": "tie", "judge": ["g", "p"]}'

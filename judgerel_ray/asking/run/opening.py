@@ -82,7 +82,7 @@ def open_run(
     # Of a run begun before, too, where they are lost: they follow from what was just compared.
     # And of one begun by a version that did not vouch for them.
     fresh = not begun or not run.own_digests()
-    stored = _stored_sweep(run)
+    stored = stored_sweep(run)
     own: dict[str, bytes] = {}
     if fresh or stored is None or _tolerances(stored) != _tolerances(resolved.sweep):
         own["sweep.toml"] = resolved.sweep.text.encode()
@@ -138,7 +138,7 @@ def _check_adopted(run: RunDirectory, resolved: Resolved) -> None:
 
 def _is_same_file(run: RunDirectory, sweep: Sweep) -> bool:
     """Whether the run's copy of the sweep file says what the sweep says."""
-    stored = _stored_sweep(run)
+    stored = stored_sweep(run)
     return stored is not None and _asked(stored) == _asked(sweep)
 
 
@@ -153,7 +153,7 @@ def _tolerances(sweep: Sweep) -> tuple[object, ...]:
     return sweep.tolerance, *(ask.model_dump(include=set(SAID_KEYS)) for ask in sweep.ask)
 
 
-def _stored_sweep(run: RunDirectory) -> Sweep | None:
+def stored_sweep(run: RunDirectory) -> Sweep | None:
     """The run's copy of its sweep; None where it is not there or cannot be read any more."""
     if not run.exists("sweep.toml"):
         return None

@@ -9,10 +9,10 @@ from io import BytesIO
 import polars as pl
 
 from judgerel_ray.asking.plan.resolve import Resolved, resolve
-from judgerel_ray.asking.run.opening import known_judges
+from judgerel_ray.asking.run.opening import known_judges, stored_sweep
 from judgerel_ray.asking.run.pending import landed_texts
 from judgerel_ray.asking.run.running import lay_out
-from judgerel_ray.config import load_sweep, parse_sweep
+from judgerel_ray.config import Sweep, load_sweep, parse_sweep
 from judgerel_ray.core import Condition, StoreError, request_key
 from judgerel_ray.design import Voice, build_wave, voices_of
 from judgerel_ray.fleet.landing import read_reply
@@ -70,7 +70,8 @@ def open_landed(url: str, sweep: str | None) -> Landed:
     Raises
     ------
     StoreError
-        If something writes there now, or the sweep and this code do not ask what landed.
+        If something writes there now, or the sweep and this code do not ask what landed, or the
+        sweep has another ``reader``.
     SweepError
         If the sweep, or a file that it names, is wrong.
     """
@@ -80,6 +81,13 @@ def open_landed(url: str, sweep: str | None) -> Landed:
             f"a run is writing here: {alive}", where={"run": run.url}, hint="wait for it to end"
         )
     asked = parse_sweep(run.read_text("sweep.toml")) if sweep is None else load_sweep(sweep)
+    readers = [_readers(one) for one in (stored_sweep(run) or asked, asked)]
+    if readers[0] != readers[1]:  # no part of a key, and what lands later is read by the run's own
+        raise StoreError(
+            f"the run reads replies by {readers[0]}, ask by ask, and the sweep by {readers[1]}",
+            where={"run": run.url},
+            hint="--sweep with the file as it was run",
+        )
     resolved = _as_begun(run, resolve(asked, known=known_judges(url, None)))
     look = look_at_commits(run, as_landed=True)
     # A torn generation hides nothing here: texts are read as they landed.
@@ -157,6 +165,11 @@ def rejudge_run(url: str, *, sweep: str | None = None) -> Rejudged:
     note_generation(run, made)
     lay_out(landed.resolved, run, read_ledger(run))
     return Rejudged(generation=made, rows=rows, changed=changed)
+
+
+def _readers(sweep: Sweep) -> str:
+    """By which of several verdicts in a reply each ask reads it."""
+    return ", ".join(str(one.model_dump().get("reader", "none")) for one in sweep.ask)
 
 
 def _as_begun(run: RunDirectory, resolved: Resolved) -> Resolved:

@@ -46,8 +46,9 @@ def log_items(paths: Sequence[str], *, prompts: bool = False) -> tuple[Item, ...
     Returns
     -------
     tuple of Item
-        One a question, and with `prompts` one a question and criterion where there are several;
-        ``gold`` is the target or rubric that the judge compared with.
+        One a question, context and target, and with `prompts` one a question and criterion where
+        there are several; ``gold`` is the target or rubric that the judge compared with, None where
+        criteria have several.
 
     Raises
     ------
@@ -83,8 +84,12 @@ def log_items(paths: Sequence[str], *, prompts: bool = False) -> tuple[Item, ...
 
 
 def _answers(rows: Sequence[tuple[str, int, Row]]) -> Iterator[LoggedAnswer]:
-    """What was judged; what was asked in other words (another prompt) is an item of its own."""
-    asked: dict[str, list[str]] = {}
+    """What was judged; what was asked otherwise (prompt, context, target) is an item of its own."""
+    asked: dict[str, list[tuple[str | None, ...]]] = {}
+    targets: dict[str, set[str]] = {}
+    for _, _, row in rows:
+        targets.setdefault(row.item_id, set()).update([row.reference] if row.reference else [])
+    has_criteria = len({row.criterion for _, _, row in rows}) > 1
     holds_answers = any(row.answer is not None for _, _, row in rows)
     for file, nth, row in rows:
         record = _record(file, nth, row)
@@ -95,13 +100,17 @@ def _answers(rows: Sequence[tuple[str, int, Row]]) -> Iterator[LoggedAnswer]:
                 hint="--prompts, for what the judge was asked" if row.prompt else None,
             )
         wordings = asked.setdefault(row.item_id, [])
-        if row.question not in wordings:
-            wordings.append(row.question)
-        word = 1 + wordings.index(row.question)
+        gold = row.reference
+        if has_criteria:  # one answer by several rubrics: no target is that of all
+            gold = next(iter(known)) if len(known := targets[row.item_id]) == 1 else None
+        wording = (row.question, row.context, gold)
+        if wording not in wordings:
+            wordings.append(wording)
+        word = 1 + wordings.index(wording)
         yield LoggedAnswer(
             record=record, item_id=row.item_id if word == 1 else f"{row.item_id}, prompt {word}",
             question=row.question, answer=row.answer or "", responder=row.responder or "answer",
-            context=row.context, gold=row.reference, benchmark=row.benchmark or "log",
+            context=row.context, gold=gold, benchmark=row.benchmark or "log",
         )  # fmt: skip
 
 
