@@ -168,6 +168,9 @@ def test_who_lost_the_files_of_a_reading_is_told_to_read_again_and_not_to_ask(ru
     with pytest.raises(StoreError, match="a file that landed is gone") as found:
         judgments(run)
     assert found.value.hint.startswith(f"judgerel rejudge {run} reads the texts again and asks no")
+    with pytest.raises(StoreError, match="what landed is there") as found:
+        run_sweep(load_sweep(SWEEP), out=run)
+    assert found.value.hint.startswith(f"judgerel rejudge {run} reads the texts again and asks no")
     judgerel_ray.rejudge(run, sweep=SWEEP)
     assert judgments(run).equals(read)
 

@@ -62,6 +62,16 @@ def test_names_are_text_in_the_drawing_and_in_its_data(figure):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["\U0001f525" * 1000, "\U0001f525 " * 30, "q" * 100_000])
+def test_a_name_of_any_length_is_drawn_and_cut_between_letters(name):
+    rows = pl.DataFrame({"y": [0.5], "name": [name]})
+    mark = Mark(shape="text", style="name_before", data=rows, y="y", label="name")
+    drawn = chart(Figure(title="t", description="", caption="", x=Axis(), y=Axis(), marks=[mark]))
+    (shown,) = re.findall(r">([^<]+)</text>", drawn.shapes)
+    assert name[:20] in shown
+    assert len(shown) < 45
+
+
 def test_colours_are_the_themes(figure):
     drawn = chart(figure)
     assert set(re.findall(r'(?:fill|stroke)="([^"]*)"', drawn.shapes)) <= {

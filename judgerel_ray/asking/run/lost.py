@@ -10,9 +10,10 @@ from rich.console import Console
 from judgerel_ray.asking.plan.planning import Plan
 from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.asking.run.pending import landed_texts
-from judgerel_ray.core import StoreError, printable
+from judgerel_ray.core import StoreError, count_of, printable
 from judgerel_ray.design import AskFrame, build_wave, voices_of
 from judgerel_ray.store import CommitRecord, Ledger, Losses, RunDirectory
+from judgerel_ray.store.generations import READINGS
 
 
 def agree_to_losses(
@@ -25,7 +26,7 @@ def agree_to_losses(
     StoreError
         If a whole folder that rows need is gone; or if a large share of what landed would not
         count any more, what stands on it included, but for one file that costs few rows. A disk
-        that is not mounted looks like this, and is no reason to pay twice.
+        that is not mounted looks like this, and is no reason to pay twice; nor is a lost reading.
     """
     if "commits" in losses.folders and not ask_lost:
         raise StoreError(
@@ -33,6 +34,14 @@ def agree_to_losses(
             where={"run": run.url},
             hint="mount the disk or put the folder back; judgerel run --ask-lost asks for "
             "everything again",
+        )
+    readings = [one for one in losses.damaged if one.data_file.startswith(f"{READINGS}/")]
+    if readings and not ask_lost:
+        raise StoreError(
+            "files of a later reading of the texts are gone, cut or altered; what landed is there",
+            where={"run": run.url, "path": readings[0].data_file},
+            hint=f"judgerel rejudge {run.url} reads the texts again and asks nothing; judgerel run "
+            f"--ask-lost asks {count_of(sum(one.rows for one in readings), 'row')} again",
         )
     needed = losses.needed_folders
     if (needed or losses.is_large) and not ask_lost:
