@@ -334,18 +334,31 @@ def _any_fault(part: pl.DataFrame) -> bool:
     return bool(part.select(pl.any_horizontal(rules).any()).item())
 
 
+class ColumnsMissing(SweepError):  # noqa: N818  what a table lacks, which doctor helps with
+    """Columns without which there is no reliability are not there.
+
+    `meant` is of :func:`columns_meant`; `free` names single values that have no known name.
+    """
+
+    meant: Mapping[str, tuple[str, str] | str]
+    free: tuple[str, ...]
+
+
 def _require_columns(source: Source, columns: list[str]) -> None:
     """The columns without which there is no reliability."""
     lacking = [name for name in ("item_id", "replication") if name not in columns]
     if "verdict" not in columns and "score" not in columns:
         lacking.append("verdict or score")
     if lacking:
-        raise SweepError(
+        error = ColumnsMissing(
             f"column missing: {', '.join(lacking)}; got {names_told(columns)}, "
             "needed are item_id, replication, and verdict or score",
             where=source.where,
             hint=_mended(source, lacking),
         )
+        error.meant = columns_meant(source, lacking)
+        error.free = tuple(_singles(source).values())
+        raise error
 
 
 def columns_meant(source: Source, lacking: Sequence[str]) -> dict[str, tuple[str, str] | str]:

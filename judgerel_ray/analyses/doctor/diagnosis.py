@@ -57,6 +57,9 @@ class Diagnosis:
         What can be asked of them, and what cannot yet.
     notes : tuple of str
         How the file was read, where that is not as it is written.
+    mapping : str
+        Of a table whose columns have other names: a file for ``import table --map``, with ``?``
+        where no column is probably meant. Nothing else was looked at then.
     """
 
     machine: tuple[Check, ...] = ()
@@ -64,11 +67,12 @@ class Diagnosis:
     judges: tuple[Judging, ...] = ()
     supports: tuple[Support, ...] = ()
     notes: tuple[str, ...] = ()
+    mapping: str = ""
 
     @property
     def is_fit(self) -> bool:
-        """Whether a file of judgments can be reduced on this machine."""
-        return all(one.is_there for one in self.machine if one.name == BASE)
+        """Whether a file of judgments can be reduced: on this machine, and as it is."""
+        return not self.mapping and all(one.is_there for one in self.machine if one.name == BASE)
 
     def as_json(self) -> str:
         """Write it as one JSON object, what was not looked at left out."""
@@ -88,6 +92,7 @@ class Diagnosis:
 
     def _parts(self) -> Iterator[list[str]]:
         """The parts of the text, a list of lines each."""
+        yield self.mapping.splitlines()
         yield _grid([
             ("ok" if one.is_there else "--", one.name, one.found) for one in self.machine
         ], [one.hint for one in self.machine])  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 
 import polars as pl
@@ -16,9 +17,12 @@ from judgerel_ray.analyses.reliability.reducing import (
 )
 from judgerel_ray.analyses.reliability.reproducibility import NUISANCE
 from judgerel_ray.blocks.words import group_label
+from judgerel_ray.core import printable
 from judgerel_ray.counting.columns import FACETS, is_judge
-from judgerel_ray.counting.given import Given, looked_at, reading_of
+from judgerel_ray.counting.files.source import names_told
+from judgerel_ray.counting.given import Given, looked_at, reading_of, warn_of
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
+from judgerel_ray.counting.judgments import ColumnsMissing
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdicts.places import ORDER, SHOWN
 from judgerel_ray.counting.verdicts.policy import LABEL, SCORED, Row
@@ -48,13 +52,31 @@ def diagnose(path: str | Given) -> Diagnosis:
     Raises
     ------
     SweepError
-        If it cannot be read: a column is missing, or rows contradict each other, which are named.
+        If it cannot be read: a frame lacks a column, or rows contradict each other, which are
+        named.
     StoreError
         If the path is a folder but no run directory.
+
+    Warns
+    -----
+    ReadingWarning
+        If a file was read otherwise than it is written, or lacks a column: then a mapping is all
+        that is found.
     """
     path = looked_at(path)
     with reading_of(path):
-        judged = open_judgments(path, extra=[], reads=[GOLD, "confidence"])
+        try:
+            judged = open_judgments(path, extra=[], reads=[GOLD, "confidence"])
+        except ColumnsMissing as error:
+            if "file" not in error.where or [*error.meant] == ["replication"]:
+                raise  # of a frame nobody writes a file; repeats are numbered without one
+            note = (
+                f"{error.problem} [file={error.where['file']}]. Try: keep what is printed here as "
+                f"map.toml, fill in each ?, then judgerel import table {error.where['file']} "
+                "--map map.toml --out judgments.parquet"
+            )
+            warn_of((note,))
+            return Diagnosis(mapping=_mapping(error), notes=(note,))
         schema = judged.frame.collect_schema()
         options = ReduceOptions(coefficients=("percent_agreement", "valid_rate"))
         found = reduce_judged(judged, options)
@@ -70,6 +92,20 @@ def diagnose(path: str | Given) -> Diagnosis:
             supports=tuple(_supports(judged, rows, schema.names())),
             notes=judged.notes,
         )
+
+
+def _mapping(error: ColumnsMissing) -> str:
+    """What ``import table --map`` would read: columns probably meant, and ``?`` for the others."""
+    found = dict(one for one in error.meant.values() if not isinstance(one, str))
+    free = [name for name in error.free if name not in found.values()]
+    lines = ["[columns]", *(f"{name} = {json.dumps(one)}" for name, one in found.items())]
+    for lacking in (name for name, one in error.meant.items() if isinstance(one, str)):
+        name, _, other = lacking.partition(" or ")
+        what = f"{_MEANT[name]}; or {other}, if numbers" if other else _MEANT[name]
+        line = f'{name} = "?"  # {what}: one of {printable(names_told(free))}'
+        # Rows alike are numbered in their order where no column says which repeat they are.
+        lines.append(f"# {line}" if name == "replication" else line)
+    return "\n".join([*lines, "# judge, benchmark, criterion, option_order, gold, ... where known"])
 
 
 def _columns(judged: Judged, names: Sequence[str]) -> Iterator[TakenFor]:

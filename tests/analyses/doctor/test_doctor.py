@@ -117,3 +117,29 @@ def test_the_machine_is_looked_at_without_what_it_may_lack():
         "sys.exit(bool({'polars', 'ray', 'torch', 'rich'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_table_of_other_names_gets_a_mapping_that_import_reads_once_filled_in(tmp_path, capsys):
+    table, mapping, out = (tmp_path / one for one in ("t.csv", "map.toml", "out.parquet"))
+    table.write_text('prompt_id,run,"is ""ok""",who\nq,1,yes,a\nq,2,yes,a\nr,1,no,a\nr,2,yes,a\n')
+    assert main(["doctor", str(table)]) == 2
+    said = capsys.readouterr()
+    assert said.err.count("\n") == 1
+    assert f"import table {table} --map map.toml" in said.err
+    assert 'verdict = "?"  # the verdict; or score, if numbers: one of is "ok", who' in said.out
+    imported = ["import", "table", str(table), "--map", str(mapping), "--out", str(out)]
+    mapping.write_text(said.out)
+    assert main(imported) == 2
+    assert "no column '?' for verdict" in capsys.readouterr().err
+    mapping.write_text(said.out.replace('"?"', r'"is \"ok\""'))
+    assert main(imported) == 0
+    rows = pl.read_parquet(out).select("item_id", "replication", "verdict").rows()
+    assert sorted(rows) == [("q", 1, "yes"), ("q", 2, "yes"), ("r", 1, "no"), ("r", 2, "yes")]
+
+
+def test_a_column_of_a_frame_and_repeats_alone_are_missed_as_by_reduce(tmp_path):
+    with pytest.raises(SweepError, match="column missing: item_id"):
+        doctor(judged(verdict=["a"] * 72).drop("item_id"))
+    (tmp_path / "t.csv").write_text("item_id,verdict\nq,a\nr,b\n")
+    with pytest.raises(SweepError, match="column missing: replication"):
+        doctor(str(tmp_path / "t.csv"))
