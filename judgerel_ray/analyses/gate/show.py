@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.gate.standing import ALONE, AT_LIMIT, COLUMNS, CROSSES, HABITS
 from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Table, row_columns
-from judgerel_ray.blocks.words import Row, cell, explanation, group_label, interval, number, reason
+from judgerel_ray.blocks.words import (
+    Row,
+    cell,
+    explanation,
+    group_label,
+    interval,
+    missing_policy,
+    number,
+    reason,
+)
 from judgerel_ray.core import printable
 from judgerel_ray.core.codes import Flag, no_interval_words
 
@@ -52,7 +61,7 @@ def gate_blocks(gated: Gated) -> list[Block]:
     columns = [
         one
         for one in row_columns(_HEADS, lines, words=_HEADS)
-        if not one.is_empty and (one.head != _MISSING or set(one.cells) != {"category"})
+        if not one.is_empty and (one.head != _MISSING or "left out" in one.cells)
     ]
     title = f"Requirements, judged by the whole {_percent(gated.look.confidence)} interval"
     table = Table(title, columns, cards=True)
@@ -163,9 +172,9 @@ def gate_junit(gated: Gated) -> str:
     })  # fmt: skip
     groups = _groups(gated)
     for row in gated.requirements.iter_rows(named=True):
-        _, required, group, missing, value, ends, more = map(printable, _cells(row, groups))
+        _, required, group, _, value, ends, more = map(printable, _cells(row, groups))
         case = Xml.SubElement(suite, "testcase", {
-            "classname": required, "name": f"{group or 'all'} ({missing})", "time": "0",
+            "classname": required, "name": f"{group or 'all'} ({row['missing']})", "time": "0",
         })  # fmt: skip
         message = " ".join(part for part in (required + ":", value, ends, more) if part)
         kind = {"FAIL": "failure", "INCONCLUSIVE": "error"}.get(row["verdict"])
@@ -189,7 +198,7 @@ def _cells(row: Row, groups: Sequence[str]) -> list[str]:
     value = "" if row["value"] is None else number(row["value"])
     return [
         cell(row["verdict"]), cell(row["requirement"]), group_label(row, known),
-        cell(row["missing"]), value, interval(ends), more_words(row),
+        missing_policy(row), value, interval(ends), more_words(row),
     ]  # fmt: skip
 
 

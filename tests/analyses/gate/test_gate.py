@@ -169,6 +169,13 @@ def test_what_holds_where_nothing_is_required(kind):
     assert ("accuracy" in told["of"]) == ("gold" in rows.columns)
 
 
+def test_a_requirement_in_two_rows_says_what_a_reply_without_a_verdict_counts_as():
+    found = gate(judged(valid=0.8), require="percent_agreement >= .5")
+    for text in (gate_text(found), found.as_markdown()):
+        assert text.count("counts as a verdict") == text.count("left out") == 1
+    assert "counts as a verdict" not in gate_text(gate(judged(), require="valid_rate >= .5"))
+
+
 def test_repeatability_alone_passes_only_where_it_is_what_was_required():
     rows = repeated(lambda item, _: "xy"[item % 2])
     [reason] = gate(rows).requirements.filter(coefficient="krippendorff_alpha")["reason"]
