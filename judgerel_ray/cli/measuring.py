@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgerel_ray.cli.paths import judged_path
+from judgerel_ray.cli.paths import judged_path, named_log
 from judgerel_ray.cli.screen import tell
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.verb import comma_names
@@ -204,6 +204,16 @@ def print_diagnosis(asked: Asked) -> int:
     request = asked.request()
     path = judged(asked.source, request) if asked.source else None
     found: Diagnosis = asked.verb.act(path, request)
+    if found.mapping:
+        refused = SweepError(
+            found.notes[0], where={"file": asked.source},
+            hint="keep what is printed here as map.toml, fill in each ?, then judgerel import "
+            f"table {asked.source} --map map.toml --out judgments.parquet",
+        )  # fmt: skip
+        if (named := named_log(refused, asked)) is not refused:
+            raise named
+        print(found.as_json() if asked.printing else found.mapping)
+        raise refused
     print(found.as_json()) if asked.printing else tell(found.text())
     return DONE if found.is_fit else UNFIT
 

@@ -20,7 +20,7 @@ from judgerel_ray.blocks.words import group_label
 from judgerel_ray.core import printable
 from judgerel_ray.counting.columns import FACETS, is_judge
 from judgerel_ray.counting.files.source import names_told
-from judgerel_ray.counting.given import Given, looked_at, reading_of, warn_of
+from judgerel_ray.counting.given import Given, looked_at, reading_of
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
 from judgerel_ray.counting.judgments import ColumnsMissing
 from judgerel_ray.counting.right_answers import GOLD
@@ -52,16 +52,15 @@ def diagnose(path: str | Given) -> Diagnosis:
     Raises
     ------
     SweepError
-        If it cannot be read: a frame lacks a column, or rows contradict each other, which are
-        named.
+        If it cannot be read: a frame lacks a column (of a file a mapping is proposed), or rows
+        contradict each other, which are named.
     StoreError
         If the path is a folder but no run directory.
 
     Warns
     -----
     ReadingWarning
-        If a file was read otherwise than it is written, or lacks a column: then a mapping is all
-        that is found.
+        If a file was read otherwise than it is written.
     """
     path = looked_at(path)
     with reading_of(path):
@@ -70,13 +69,7 @@ def diagnose(path: str | Given) -> Diagnosis:
         except ColumnsMissing as error:
             if "file" not in error.where or [*error.meant] == ["replication"]:
                 raise  # of a frame nobody writes a file; repeats are numbered without one
-            note = (
-                f"{error.problem} [file={error.where['file']}]. Try: keep what is printed here as "
-                f"map.toml, fill in each ?, then judgerel import table {error.where['file']} "
-                "--map map.toml --out judgments.parquet"
-            )
-            warn_of((note,))
-            return Diagnosis(mapping=_mapping(error), notes=(note,))
+            return Diagnosis(mapping=_mapping(error), notes=(error.problem,))
         schema = judged.frame.collect_schema()
         options = ReduceOptions(coefficients=("percent_agreement", "valid_rate"))
         found = reduce_judged(judged, options)
