@@ -97,7 +97,8 @@ def gate_path(
         )
         options = replace(options, intervals=IntervalChoice(confidence=look.confidence))
         if asked:
-            tables = [*_of_levels(judged, asked, options), *_of_drops(path, known, asked, by, look)]
+            drops = _of_drops(path, known, asked, by, look, judged.frame)
+            tables = [*_of_levels(judged, asked, options), *drops]
             found = _decided(judged, asked, tables, options, then=look.next_confidence)
         else:
             judged = replicated(judged)
@@ -235,6 +236,7 @@ def _of_drops(
     asked: Sequence[Requirement],
     by: Sequence[str] | None,
     look: Look,
+    here: pl.LazyFrame,
 ) -> list[pl.DataFrame]:
     """Requirements of differences to a baseline, on the questions that both have."""
     found = []
@@ -250,8 +252,23 @@ def _of_drops(
                 confidence=look.confidence,
             )  # fmt: skip
         groups = table.columns[: table.columns.index("a")]
-        found.append(of_requirement(one, table, groups, look.confidence))
+        whole = pl.concat([table, _unpaired(table, groups, here, one)], how="diagonal_relaxed")
+        found.append(of_requirement(one, whole, groups, look.confidence))
     return found
+
+
+def _unpaired(
+    table: pl.DataFrame, groups: Sequence[str], here: pl.LazyFrame, asked: Requirement
+) -> pl.DataFrame:
+    """Rows of groups that the baseline does not have: none of them passes unseen."""
+    if not groups:
+        return table.clear()
+    judges = here.filter(is_judge(here.collect_schema().names()))
+    own = judges.select(pl.col(name).cast(table.schema[name]) for name in groups).unique()
+    alone = own.collect().join(table, on=groups, how="anti", nulls_equal=True).sort(groups)
+    return alone.with_columns(
+        coefficient=pl.lit(asked.name), missing=pl.lit("category"), undefined=pl.lit("no_baseline")
+    )
 
 
 def _accuracy_drop(

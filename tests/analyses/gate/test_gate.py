@@ -234,6 +234,21 @@ def test_a_drop_is_paired_and_the_baseline_s_less_ours(tmp_path):
     assert better.verdict == "PASS"
 
 
+@pytest.mark.parametrize("name", ["accuracy", "percent_agreement"])
+def test_a_judge_that_the_baseline_does_not_have_does_not_pass(tmp_path, name):
+    rows = judged(60, steady=0.95).with_columns(judge=pl.lit("old"))
+    earlier = judged(60, steady=0.8, seed=1).with_columns(judge=pl.lit("old"))
+    earlier.write_parquet(tmp_path / "baseline.parquet")
+    both = pl.concat([rows, rows.with_columns(judge=pl.lit("new"))])
+    found = gate(both, require=f"drop of {name} <= .5 against {tmp_path}/baseline.parquet")
+    assert found.verdict == "INCONCLUSIVE"
+    told = {row["judge"]: (row["verdict"], row["reason"]) for row in found.requirements.to_dicts()}
+    assert told == {"old": ("PASS", None), "new": ("INCONCLUSIVE", "no_baseline")}
+    assert "the baseline has no judgments of this group" in gate_text(found)
+    rule = f"drop of {name} <= .5 where judge=old against {tmp_path}/baseline.parquet"
+    assert gate(both, require=rule).verdict == "PASS"
+
+
 def test_a_drop_of_agreement_is_that_of_compare(tmp_path):
     from judgerel_ray import compare
 
