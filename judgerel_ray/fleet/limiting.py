@@ -1,19 +1,26 @@
 """Providers of judges: their limits, shared by all actors that ask them, and what serves there.
 
-The limits of a provider are kept by one small Ray actor.
+The limits of a provider are kept by one small Ray actor, for all runs on a cluster.
 """
 
 from __future__ import annotations
 
 import asyncio
+import secrets
+from contextlib import suppress
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from judgerel_ray.config import Limits
+from judgerel_ray.core import EngineError
 from judgerel_ray.engines import Engine, EngineSpec
 from judgerel_ray.engines.openai.engine import OpenAIEngine
 from judgerel_ray.engines.openai.limits import SharedLimits
 
 MOST_WAITING = 10_000  # calls of one provider's actor at once: one a judge actor, and those leaving
+NAMESPACE = "judgerel"  # of the names under which runs find a provider's actor
+PART_S = 30.0
+TRIES = 5  # to join an actor: it may be about to end with the last run before
 Provider = tuple[str | None, str | None]
 
 
@@ -63,33 +70,82 @@ class RemoteLimiter:
             self._actor.leave.remote(asked.result(), 0)
 
 
+class ProviderLimits(SharedLimits):
+    """A provider's limits and the runs that keep to them; one Ray actor of a cluster."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__(limits)
+        self._runs: set[str] = set()
+        self._ends = False
+
+    async def join(self, run: str, limits: Limits) -> bool:
+        """Count a run in; False where the last one has left meanwhile.
+
+        The limits of the run that joined last hold for all.
+        """
+        self._runs.add(run)
+        self._limits = limits
+        return not self._ends
+
+    async def part(self, run: str) -> bool:
+        """Count a run out; whether it was the last."""
+        self._runs.discard(run)
+        self._ends = not self._runs
+        return self._ends
+
+
 class Providers:
-    """The actors that keep the limits of a run's providers; the driver holds them."""
+    """The actors that keep the limits of the providers that a run asks.
+
+    Runs on one cluster share them. The last run ends them; one that was killed leaves them there,
+    idle and without a CPU of their own.
+    """
 
     def __init__(self) -> None:
         self._actors: dict[Provider, Any] = {}
+        self._run = secrets.token_hex(8)
 
     def share_of(self, spec: EngineSpec, holder: str) -> Share | None:
         """A judge actor's part in the limits of its provider; None for a judge with none.
 
-        Effects: makes the actor where it is the first judge of its provider.
-        """
-        import ray
+        Effects: joins the cluster's actor of the provider, or makes it.
 
+        Raises
+        ------
+        EngineError
+            If no such actor stays.
+        """
         if spec.engine != "openai":
             return None
         provider = (spec.base_url, spec.api_key_env)
         if provider not in self._actors:
-            options = {
-                "num_cpus": 0,
-                "max_concurrency": MOST_WAITING,
-                # A new one starts with empty minutes, and is better than a judge that is given up.
-                "max_restarts": -1,
-                "max_task_retries": -1,
-            }
-            kept = ray.remote(SharedLimits).options(**options)
-            self._actors[provider] = kept.remote(spec.limits or Limits())
+            self._actors[provider] = self._joined(provider, spec.limits or Limits())
         return Share(self._actors[provider], holder)
+
+    def _joined(self, provider: Provider, limits: Limits) -> Any:
+        """The actor of a provider, this run counted in."""
+        import ray
+
+        name = blake2b(repr(provider).encode(), digest_size=16).hexdigest()
+        options: dict[str, Any] = {
+            "name": f"limits-{name}",
+            "namespace": NAMESPACE,
+            "get_if_exists": True,
+            "lifetime": "detached",
+            "num_cpus": 0,
+            "max_concurrency": MOST_WAITING,
+            # A new one starts with empty minutes, and is better than a judge that is given up.
+            "max_restarts": -1,
+            "max_task_retries": -1,
+        }
+        for _ in range(TRIES):
+            actor = ray.remote(ProviderLimits).options(**options).remote(limits)
+            try:
+                if ray.get(actor.join.remote(self._run, limits)):
+                    return actor
+            except ray.exceptions.ActorDiedError:
+                continue
+        raise EngineError("limits of a provider: its actor ended again and again")
 
     def release(self, spec: EngineSpec, holder: str) -> None:
         """Take back what a judge actor that was killed held."""
@@ -98,11 +154,14 @@ class Providers:
             actor.release.remote(holder)
 
     def close(self) -> None:
-        """End the actors."""
+        """Leave the actors; those that no other run asks end."""
         import ray
 
         for actor in self._actors.values():
-            ray.kill(actor)
+            # One that does not answer is on a node that is gone; Ray makes it again for others.
+            with suppress(ray.exceptions.RayError):
+                if ray.get(actor.part.remote(self._run), timeout=PART_S):
+                    ray.kill(actor)
         self._actors.clear()
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgerel_ray import store
-from judgerel_ray.fleet import cluster, metrics, pool
+from judgerel_ray.fleet import cluster, metrics, pool, spans
 from judgerel_ray.fleet.board import Board
 from judgerel_ray.fleet.cluster import ActorHandle, Capacity
 from judgerel_ray.fleet.limiting import Providers
@@ -39,6 +39,8 @@ class Outside:
         The store's fences.
     record : callable
         Told every number of a judge, by the name of its metric.
+    span : callable
+        Told of every engine that came up and every lease that ended, and how long each took.
     may_send : callable
         The gate: asked with the judges and their board before leases are sent. While it says
         False, nothing more is sent, and what is at work goes on.
@@ -59,4 +61,5 @@ class Outside:
     record_errors: Callable[..., object] = store.record_errors
     is_superseded: Callable[[store.RunDirectory, int], bool] = store.is_superseded
     record: Callable[[str, str, float], None] = metrics.record
+    span: Callable[..., None] = spans.note
     may_send: Callable[[Mapping[str, JudgePool], Board], bool] = lambda _pools, _board: True

@@ -276,6 +276,7 @@ class Placement:
         for pool, slot, reference, until in self._leaving:
             if self._outside.finished([reference], wait_s) or self._outside.now() > until:
                 self._outside.kill_actor(slot.handle)
+                self._providers.release(pool.spec.engine, slot.name)
                 self._changed_at = self._outside.now()
             else:
                 still.append((pool, slot, reference, until))

@@ -51,6 +51,7 @@ class Settlement:
             self.fail(pool, dispatched, kind="closed", message="closed before it landed")
             return
         pool.note_done(dispatched, rows=receipt.rows, busy_s=receipt.seconds)
+        self._span(pool, dispatched, rows=receipt.rows, failed=len(receipt.failed))
         self.count(
             pool,
             rows=receipt.rows,
@@ -71,6 +72,7 @@ class Settlement:
     def fail(self, pool: JudgePool, dispatched: Dispatched, *, kind: str, message: str) -> None:
         """Settle an attempt that failed as a whole while its engine goes on."""
         rest = self._fence(pool, dispatched)
+        self._span(pool, dispatched, error=message)
         for ask in rest:
             pool.note_failure(ask)
         failed = [FailedAsk(ask=ask, kind=kind, message=message) for ask in rest]
@@ -83,6 +85,8 @@ class Settlement:
         self._placement.drop(pool, slot)
         if pool.queue is not None:
             pool.queue.forget(slot.name)
+        for dispatched in slot.leases.values():
+            self._span(pool, dispatched, error=message)
         rests = [(d.lease, self._fence(pool, d)) for d in slot.leases.values()]
         slot.leases.clear()
         asks = [ask for _, rest in rests for ask in rest]
@@ -242,6 +246,19 @@ class Settlement:
             pool.requests_left -= rows.height
             self._outside.record("judgerel_failures", pool.name, rows.height)
             self._board.judges[pool.name].failed += rows.height
+
+    def _span(self, pool: JudgePool, dispatched: Dispatched, **known: object) -> None:
+        """Tell how long a lease took, and how it ended."""
+        lease = dispatched.lease
+        self._outside.span(
+            "judgerel.lease",
+            self._outside.now() - dispatched.sent_at,
+            judge=pool.name,
+            lease=lease.lease,
+            attempt=lease.attempt,
+            requests=lease.n_requests,
+            **known,
+        )
 
     def count(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -117,3 +118,34 @@ def test_one_actor_keeps_the_limits_of_all_judges_of_a_provider(ray_local):
     providers.close()
     with pytest.raises(ray_local.exceptions.RayActorError):
         ask_until_gone(ray_local, first)
+
+
+@pytest.mark.ray
+def test_runs_on_one_cluster_share_a_providers_limits(ray_local):
+    runs = [Providers(), Providers()]
+    one, two = (run.share_of(SPEC, f"actor {place}") for place, run in enumerate(runs))
+    assert one.actor._actor_id == two.actor._actor_id
+
+    async def work():
+        first, second = (RemoteLimiter(share.actor, share.holder) for share in (one, two))
+        held = [await first.enter(5), await second.enter(5)]
+        third = asyncio.ensure_future(second.enter(5))
+        await asyncio.sleep(0.3)
+        assert not third.done()  # two at once, of both runs
+        await first.leave(held[0], 5)
+        return await asyncio.wait_for(third, 20)
+
+    assert asyncio.run(work())
+    runs[0].close()  # the other run still asks
+    runs[1].release(SPEC, "actor 1")
+    tighter = replace(SPEC, limits=Limits(concurrency=1))
+    assert ray_local.get(two.actor.enter.remote(5, "another"), timeout=20)
+    later = Providers()
+    assert later.share_of(tighter, "a third").actor._actor_id == one.actor._actor_id
+    for run in (later, runs[1]):
+        run.close()
+    with pytest.raises(ray_local.exceptions.RayActorError):
+        ask_until_gone(ray_local, two.actor)
+    fresh = Providers().share_of(SPEC, "the first of others")
+    assert fresh.actor._actor_id != one.actor._actor_id
+    ray_local.kill(fresh.actor)

@@ -29,6 +29,7 @@ from judgerel_ray.fleet import (
 from judgerel_ray.fleet.address import probe_cluster
 from judgerel_ray.fleet.event_lines import display_on
 from judgerel_ray.fleet.machine import check_gpus, check_keys, check_keys_there
+from judgerel_ray.fleet.spans import traced_run
 from judgerel_ray.store import (
     Ledger,
     RunDirectory,
@@ -147,7 +148,8 @@ def _run_session(
         check_gpus({name: resolved.specs[name].gpus for name in owing}, address)
         check_keys([resolved.specs[name] for name in owing], address)
         limits, shown = resolved.sweep.fleet, display_on(console)
-        with connected(address) as local, shown as display:
+        traced = traced_run(resolved.sweep.name, session.number)
+        with connected(address) as local, traced, shown as display:
             check_keys_there([resolved.specs[name] for name in owing])
             pools = _pools(resolved, run, session.number)
             fleet = Fleet(

@@ -23,8 +23,8 @@ from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.intervals.interval import Interval
 
 LEAST = 5
-"""Labels of either kind below which intervals of a corrected rate covered .91 to .93 of the time
-(``bench/correction_coverage.py``)."""
+"""Labels of either kind, of as many questions, below which intervals of a corrected rate covered .91
+to .93 of the time (``bench/correction_coverage.py``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +61,9 @@ class CorrectedRate:
     low, high : float or None
         Its interval.
     undefined : str or None
-        "too_few_labels" below `LEAST` labels of either kind, "judge_uninformative" where the
-        interval of sensitivity + specificity - 1 reaches 0: nothing can be told from such a judge.
+        "too_few_labels" below `LEAST` labels of either kind, or questions with one;
+        "judge_uninformative" where the interval of sensitivity + specificity - 1 reaches 0:
+        nothing can be told from such a judge.
     centre, pseudo_variance : float
         Middle of the interval, and what pseudo labels add to its variance.
     clusters_C, influence_C : ndarray
@@ -153,7 +154,7 @@ def rogan_gladen(
     clusters_M : array-like, shape (n_units,), optional
         The question of each of these.
     least : float
-        Labels of either kind below which no rate is given.
+        Labels of either kind, and questions with one, below which no rate is given.
     confidence : float
         Of the interval, in (0, 1).
 
@@ -182,7 +183,7 @@ def rogan_gladen(
     (0.4286, 0.11, 0.69)
     """
     labels, judged, passed, failed = _split(labels_N, judged_N, weights_N)
-    of_kind = min(labels.sum(), (1 - labels).sum())
+    of_kind = min(_n_apart(labels, clusters_N), _n_apart(1 - labels, clusters_N))
     if of_kind < least or not of_kind:
         return CorrectedRate(undefined="too_few_labels")
     shares = np.asarray(all_M, np.float64)
@@ -268,6 +269,11 @@ def _split(
         raise ValueError("judge_rates: labels_N and judged_N must be within [0, 1]")
     weights = np.ones(labels.size) if weights_N is None else np.asarray(weights_N, np.float64)
     return labels, judged, weights * labels, weights * (1 - labels)
+
+
+def _n_apart(shares_N: Floats, clusters_N: ArrayLike | None) -> float:
+    """Labels of a kind, at most one a cluster."""
+    return float(np.minimum(cluster_sums(shares_N, clusters_N), 1).sum())
 
 
 def _lang_reiczigel(

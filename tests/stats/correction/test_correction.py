@@ -186,7 +186,11 @@ def test_a_judge_that_tells_nothing_corrects_nothing():
     assert guess.undefined == "judge_uninformative"
     few = [1] * 30 + [0] * 4
     assert rogan_gladen(few, few, [1, 0]).undefined == "too_few_labels"
-    assert rogan_gladen([*few, 0], [*few, 0], [1, 0]).undefined is None
+    enough = [*few, 0]
+    assert rogan_gladen(enough, enough, [1, 0]).undefined is None
+    apart, together = list(range(35)), [*range(33), 33, 33]  # two of those that fail share one
+    assert rogan_gladen(enough, enough, [1, 0], clusters_N=apart).undefined is None
+    assert rogan_gladen(enough, enough, [1, 0], clusters_N=together).undefined == "too_few_labels"
     with pytest.raises(ValueError, match=r"within \[0, 1\]"):
         judge_rates([2.0], [1.0])
 
