@@ -22,7 +22,7 @@ FIRST_LEASE_UNITS = 8_192  # tokens: seconds on a CPU, less than one on a GPU; t
 LEASES_AHEAD = 2  # one at work, one waiting, so that an engine never idles for a round trip
 UNITS_EACH = 600  # of a request, before any was sent
 SHARERS = 4  # judges that may wait for the limits of one provider at once
-TAIL_SHARE = 4  # no lease larger than this share of an actor's part of what is left
+TAIL_SHARE = 4  # no lease larger than this share of an actor's part of what is left, or a batch
 
 
 @dataclass(slots=True)
@@ -94,6 +94,8 @@ class JudgePool:
     """Nodes that went under engines still coming up, since the last that did come up."""
     came_up: bool = False
     """Whether any of its engines ever did, so that something may have been asked of it."""
+    batch: int = 0
+    """Requests that one of its engines has at once; 0 where it does not say."""
     most: int | None = None
     """Engines to be content with, after others did not come up."""
     units_done: float = 0.0
@@ -180,7 +182,8 @@ class JudgePool:
     def lease_units(self, lease_seconds: float) -> int:
         """Size of the next lease: some seconds of work, and small at the tail.
 
-        Leases shrink as work runs out, so that engines end together.
+        Leases shrink as work runs out, so that engines end together; not below what fills one, or
+        its part of what is left: an engine with half a batch takes nearly as long.
         """
         rate = self.units_per_s
         wanted = FIRST_LEASE_UNITS if rate is None else max(1, int(rate * lease_seconds))
@@ -193,7 +196,8 @@ class JudgePool:
             tail_share = 1
         if not self._requests_sent:
             return wanted
-        share = self.requests_left * each / (tail_share * max(1, len(self.slots)) * LEASES_AHEAD)
+        part = self.requests_left * each / max(1, len(self.slots))
+        share = max(part / (tail_share * LEASES_AHEAD), min(part, self.batch * each))
         return max(1, min(wanted, int(share)))
 
     def deadline_s(self, units: int, requests: int, shortest: float) -> float:

@@ -234,6 +234,7 @@ class Fleet:
             slot.starting, slot.ready, slot.log = None, True, result.log
             slot.placed, slot.waits = True, False
             pool.start_failures, pool.start_node_losses, pool.came_up = 0, 0, True
+            pool.batch = result.max_num_seqs or 0
             took = self._outside.now() - slot.started_at
             self._outside.span(
                 "judgerel.engine_start", took, judge=pool.name, engine=slot.name, node=result.node

@@ -59,6 +59,14 @@ def test_one_actor_does_not_take_a_small_run_whole(asking):
     assert pool.lease_units(10.0) <= 64 / 8 * units / (4 * 4 * 2) + 1
 
 
+def test_a_lease_fills_an_engine_while_its_part_of_what_is_left_does(asking):
+    pool = replace(pool_of(n_slots=2), batch=256)
+    each = send(pool, (asking.ask(n=100),), seconds=0.001) / 100
+    for left, n in ((10_000, 625), (2_000, 256), (600, 256), (200, 100), (2, 1)):
+        pool.requests_left = left
+        assert pool.lease_units(10.0) == int(n * each)
+
+
 def test_what_was_given_back_is_no_work_done(asking):
     pool = pool_of(left=10**9)
     send(pool, (asking.ask(n=100),), seconds=2.0)
