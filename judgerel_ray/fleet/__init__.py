@@ -18,6 +18,7 @@ from judgerel_ray.fleet.landing import landed_rows, never_sent
 from judgerel_ray.fleet.lease import (
     ActorFacts,
     FailedAsk,
+    GrowingAsk,
     Lease,
     Receipt,
     Unwritten,
@@ -38,6 +39,7 @@ __all__ = [
     "FailedAsk",
     "Fate",
     "Fleet",
+    "GrowingAsk",
     "History",
     "JudgeActor",
     "JudgeBoard",

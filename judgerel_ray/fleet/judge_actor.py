@@ -7,6 +7,7 @@ A plain class: only the scheduler makes a Ray actor of it. One lease's way throu
       -> prepare      token ids once an ask; too long -> a `failed` row, no engine time
       -> gate         waits until tokens and sequences in flight leave room
       -> complete     Completion(r0..r31) ...                 from the engine
+      -> next block   of a condition that is asked adaptively: Ask(T=1.0 r5-9), until it is enough
       -> landed_rows  verdicts read; judgments and texts laid out
       -> land         parts, then the commit record           exactly once, or not at all
       -> Receipt(rows, outcomes, failed, withdrawn, tokens)   to the driver; no text travels
@@ -28,11 +29,13 @@ from judgerel_ray.core import (
     EngineError,
     EngineLost,
     EngineStartError,
+    Outcome,
     RequestRefused,
     StoreError,
     SweepError,
     TokenCounts,
 )
+from judgerel_ray.design import goal_of
 from judgerel_ray.engines import Engine, EngineSpec, Fingerprint, judge_fingerprint, make_engine
 from judgerel_ray.fleet.engine_log import (
     ECHO,
@@ -43,8 +46,8 @@ from judgerel_ray.fleet.engine_log import (
 )
 from judgerel_ray.fleet.gate import TokenGate
 from judgerel_ray.fleet.gathering import all_or_first_error
-from judgerel_ray.fleet.landing import landed_rows, never_sent
-from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, Lease, Receipt
+from judgerel_ray.fleet.landing import landed_rows, never_sent, read_reply
+from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, GrowingAsk, Lease, Receipt
 from judgerel_ray.fleet.limiting import Share, seen_backends, share_limits
 from judgerel_ray.fleet.metrics import record
 from judgerel_ray.store import RunDirectory, land, read_token
@@ -167,12 +170,12 @@ class JudgeActor:
         try:
             asks = await asyncio.to_thread(lease.written)
             answers = await all_or_first_error(
-                [lambda ask=ask: self._answer(ask, progress) for ask in asks]  # type: ignore[misc]
+                [lambda ask=ask: self._answers(ask, progress) for ask in asks]  # type: ignore[misc]
             )
         finally:
             del self._running[lease.lease, lease.attempt]
             self._tell_load(lease.judge)
-        receipt = await self._land(lease, answers)
+        receipt = await self._land(lease, [one for each in answers for one in each])
         return replace(receipt, mistake=self._mistake)
 
     def _tell_load(self, judge: str) -> None:
@@ -197,6 +200,22 @@ class JudgeActor:
     async def stop(self) -> None:
         """Release the engine and its processes."""
         await self._engine.stop()
+
+    async def _answers(self, ask: Ask, progress: _Progress) -> list[_Answer]:
+        """An ask, and the blocks after it where it grows, up to one that failed.
+
+        A block that was withdrawn is not told of: nobody sent it, and the driver asks it.
+        """
+        answers, verdicts = [await self._answer(ask, progress)], dict[int, int]()
+        while isinstance(ask, GrowingAsk):
+            more = _next_block(ask, answers[-1].completions, verdicts)
+            if more is None:
+                break
+            following = await self._answer(more, progress)
+            if following.completions is None and following.failure is None:
+                break
+            answers.append(following)
+        return answers
 
     async def _answer(self, ask: Ask, progress: _Progress) -> _Answer:
         """One ask: refused without engine time, withdrawn, failed, or answered."""
@@ -303,6 +322,29 @@ class JudgeActor:
         tokens, seconds = counted - self._reported, now - self._marked
         self._reported, self._marked = counted, now
         return tokens, seconds
+
+
+def _next_block(
+    ask: GrowingAsk, completions: tuple[Completion, ...] | None, verdicts: dict[int, int]
+) -> Ask | None:
+    """What is asked of a condition next, given its last replies; None where nothing is.
+
+    `verdicts` are those of all its replications so far, by code, and are kept here.
+    """
+    menu = ask.condition.menu
+    if completions is None or menu is None:
+        return None
+    codes = {option_id: code for code, option_id in enumerate(menu.option_ids)}
+    for one in completions:
+        read = read_reply(ask.condition, one.text, one.finish_reason)
+        if read.outcome == Outcome.FAILED.value:  # what can never succeed is not asked on
+            return None
+        code = len(codes) if read.verdict is None else codes[read.verdict]
+        verdicts[one.replication] = code
+    goal, n = goal_of(verdicts, len(codes) + 1, ask.rule), len(verdicts)
+    if goal.is_reached:
+        return None
+    return Ask(condition=replace(ask.condition, block=goal.block), first=n, n=goal.n - n)
 
 
 def _with_log(error: EngineStartError, node: str) -> EngineStartError:

@@ -13,6 +13,7 @@ from typing import Any
 
 from judgerel_ray.core import Ask, HumanRating, Item, Option, SweepError, TokenCounts
 from judgerel_ray.design import AskFrame, Voice, build_wave
+from judgerel_ray.stats.intervals.stopping import StoppingRule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +78,16 @@ def _unpacked(
     return Unwritten(
         frame=frame, voice=voice, item=item, request_size=size, n=n, n_pieces=n_pieces, units=units
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrowingAsk(Ask):
+    """The first block of a condition, which its actor asks on while `rule` wants more.
+
+    Cut into pieces or given back it is an ask like any other, and the driver asks on.
+    """
+
+    rule: StoppingRule
 
 
 Work = Ask | Unwritten
@@ -217,6 +228,8 @@ def item_of(ask: Work) -> tuple[str, str]:
 def split_ask(ask: Ask, size: int) -> tuple[Ask, ...]:
     """Cut an ask into pieces of at most `size` replications; keys and seeds do not change.
 
+    One that is no larger stays as it is.
+
     Examples
     --------
     >>> from judgerel_ray.core import Condition
@@ -227,6 +240,8 @@ def split_ask(ask: Ask, size: int) -> tuple[Ask, ...]:
     >>> [(piece.first, piece.n) for piece in split_ask(Ask(condition=condition, first=3, n=5), 2)]
     [(3, 2), (5, 2), (7, 1)]
     """
+    if ask.n <= size:
+        return (ask,)
     return tuple(
         Ask(condition=ask.condition, first=first, n=min(size, ask.first + ask.n - first))
         for first in range(ask.first, ask.first + ask.n, size)

@@ -108,6 +108,8 @@ class JudgePool:
     """Since when some of its engines idle while the last leases are at work on others."""
     _units_sent: int = 0
     _requests_sent: int = 0
+    _requests_done: int = 0
+    _rows_done: int = 0
 
     def state(self, before: JudgeState, *, finished: bool, settled: bool) -> JudgeState:
         """What the judge is doing, in a word; `before` stands between two waves of work.
@@ -185,8 +187,8 @@ class JudgePool:
         Leases shrink as work runs out, so that engines end together; not below what fills one, or
         its part of what is left: an engine with half a batch takes nearly as long.
         """
-        rate = self.units_per_s
-        wanted = FIRST_LEASE_UNITS if rate is None else max(1, int(rate * lease_seconds))
+        rate, grown = self.units_per_s, max(1.0, self._rows_done / max(1, self._requests_done))
+        wanted = FIRST_LEASE_UNITS if rate is None else max(1, int(rate * lease_seconds / grown))
         each = self._units_sent / self._requests_sent if self._requests_sent else UNITS_EACH
         tail_share = TAIL_SHARE
         if self.spec.engine.base_url is not None:
@@ -221,6 +223,8 @@ class JudgePool:
     def note_done(self, dispatched: Dispatched, *, rows: int, busy_s: float) -> None:
         """Count what a lease landed, for the rate; what it gave back is no work done."""
         if rows:
+            self._requests_done += dispatched.lease.n_requests
+            self._rows_done += rows
             self.units_done += dispatched.units * rows / dispatched.lease.n_requests
             self.busy_s += max(busy_s, 1e-3)
 

@@ -50,6 +50,9 @@ class Settlement:
         if not receipt.landed:
             self.fail(pool, dispatched, kind="closed", message="closed before it landed")
             return
+        n_failed = sum(failed.ask.n for failed in receipt.failed)
+        reported = receipt.rows + n_failed + sum(ask.n for ask in receipt.withdrawn)
+        self._count_grown(pool, reported - dispatched.lease.n_requests)
         pool.note_done(dispatched, rows=receipt.rows, busy_s=receipt.seconds)
         self._span(pool, dispatched, rows=receipt.rows, failed=len(receipt.failed))
         self.count(
@@ -153,7 +156,14 @@ class Settlement:
             self._run, session=self._session, lease=lease.lease, attempt=lease.attempt
         )
         landed = {} if record is None else record.conditions
+        rest = [
+            part
+            for ask in lease.written()
+            for part in _not_landed(ask, landed.get(ask.condition.condition_key, ()))
+        ]
         if record is not None:
+            n_rest = sum(part.n for part in rest)
+            self._count_grown(pool, record.rows + n_rest - lease.n_requests)
             self.count(
                 pool,
                 rows=record.rows,
@@ -163,11 +173,12 @@ class Settlement:
             )
             if record.rows:
                 pool.losses = 0  # as where a receipt comes: something landed in between
-        return [
-            rest
-            for ask in lease.written()
-            for rest in _not_landed(ask, landed.get(ask.condition.condition_key, ()))
-        ]
+        return rest
+
+    def _count_grown(self, pool: JudgePool, n: int) -> None:
+        """Count what an actor asked of itself, beyond what it was sent."""
+        pool.requests_left += n
+        self._board.judges[pool.name].asked += n
 
     def _decide(self, pool: JudgePool, failed: Sequence[FailedAsk], lease: Lease) -> None:
         """Ask again, ask apart, or record; one file for all of a kind."""

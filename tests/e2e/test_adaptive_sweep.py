@@ -197,6 +197,23 @@ def test_requests_that_fail_in_a_round_are_left_to_the_next_run(tmp_path, capsys
     assert judgments(tmp_path / "run").select(columns).equals(judgments(whole).select(columns))
 
 
+def test_an_engine_that_dies_while_it_asks_on_changes_nothing(tmp_path, capsys):
+    died = tmp_path / "died"
+    options = f'concentration = 2.0, dies_on = 200, dies = "exit", dies_once = "{died}"'
+    assert run(write(tmp_path, ADAPTIVE, options=options), tmp_path / "run") == 0
+    assert died.exists()
+    whole = write(tmp_path, ADAPTIVE, options="concentration = 2.0", name="whole.toml")
+    assert run(whole, tmp_path / "whole") == 0
+    columns = ["item_id", "temperature", "replication", "verdict", "block"]
+    one, other = (judgments(tmp_path / name).select(columns) for name in ("run", "whole"))
+    assert one.equals(other)
+    capsys.readouterr()
+    assert main(["status", str(tmp_path / "run"), "--json"]) == 0
+    status = json.loads(capsys.readouterr().out)
+    assert (status["owed"], status["asked"]) == (0, one.height)
+    assert main(["verify", str(tmp_path / "run")]) == 0
+
+
 def test_what_settled_is_printed_and_on_the_page(tmp_path, capsys):
     assert run(write(tmp_path, ADAPTIVE, temperatures=(1.0,)), tmp_path / "run") == 0
     table = read_settled(RunDirectory.open(str(tmp_path / "run")))

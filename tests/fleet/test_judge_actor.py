@@ -11,14 +11,17 @@ import pytest
 from judgerel_ray.core import (
     Ask,
     Completion,
+    EngineError,
     EngineLost,
     EngineStartError,
     StoreError,
     SweepError,
     TokenCounts,
 )
+from judgerel_ray.design import goal_of
 from judgerel_ray.engines import EngineFacts, Fingerprint, Prepared, judge_fingerprint
-from judgerel_ray.fleet import JudgeActor, Lease, Receipt, judge_actor, landed_rows
+from judgerel_ray.fleet import GrowingAsk, JudgeActor, Lease, Receipt, judge_actor, landed_rows
+from judgerel_ray.stats.intervals.stopping import StoppingRule
 from judgerel_ray.store import (
     begin_session,
     close_lease,
@@ -234,6 +237,87 @@ def test_recall_gives_back_what_was_not_begun(asking, run_here, make_actor_here)
     assert receipt.rows == 1
     landed = scan_judgments(run_here).collect()
     assert landed["item_id"].to_list() == ["q0"]
+
+
+RULE = StoppingRule(delta=0.05, first=3, most=23, step=4)
+
+
+def growing(asking, *items: str) -> list[GrowingAsk]:
+    return [
+        GrowingAsk(condition=asking.condition(item), first=0, n=RULE.first, rule=RULE)
+        for item in items
+    ]
+
+
+def drawn(run) -> dict[str, list[tuple[int, int, str]]]:
+    """Replication, block and verdict of everything landed, by item."""
+    rows = scan_judgments(run).collect().sort("item_id", "replication")
+    found: dict[str, list[tuple[int, int, str]]] = {}
+    for row in rows.select("item_id", "replication", "block", "verdict").iter_rows():
+        found.setdefault(row[0], []).append(row[1:])
+    return found
+
+
+def test_a_condition_is_asked_on_until_its_rule_has_enough(asking, run_here, make_actor_here):
+    names = [f"q{i}" for i in range(8)]
+
+    async def story() -> Receipt:
+        actor = make_actor_here()
+        await actor.start()
+        return await actor.run(lease_of([*growing(asking, *names), asking.ask("plain", n=3)]))
+
+    begin_session(run_here)
+    receipt = play(story)
+    landed = drawn(run_here)
+    assert receipt.rows == sum(map(len, landed.values())) > 27
+    assert [row[0] for row in landed.pop("plain")] == [0, 1, 2]
+    for rows in landed.values():
+        assert [row[0] for row in rows] == list(range(len(rows)))
+        assert [row[1] for row in rows] == [max(0, (r + 1) // 4) for r in range(len(rows))]
+        codes = {row[0]: "xyz".index(row[2]) for row in rows}
+        assert goal_of(codes, 4, RULE).is_reached
+        del codes[len(rows) - 1]
+        assert not goal_of(codes, 4, RULE).is_reached
+    assert verify_run(run_here) == []
+
+
+def test_a_recalled_condition_keeps_the_blocks_it_has(asking, run_here, make_actor_here):
+    async def story() -> Receipt:
+        actor = make_actor_here()
+        engine = held(actor)
+        await actor.start()
+        lease = asyncio.ensure_future(actor.run(lease_of(growing(asking, "q1"))))
+        await turns()
+        assert await actor.recall(1, 1)
+        engine.go.set()
+        return await lease
+
+    begin_session(run_here)
+    receipt = play(story)
+    assert (receipt.rows, receipt.withdrawn, receipt.failed) == (3, (), ())
+    assert [row[:2] for row in drawn(run_here)["q1"]] == [(0, 0), (1, 0), (2, 0)]
+
+
+def test_a_block_that_fails_leaves_those_before_it(asking, run_here, make_actor_here):
+    class FailsLater(HeldEngine):
+        """An engine whose second request of a condition fails."""
+
+        async def complete(self, prepared: Prepared, ask: Ask) -> tuple[Completion, ...]:
+            if ask.first:
+                raise EngineError("too busy")
+            return await self.inner.complete(prepared, ask)
+
+    async def story() -> Receipt:
+        actor = make_actor_here()
+        actor._engine = FailsLater(actor._engine)
+        await actor.start()
+        return await actor.run(lease_of(growing(asking, "q1")))
+
+    begin_session(run_here)
+    receipt = play(story)
+    assert receipt.rows == 3
+    (failed,) = receipt.failed
+    assert (failed.ask.first, failed.ask.n, failed.ask.condition.block) == (3, 4, 1)
 
 
 def test_a_lease_recalled_before_any_of_it_began_comes_back_at_once(asking, make_actor_here):

@@ -15,7 +15,7 @@ from judgerel_ray.asking.run.unwriting import Unwriting
 from judgerel_ray.core import Ask, Completion, RequestRefused, TokenCounts
 from judgerel_ray.design import AskFrame, CutText, Texts, Voice, build_wave, count_stages
 from judgerel_ray.engines import PromptFit
-from judgerel_ray.fleet import Fleet, Work, landed_rows, never_sent, unqueued
+from judgerel_ray.fleet import Fleet, GrowingAsk, Work, landed_rows, never_sent, unqueued
 from judgerel_ray.store import Ledger, RunDirectory, land, reading, scan_completions, scan_judgments
 
 IMPOSSIBLE_BATCH = 2_000
@@ -194,16 +194,26 @@ class Owing:
                         else:
                             yield (work,)
         impossible: list[tuple[Ask, str]] = []
-        for _, _, _, parts in self._items(but=unwritten):
+        for place, _, _, parts in self._items(but=unwritten):
+            frame = self.asked[place][0]
             impossible += [(part, reason) for part, reason in parts if reason is not None]
             if len(impossible) >= IMPOSSIBLE_BATCH:
                 never.land(impossible)
                 impossible = []
-            owed = tuple(part for part, reason in parts if reason is None)
+            owed = tuple(self._growing(frame, part) for part, reason in parts if reason is None)
             if owed:
                 yield owed
         if impossible:
             never.land(impossible)
+
+    def _growing(self, frame: AskFrame, part: Ask) -> Ask:
+        """A part that is asked; the whole first block of an adaptive condition grows by itself."""
+        rule = frame.stopping(part.condition.temperature)
+        if self.rounds is None or rule is None or self.request_size is None:
+            return part
+        if (part.first, part.n) != (0, rule.first) or part.n > self.request_size:
+            return part
+        return GrowingAsk(condition=part.condition, first=0, n=part.n, rule=rule)
 
     def _unwritten(self) -> list[set[str]]:
         """Names of the items that owe all they ask, and share nothing with another ask."""
@@ -239,6 +249,7 @@ class Owing:
                     for wanted in self._wanted(frame, ask)
                     for fresh in unqueued(wanted, queued)
                     for part in owed_parts(fresh, self.ledger)
+                    if self.rounds is None or not self.rounds.has_failed(part)
                 ]
                 if self.rounds is not None:
                     self.rounds.keep(place, item_id, every)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -98,6 +98,8 @@ class Rounds:
     """
 
     landed: dict[Place, Landed]
+    failures: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    """How often what begins at a replication of a condition failed in this session."""
     only: frozenset[str] | None = None
     """Names of the items that may want more; None before the first round."""
     ready: dict[Kept, Asks] | None = None
@@ -122,6 +124,11 @@ class Rounds:
         if self.only is not None and goal.n <= self._asked.get(condition.condition_key, goal.n):
             return None
         return replace(ask, condition=replace(condition, block=goal.block), n=goal.n)
+
+    def has_failed(self, part: Ask) -> bool:
+        """Whether a part was asked in this session and did not land."""
+        asked = part.condition.condition_key, part.first
+        return self.only is not None and self.failures.get(asked, 0) > 0
 
     def goal(self, frame: AskFrame, condition: Condition) -> Goal:
         """How far a condition is asked for."""

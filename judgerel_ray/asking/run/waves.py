@@ -64,6 +64,8 @@ class Waves:
             for name in self.resolved.specs:
                 asked = _asked_in(frames, wave, name)
                 rounds = _rounds(self.run, ledger, asked, wave)
+                if rounds is not None:
+                    rounds.failures = self.pools[name].failures
                 owing = Owing(
                     asked=asked,
                     wave=wave,

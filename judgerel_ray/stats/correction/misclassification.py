@@ -23,8 +23,8 @@ from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.intervals.interval import Interval
 
 LEAST = 5
-"""Labels of either kind, of as many questions, below which intervals of a corrected rate covered .91
-to .93 of the time (``bench/correction_coverage.py``)."""
+"""Labels of either kind, each of another question, below which intervals of a rate covered
+.91 to .93 of the time (``bench/correction_coverage.py``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,11 +65,19 @@ def distribution_interval(
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.512, 0.086], [0.914, 0.488])
     """
-    from scipy.special import gammaln
-
     counts = checked_draws(counts_V, delta, function="distribution_interval")
     if not prior > 0:
         raise ValueError(f"distribution_interval: prior must be above 0, got {prior!r}")
+    low, high = _ends(tuple(counts.tolist()), delta, prior)
+    return low.copy(), high.copy()
+
+
+@lru_cache(maxsize=100_000)
+def _ends(drawn: tuple[float, ...], delta: float, prior: float) -> tuple[Floats, Floats]:
+    """Both ends of every verdict; the same counts come back in every question."""
+    from scipy.special import gammaln
+
+    counts = np.array(drawn)
     n, weight = counts.sum(), prior * counts.size
     mixed = (gammaln(counts + prior) - gammaln(prior)).sum() + gammaln(weight) - gammaln(weight + n)
     # Given one share, the likelihood is largest with the others in proportion to their counts.
