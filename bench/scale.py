@@ -2,6 +2,7 @@
 
     python -m bench.scale [--judgments 100_000 1_000_000] [--replications 100] [--actors 2]
     python -m bench.scale --driver 20_000        # hand-out alone, one replication an item
+    python -m bench.scale --fleet 1_000          # the driver of so many actors, which are pretended
 
 A simulated judge without latency, best_of among three options, on this machine's Ray. Every part
 runs in a process of its own. Prints, for each number of judgments:
@@ -13,6 +14,10 @@ runs in a process of its own. Prints, for each number of judgments:
 
 With --driver: CPU of the driver to hand out requests and pickle their leases, when it writes the
 prompts itself and when actors do.
+
+With --fleet: CPU of the real driver (scheduler, leases, their pickling, receipts, progress) before
+so many actors that answer 100 requests a second each. Actors and clock are pretended, Ray takes no
+part and nothing lands: so many processes have no room on one machine.
 """
 
 from __future__ import annotations
@@ -26,7 +31,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+
+from rich.console import Console
 
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
@@ -34,7 +44,22 @@ from judgerel_ray.asking.run.pending import Owing
 from judgerel_ray.asking.run.running import run_sweep
 from judgerel_ray.asking.run.unwriting import Unwriting
 from judgerel_ray.config import load_sweep
-from judgerel_ray.fleet import Fleet, JudgeActor, JudgeSpec, Lease, WorkQueue
+from judgerel_ray.core import TokenCounts
+from judgerel_ray.fleet import (
+    ActorFacts,
+    Board,
+    ConsoleDisplay,
+    Fleet,
+    JudgeActor,
+    JudgeBoard,
+    JudgePool,
+    JudgeSpec,
+    Lease,
+    Outside,
+    Receipt,
+    WorkQueue,
+)
+from judgerel_ray.fleet.cluster import ActorHandle, Capacity
 from judgerel_ray.store import RunDirectory, begin_session, leave_token
 from judgerel_ray.store.ledger import build_ledger
 
@@ -58,6 +83,7 @@ max_tokens = 16
 LEASE_UNITS = 100_000
 REQUEST_SIZE = 32
 LANDED_HERE = 200_000
+RATE = 100.0  # requests that a pretended actor answers in a second
 ITEMS_A_LEASE = 100
 
 
@@ -67,17 +93,22 @@ def main() -> int:
     parser.add_argument("--replications", type=int, default=100)
     parser.add_argument("--actors", type=int, default=2)
     parser.add_argument("--driver", type=int, metavar="ITEMS")
+    parser.add_argument("--fleet", type=int, metavar="ACTORS")
     parser.add_argument("--part", nargs=2, metavar=("NAME", "FOLDER"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.part:
         part(given.part[0], Path(given.part[1]))
         return 0
     sizes = [given.driver] if given.driver else given.judgments
+    parts = ("plan", "land", "run", "resume")
+    if given.driver or given.fleet:
+        parts = ("driver",) if given.driver else ("fleet",)
     for size in sizes:
         replications = 1 if given.driver else given.replications
         with tempfile.TemporaryDirectory() as folder:
-            write(Path(folder), size // replications, replications, given.actors)
-            for name in ("driver",) if given.driver else ("plan", "land", "run", "resume"):
+            actors = given.fleet or given.actors
+            write(Path(folder), size // replications, replications, actors)
+            for name in parts:
                 command = [sys.executable, "-m", "bench.scale", "--part", name, folder]
                 done = subprocess.run(command, check=True, capture_output=True, text=True)
                 print(f"{size:>12,} {done.stdout.strip().splitlines()[-1]}", flush=True)
@@ -108,6 +139,8 @@ def part(name: str, folder: Path) -> None:
     sweep = load_sweep(folder / "sweep.toml")
     if name == "driver":
         hand_out(folder)
+    elif name == "fleet":
+        lead(folder)
     elif name == "plan":
         plan = plan_resolved(resolve(sweep))
         print(f"plan   {plan.requests:,} requests, {spent(cpu, wall)}")
@@ -157,6 +190,130 @@ def hand_out(folder: Path) -> None:
         used = (time.process_time() - before) / n
         told.append(f"{writer} write: {used * 1e6:.1f} us a request, {n_bytes / n:.0f} B")
     print("hand out " + "; ".join(told))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """A call of a pretended actor: when it ends, and what it returns."""
+
+    at: float
+    result: object
+
+
+class PretendedCluster:
+    """Actors that answer at a fixed rate by a clock that jumps to whatever ends next."""
+
+    def __init__(self, n_actors: int) -> None:
+        self.room = Capacity(cpus=float(n_actors), gpus=0.0)
+        self.now, self.n_leases = 0.0, 0
+
+    @property
+    def outside(self) -> Outside:
+        """What a fleet is given."""
+        return Outside(
+            capacity=lambda: self.room,
+            in_use=lambda: Capacity(cpus=0.0, gpus=0.0),
+            demand=lambda _: None,
+            make_actor=lambda *_, name, **__: ActorHandle(actor=PretendedActor(self, name)),
+            kill_actor=lambda _: None,
+            is_placed=lambda _: True,
+            finished=self.finished,
+            result_of=lambda call: call.result,
+            now=lambda: self.now,
+            sleep=self.sleep,
+            is_superseded=lambda *_: False,
+            record=lambda *_: None,
+        )
+
+    def finished(self, calls: Sequence[Call], wait_s: float) -> list[Call]:
+        """All calls that have ended, once one has."""
+        soonest = min(call.at for call in calls)
+        if soonest > self.now:
+            self.now = min(soonest, self.now + wait_s)
+        return [call for call in calls if call.at <= self.now]
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += seconds
+
+
+class PretendedActor:
+    """An actor that lands every lease whole."""
+
+    def __init__(self, cluster: PretendedCluster, name: str) -> None:
+        self.cluster, self.name, self.free_at = cluster, name, 0.0
+        for method in ("start", "run", "stop", "recall", "ping"):
+            setattr(self, method, SimpleNamespace(remote=getattr(self, f"_{method}")))
+
+    def _start(self) -> Call:
+        facts = ActorFacts(
+            node="n", pid=1, accelerators=(), visible_devices=None, max_num_seqs=256, engine={}
+        )
+        return Call(self.cluster.now, facts)
+
+    def _run(self, lease: Lease) -> Call:
+        self.cluster.n_leases += 1
+        pickle.dumps(lease)  # as Ray would
+        seconds, n = lease.n_requests / RATE, lease.n_requests
+        self.free_at = max(self.free_at, self.cluster.now) + seconds
+        receipt = Receipt(
+            lease=lease.lease, attempt=lease.attempt, landed=True, rows=n, seconds=seconds,
+            outcomes={"scored": n}, tokens=TokenCounts(prompt=n, cached=0, generated=n),
+        )  # fmt: skip
+        return Call(self.free_at, receipt)
+
+    def _stop(self) -> Call:
+        return Call(self.cluster.now, None)
+
+    def _recall(self, *_: object) -> None:
+        """Nothing is given back."""
+
+    _ping = _stop
+
+
+def lead(folder: Path) -> None:
+    """The driver's part of a run with as many actors as the sweep has replicas."""
+    resolved = resolve(load_sweep(folder / "sweep.toml"))
+    (frame,) = resolved.frames
+    run = RunDirectory.create(str(folder / "led"))
+    session = begin_session(run).number
+    n_actors = int(resolved.sweep.judge[0].replicas)
+    engine = resolved.pinned_spec("j")
+    spec = JudgeSpec(engine=engine, run=run, session=session, visibility_token="")
+    owing = Owing(
+        asked=((frame, frame.judges[0]),),
+        wave=0,
+        texts={},
+        ledger=build_ledger(0, []),
+        request_size=REQUEST_SIZE,
+    )
+    pool = JudgePool(name="j", spec=spec, replicas=n_actors)
+    pool.requests_left = n = owing.count()
+    cluster, judge = PretendedCluster(n_actors), JudgeBoard(asked=n)
+    judge.clock = lambda: cluster.now
+    fleet = Fleet(
+        run=run,
+        session=session,
+        pools={"j": pool},
+        limits=resolved.sweep.fleet,
+        board=Board(sweep="scale", session=session, judges={"j": judge}),
+        display=ConsoleDisplay(Console(quiet=True)),
+        local=True,
+        outside=cluster.outside,
+    )
+    queue = WorkQueue(source=owing.asks(None), request_size=REQUEST_SIZE)  # type: ignore[arg-type]
+    cpu, wall = time.process_time(), time.monotonic()
+    fleet.run_wave({"j": queue})
+    used = time.process_time() - cpu
+    fleet.close()
+    if judge.landed != n:
+        raise SystemExit(f"landed {judge.landed:,} of {n:,}")
+    print(
+        f"fleet  {n_actors:,} actors answered {n:,} in {cluster.now:.0f} s of their time "
+        f"({n / cluster.now:,.0f} a second) and {cluster.n_leases:,} leases; the driver used "
+        f"{used:.1f} s, {used / n * 1e6:.2f} us a request, {used / cluster.now:.3f} of a core; "
+        f"{spent(cpu, wall)}"
+    )
 
 
 async def land(folder: Path) -> tuple[int, float]:
