@@ -23,6 +23,7 @@ from judgerel_ray.fleet.lease import (
     Receipt,
     Unwritten,
     Work,
+    growing,
     unqueued,
 )
 from judgerel_ray.fleet.outside import Outside
@@ -56,6 +57,7 @@ __all__ = [
     "board_table",
     "connected",
     "decide",
+    "growing",
     "landed_rows",
     "never_sent",
     "unqueued",

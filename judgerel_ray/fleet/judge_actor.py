@@ -89,6 +89,8 @@ class _Progress:
     recalled: bool = False
     waiting: set[asyncio.Future[None]] = field(default_factory=set)
     """Asks at the gate."""
+    unsettled: set[str] = field(default_factory=set)
+    """Items of conditions that were not asked on to their end."""
 
 
 class JudgeActor:
@@ -176,7 +178,8 @@ class JudgeActor:
             del self._running[lease.lease, lease.attempt]
             self._tell_load(lease.judge)
         receipt = await self._land(lease, [one for each in answers for one in each])
-        return replace(receipt, mistake=self._mistake)
+        unsettled = tuple(sorted(progress.unsettled))
+        return replace(receipt, mistake=self._mistake, unsettled=unsettled)
 
     def _tell_load(self, judge: str) -> None:
         """Tell how many leases are before the engine."""
@@ -212,6 +215,8 @@ class JudgeActor:
             if more is None:
                 break
             following = await self._answer(more, progress)
+            if following.completions is None:
+                progress.unsettled.add(ask.condition.item_id)
             if following.completions is None and following.failure is None:
                 break
             answers.append(following)

@@ -38,7 +38,7 @@ class Unwritten:
         alone = replace(self.frame, items=(self.item,))
         queued: dict[str, int] = {}
         return tuple(
-            piece
+            growing(piece, self.frame, self.request_size)
             for work in build_wave(alone, 0, self.voice, {})
             for ask in work.asks
             for fresh in unqueued(ask, queued)
@@ -90,6 +90,14 @@ class GrowingAsk(Ask):
     rule: StoppingRule
 
 
+def growing(part: Ask, frame: AskFrame, request_size: int) -> Ask:
+    """A part of what is asked; the whole first block of an adaptive condition grows by itself."""
+    rule = frame.stopping(part.condition.temperature)
+    if rule is None or (part.first, part.n) != (0, rule.first) or part.n > request_size:
+        return part
+    return GrowingAsk(condition=part.condition, first=0, n=part.n, rule=rule)
+
+
 Work = Ask | Unwritten
 
 
@@ -139,7 +147,8 @@ class Receipt:
 
     ``landed`` is False where the driver had closed the attempt before its commit; nothing of it
     counts then. ``withdrawn`` are asks given back unasked after a recall. ``mistake`` is why
-    nothing more can be asked of the judge: the caller must change something.
+    nothing more can be asked of the judge: the caller must change something. ``unsettled`` are the
+    items of conditions that may want more than was asked of them.
     """
 
     lease: int
@@ -149,6 +158,7 @@ class Receipt:
     outcomes: Mapping[str, int] = field(default_factory=dict)
     failed: tuple[FailedAsk, ...] = ()
     withdrawn: tuple[Ask, ...] = ()
+    unsettled: tuple[str, ...] = ()
     tokens: TokenCounts = field(default_factory=TokenCounts)
     seconds: float = 0.0
     mistake: SweepError | None = None

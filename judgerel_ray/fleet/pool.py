@@ -85,6 +85,8 @@ class JudgePool:
     slots: dict[str, Slot] = field(default_factory=dict)
     suspicion: Suspicion = field(default_factory=Suspicion)
     failures: Counter[tuple[str, int]] = field(default_factory=Counter)
+    unsettled: set[str] = field(default_factory=set)
+    """Items that may want more replications than their actors asked."""
     item_losses: Counter[ItemName] = field(default_factory=Counter)
     item_node_losses: Counter[ItemName] = field(default_factory=Counter)
     losses: int = 0

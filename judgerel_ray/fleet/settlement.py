@@ -50,6 +50,8 @@ class Settlement:
         if not receipt.landed:
             self.fail(pool, dispatched, kind="closed", message="closed before it landed")
             return
+        pool.unsettled.update(receipt.unsettled)
+        pool.unsettled.update(item_of(failed.ask)[1] for failed in receipt.failed)
         n_failed = sum(failed.ask.n for failed in receipt.failed)
         reported = receipt.rows + n_failed + sum(ask.n for ask in receipt.withdrawn)
         self._count_grown(pool, reported - dispatched.lease.n_requests)
@@ -155,6 +157,7 @@ class Settlement:
         record = self._outside.close_lease(
             self._run, session=self._session, lease=lease.lease, attempt=lease.attempt
         )
+        pool.unsettled.update(item_of(ask)[1] for ask in lease.asks)
         landed = {} if record is None else record.conditions
         rest = [
             part

@@ -18,6 +18,7 @@ from judgerel_ray.asking.run.waves import Waves, later_requests
 from judgerel_ray.core import Completion, request_key
 from judgerel_ray.engines.simulated.replies import write_verdict
 from judgerel_ray.fleet import Board, JudgeBoard
+from judgerel_ray.fleet.lease import written
 from judgerel_ray.store import end_session, read_ledger, scan_judgments, verify_run
 from judgerel_ray.store.made_tables import read_settled
 from judgerel_ray.store.status import read_status
@@ -50,8 +51,9 @@ def reply(ask, replication):
 class FakeFleet:
     """Lands what queues give, in some order; fails at some, and dies after so many leases."""
 
-    def __init__(self, driver, run, session, *, rng, dies_after=None, fails=0.0, board):
+    def __init__(self, driver, run, session, *, rng, dies_after=None, fails=0.0, board, pools):
         self.driver, self.run, self.session, self.board = driver, run, session, board
+        self.pools = pools
         self.rng, self.left, self.fails = rng, dies_after, fails
         self.lease = 0
 
@@ -64,9 +66,12 @@ class FakeFleet:
                 if queue.is_empty:
                     break
 
-    def _lease(self, name, asks):
+    def _lease(self, name, work):
         if self.left == 0:
             raise Killed
+        asks = written(work)
+        # These actors answer what they are sent, and leave it to the driver to ask on.
+        self.pools[name].unsettled.update(ask.condition.item_id for ask in asks)
         self.left = None if self.left is None else self.left - 1
         kept = [ask for ask in asks if self.rng.random() >= self.fails]
         if kept:
@@ -79,11 +84,14 @@ def one_session(driver, *, seed=0, dies_after=None, fails=0.0):
     """A session of a run; the board as it stood at its end."""
     run, session = driver.run, driver.begin()
     board = _board(driver.resolved, driver.plan, run, session)
+    pools = {
+        name: SimpleNamespace(requests_left=0, failures={}, unsettled=set())
+        for name in driver.resolved.specs
+    }
     fleet = FakeFleet(
         driver, run, session.number, rng=random.Random(seed), dies_after=dies_after, fails=fails,
-        board=board,
+        board=board, pools=pools,
     )  # fmt: skip
-    pools = {name: SimpleNamespace(requests_left=0) for name in driver.resolved.specs}
     waves = Waves(
         resolved=driver.resolved, run=run, session=session, fleet=fleet, pools=pools, board=board
     )

@@ -270,6 +270,7 @@ def test_a_condition_is_asked_on_until_its_rule_has_enough(asking, run_here, mak
     receipt = play(story)
     landed = drawn(run_here)
     assert receipt.rows == sum(map(len, landed.values())) > 27
+    assert receipt.unsettled == ()
     assert [row[0] for row in landed.pop("plain")] == [0, 1, 2]
     for rows in landed.values():
         assert [row[0] for row in rows] == list(range(len(rows)))
@@ -295,6 +296,7 @@ def test_a_recalled_condition_keeps_the_blocks_it_has(asking, run_here, make_act
     begin_session(run_here)
     receipt = play(story)
     assert (receipt.rows, receipt.withdrawn, receipt.failed) == (3, (), ())
+    assert receipt.unsettled == ("q1",)
     assert [row[:2] for row in drawn(run_here)["q1"]] == [(0, 0), (1, 0), (2, 0)]
 
 
@@ -318,6 +320,7 @@ def test_a_block_that_fails_leaves_those_before_it(asking, run_here, make_actor_
     assert receipt.rows == 3
     (failed,) = receipt.failed
     assert (failed.ask.first, failed.ask.n, failed.ask.condition.block) == (3, 4, 1)
+    assert receipt.unsettled == ("q1",)
 
 
 def test_a_lease_recalled_before_any_of_it_began_comes_back_at_once(asking, make_actor_here):

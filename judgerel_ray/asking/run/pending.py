@@ -15,7 +15,7 @@ from judgerel_ray.asking.run.unwriting import Unwriting
 from judgerel_ray.core import Ask, Completion, RequestRefused, TokenCounts
 from judgerel_ray.design import AskFrame, CutText, Texts, Voice, build_wave, count_stages
 from judgerel_ray.engines import PromptFit
-from judgerel_ray.fleet import Fleet, GrowingAsk, Work, landed_rows, never_sent, unqueued
+from judgerel_ray.fleet import Fleet, Work, growing, landed_rows, never_sent, unqueued
 from judgerel_ray.store import Ledger, RunDirectory, land, reading, scan_completions, scan_judgments
 
 IMPOSSIBLE_BATCH = 2_000
@@ -183,10 +183,12 @@ class Owing:
     def asks(self, never: NeverSent) -> Iterator[tuple[Work, ...]]:
         """What can be asked, item by item; what never can lands as failed on the way."""
         unwritten: list[set[str]] = [set() for _ in self.asked]
-        if self.request_size is not None and self.wave == 0 and self.rounds is None:
+        if self.request_size is not None and self.wave == 0 and self._only is None:
             unwritten = self._unwritten()
             for place, (frame, voice) in enumerate(self.asked):
                 writing = Unwriting(frame, voice, self.request_size, self.fit)
+                if not self._grows_whole(frame):
+                    unwritten[place].clear()
                 for item in frame.items:
                     if item.item_id in unwritten[place]:
                         if (work := writing.of(item)) is None:
@@ -200,20 +202,16 @@ class Owing:
             if len(impossible) >= IMPOSSIBLE_BATCH:
                 never.land(impossible)
                 impossible = []
-            owed = tuple(self._growing(frame, part) for part, reason in parts if reason is None)
+            size = self.request_size or 0
+            owed = tuple(growing(part, frame, size) for part, reason in parts if reason is None)
             if owed:
                 yield owed
         if impossible:
             never.land(impossible)
 
-    def _growing(self, frame: AskFrame, part: Ask) -> Ask:
-        """A part that is asked; the whole first block of an adaptive condition grows by itself."""
-        rule = frame.stopping(part.condition.temperature)
-        if self.rounds is None or rule is None or self.request_size is None:
-            return part
-        if (part.first, part.n) != (0, rule.first) or part.n > self.request_size:
-            return part
-        return GrowingAsk(condition=part.condition, first=0, n=part.n, rule=rule)
+    def _grows_whole(self, frame: AskFrame) -> bool:
+        """Whether actors ask every condition of an ask to its end: no first block is cut."""
+        return frame.ask.adaptive is None or frame.ask.adaptive.first <= (self.request_size or 0)
 
     def _unwritten(self) -> list[set[str]]:
         """Names of the items that owe all they ask, and share nothing with another ask."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -121,7 +121,9 @@ class Rounds:
         if not goal.is_reached:
             self._wanted[condition.condition_key] = goal.n
             self._items.add(condition.item_id)
-        if self.only is not None and goal.n <= self._asked.get(condition.condition_key, goal.n):
+        # An actor that asked on was sent the first block.
+        asked = self._asked.get(condition.condition_key, rule.first)
+        if self.only is not None and goal.n <= asked:
             return None
         return replace(ask, condition=replace(condition, block=goal.block), n=goal.n)
 
@@ -150,20 +152,27 @@ class Rounds:
         if self._n_kept <= MOST_KEPT:
             self._kept[place, item_id] = asks
 
-    def advance(self, run: RunDirectory, ledger: Ledger, judge: str) -> None:
+    def advance(
+        self, run: RunDirectory, ledger: Ledger, judge: str, *, unsettled: Iterable[str] = ()
+    ) -> None:
         """Go on to the next round with what has landed by now of the items that wanted more.
+
+        Those that actors asked on are among them where they are `unsettled`.
 
         Effects: reads the files that were not there when the round before began.
         """
         self._asked.update(self._wanted)
+        unknown = set(unsettled) - self._items
+        self._items |= unknown
         self.only = frozenset(self._items)
         names = frozenset(ledger.commit_names)
         fresh = replace(ledger, commits=tuple(c for c in ledger.commits if c.name not in self.read))
         self.read = names
         item = TOLD_APART.index("item_id")
         landed = {place: one for place, one in self.landed.items() if place[item] in self.only}
-        for place, one in landed_verdicts(run, fresh, judge, items=self._items).items():
+        found = landed_verdicts(run, fresh, judge, items=self._items) if self._items else {}
+        for place, one in found.items():
             landed[place] = landed[place] + one if place in landed else one
         self.landed = landed
-        self.ready = self._kept if self._n_kept <= MOST_KEPT else None
+        self.ready = None if unknown or self._n_kept > MOST_KEPT else self._kept
         self._wanted, self._items, self._kept, self._n_kept = {}, set(), {}, 0

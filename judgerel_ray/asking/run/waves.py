@@ -104,7 +104,8 @@ class Waves:
             if rounds is None:
                 return None
             latest = read_ledger(self.run, since=latest)
-            rounds.advance(self.run, latest, name)
+            rounds.advance(self.run, latest, name, unsettled=self.pools[name].unsettled)
+            self.pools[name].unsettled.clear()
             wanted = replace(owing, ledger=latest)
             n = wanted.count()
             self.pools[name].requests_left = n
