@@ -3,6 +3,7 @@
     python -m bench.scale [--judgments 100_000 1_000_000] [--replications 100] [--actors 2]
     python -m bench.scale --driver 20_000        # hand-out alone, one replication an item
     python -m bench.scale --fleet 1_000          # the driver of so many actors, which are pretended
+    python -m bench.scale --adaptive 1_500       # adaptive replication beside as many fixed ones
 
 A simulated judge without latency, best_of among three options, on this machine's Ray. Every part
 runs in a process of its own. Prints, for each number of judgments:
@@ -18,6 +19,9 @@ prompts itself and when actors do.
 With --fleet: CPU of the real driver (scheduler, leases, their pickling, receipts, progress) before
 so many actors that answer 100 requests a second each. Actors and clock are pretended, Ray takes no
 part and nothing lands: so many processes have no room on one machine.
+
+With --adaptive: CPU of the driver for a request while it asks, of runs in turns whose questions are
+asked by 5 up to 100 times, and of runs with as many fixed replications.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from types import SimpleNamespace
 
 from rich.console import Console
@@ -85,6 +90,7 @@ REQUEST_SIZE = 32
 LANDED_HERE = 200_000
 RATE = 100.0  # requests that a pretended actor answers in a second
 ITEMS_A_LEASE = 100
+ADAPTIVE, ROUNDS = "{ adaptive = 0.05, first = 5, max = 100 }", 3
 
 
 def main() -> int:
@@ -94,10 +100,14 @@ def main() -> int:
     parser.add_argument("--actors", type=int, default=2)
     parser.add_argument("--driver", type=int, metavar="ITEMS")
     parser.add_argument("--fleet", type=int, metavar="ACTORS")
+    parser.add_argument("--adaptive", type=int, metavar="ITEMS")
     parser.add_argument("--part", nargs=2, metavar=("NAME", "FOLDER"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.part:
         part(given.part[0], Path(given.part[1]))
+        return 0
+    if given.adaptive:
+        compare_adaptive(given.adaptive, given.actors)
         return 0
     sizes = [given.driver] if given.driver else given.judgments
     parts = ("plan", "land", "run", "resume")
@@ -109,13 +119,37 @@ def main() -> int:
             actors = given.fleet or given.actors
             write(Path(folder), size // replications, replications, actors)
             for name in parts:
-                command = [sys.executable, "-m", "bench.scale", "--part", name, folder]
-                done = subprocess.run(command, check=True, capture_output=True, text=True)
-                print(f"{size:>12,} {done.stdout.strip().splitlines()[-1]}", flush=True)
+                print(f"{size:>12,} {part_apart(name, Path(folder))}", flush=True)
     return 0
 
 
-def write(folder: Path, n_items: int, replications: int, actors: int) -> None:
+def part_apart(name: str, folder: Path) -> str:
+    """What a part says, in a process of its own."""
+    command = [sys.executable, "-m", "bench.scale", "--part", name, str(folder)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return done.stdout.strip().splitlines()[-1]
+
+
+def compare_adaptive(n_items: int, actors: int) -> None:
+    """Runs of both kinds in turns, and what the driver took for a request of each."""
+    ratios, fixed = [], 0
+    for _ in range(ROUNDS):
+        each = []
+        for kind in ("adaptive", "fixed"):
+            with tempfile.TemporaryDirectory() as folder:
+                write(Path(folder), n_items, fixed if kind == "fixed" else ADAPTIVE, actors)
+                part_apart("run", Path(folder))
+                found = json.loads((Path(folder) / "driver.json").read_text())
+            fixed = fixed or round(found["landed"] / n_items)
+            each.append(found["cpu"] / found["landed"])
+            print(
+                f"{kind:8} {found['landed']:,} requests, {each[-1] * 1e6:.1f} us each", flush=True
+            )
+        ratios.append(each[0] / each[1])
+    print(f"adaptive takes {median(ratios):.2f} of fixed, median of {ROUNDS} rounds")
+
+
+def write(folder: Path, n_items: int, replications: int | str, actors: int) -> None:
     """A sweep and its items."""
     text = SWEEP.format(actors=actors, replications=replications)
     (folder / "sweep.toml").write_text(text)
@@ -162,6 +196,8 @@ def part(name: str, folder: Path) -> None:
         Fleet.run_wave = timed  # type: ignore[method-assign]
         summary = run_sweep(sweep, out=str(folder / "run"))
         used, lasted = (sum(each) for each in zip(*spans, strict=True))
+        left = {"landed": summary.landed, "cpu": used}
+        (folder / "driver.json").write_text(json.dumps(left))
         commits = sum(1 for _ in (folder / "run" / "commits").glob("s0001-l*.json"))
         print(
             f"run    landed {summary.landed:,} in {commits} commits, {summary.landed / lasted:,.0f}"
