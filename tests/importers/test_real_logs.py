@@ -11,6 +11,12 @@ from judgerel_ray.importers.logs.asked import log_items
 from judgerel_ray.importers.logs.collect import format_of, import_logs
 
 LOGS = Path(__file__).parent / "logs"
+EVENTS = [
+    ("chatcmpl-1", "unnamed", 0, "relevant", None),
+    ("chatcmpl-1", "unnamed", 1, "relevant", None),
+    ("chatcmpl-2", "unnamed", 0, "not_relevant", None),
+    ("chatcmpl-2", "unnamed", 1, None, "failed"),
+]
 SAID = {
     "inspect-0.3.285.eval": [
         ("capital", "mockllm/grader", 0, "partial", None),
@@ -94,6 +100,8 @@ SAID = {
         ("The colour of the sky?", "tiny-judge", 0, "pass", None),
         ("The colour of the sky?", "tiny-judge", 1, "pass", None),
     ],
+    "opentelemetry-1.45.2-logs.jsonl": EVENTS,
+    "opentelemetry-1.45.2-spans.jsonl": EVENTS,
 }
 EACH = pytest.mark.parametrize("name", SAID)
 quiet = pytest.mark.filterwarnings("ignore::judgerel_ray.core.ReadingWarning")
