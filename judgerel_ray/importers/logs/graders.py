@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
+from typing import Any
 
 from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.importers.logs.reading import Path, Sight, mapping, records, sight, values
 from judgerel_ray.importers.logs.row import PEOPLE, UNNAMED, LogFormat, Row, named_by, number, text
 
 _RESULT = re.compile(r"\[RESULT\]\s*[(\[]?\s*(?:score\s*:?\s*)?(\d+)", re.I)
-_SIDES = ("accepted", "rejected")
+_SIDES = ("chosen", "rejected")
+_LETTERS = ("A", "B")
 
 
 def _prometheus_known(seen: Sight) -> bool:
@@ -19,32 +21,64 @@ def _prometheus_known(seen: Sight) -> bool:
 
 
 def _prometheus(path: str) -> Iterator[Row]:
-    """Judgments of ``<model>-outputs/<data>_output.json`` of prometheus-eval at dcfb442: lines.
+    """Judgments of ``<model>-outputs/<data>_<mode>_temp<t>_output.json`` of prometheus-eval: lines.
 
-    One run after the other stands in ``prometheus_score``, read again from the ``[RESULT]`` of its
-    reply where there is one; a pair of scores is of the answer accepted and of the one rejected.
-    ``human_score`` is people.
+    Read from ``eval/run_evaluate.py`` at dcfb442. ``prometheus_score`` has a score a run; of two
+    answers that are graded apart (mode a2r) the runs of the chosen one, then those of the rejected
+    one; of two that are compared (r2r) A or B. The tool asks a reply without a score again, up to
+    five times, and keeps the last, so that none is unreadable here; of a reply it keeps what stands
+    before ``[RESULT]``. ``gpt4_score`` are those of another judge, ``human_score`` those of people.
     """
     judge = PurePosixPath(path).parent.name.removesuffix("-outputs") or UNNAMED
     for _, found in records(path):
         one = mapping(found)
-        asked = text(one.get("instruction") or one.get("input"))
-        answer = text(one.get("response") or one.get("orig_response"))
-        item = text(one.get("uid") or one.get("id")) or named_by([asked, answer])
-        outputs = one.get("prometheus_output")
-        for run, score in enumerate(_list(one.get("prometheus_score"))):
-            reply = _list(outputs)[run] if run < len(_list(outputs)) else None
-            pair = isinstance(score, list)
-            for side, single in enumerate(score if isinstance(score, list) else [score]):
-                stated = _list(reply)[side] if pair and side < len(_list(reply)) else reply
-                read = _RESULT.findall(stated) if isinstance(stated, str) else []
+        asked = _first(one, "orig_instruction", "instruction", "input")
+        answer = _first(one, "orig_response", "response")
+        answers = {letter: text(one.get(f"orig_response_{letter}")) for letter in _LETTERS}
+        name = _first(one, "uid", "id", "idx")
+        item = name or named_by(
+            [asked, answer] if answer else [asked, *sorted(map(str, answers.values()))]
+        )
+        scores, outputs = _list(one.get("prometheus_score")), _list(one.get("prometheus_output"))
+        apart = bool(scores) and all(isinstance(score, list) for score in scores)
+        good = text(one.get("chosen"))
+        known: dict[str, Any] = {"item_id": item, "question": asked}
+        for place, side in enumerate(_SIDES if apart else (None,)):
+            runs = _at(scores, place, []) if apart else scores
+            replies = _at(outputs, place, []) if apart else outputs
+            letter = good if side == _SIDES[0] else {"A": "B", "B": "A"}.get(good or "")
+            judged = answers.get(letter or "") if apart else answer
+            for run, score in enumerate(_list(runs)):
+                reply = text(_at(_list(replies), run, None))
+                read = _RESULT.findall(reply or "")
+                said = score if score in _LETTERS else None
                 yield Row(
-                    judge=judge, item_id=item, question=asked, answer=answer, reply=text(stated),
-                    responder=_SIDES[side] if pair and side < len(_SIDES) else None,
-                    score=number(read[-1] if read else None if isinstance(stated, str) else single),
+                    **known, judge=judge, answer=judged, reply=reply,
+                    responder=side or text(one.get("response_source")),
+                    score=number(read[-1] if read else score), verdict=said, label=said,
+                    gold=good if said and good in _LETTERS else None, n_options=2 if said else None,
                 )  # fmt: skip
+        replies = _list(one.get("gpt4_feedback"))
+        for run, score in enumerate(_list(one.get("gpt4_score"))):
+            yield Row(
+                **known, judge="gpt4", answer=answer, responder=text(one.get("response_source")),
+                score=number(score), reply=text(_at(replies, run, None)),
+            )  # fmt: skip
         for score in _list(one.get("human_score")):
-            yield Row(judge=PEOPLE, item_id=item, score=number(score))
+            yield Row(
+                **known, judge=PEOPLE, answer=answer, responder=text(one.get("response_source")),
+                score=number(score),
+            )  # fmt: skip
+
+
+def _first(one: Mapping[str, object], *names: str) -> str | None:
+    """The first of some fields that holds anything, as text."""
+    return next((found for name in names if (found := text(one.get(name))) is not None), None)
+
+
+def _at(values: list[object], place: int, otherwise: object) -> object:
+    """What stands at a place, where there is one."""
+    return values[place] if place < len(values) else otherwise
 
 
 def _list(value: object) -> list[object]:
@@ -73,7 +107,8 @@ def _biggen(path: str) -> Iterator[Row]:
     for name, record in found:
         one = mapping(record)
         judge = text(one.get("eval_model_name")) or UNNAMED
-        for score in _list(one.get("score")):
+        # A reply that held no score after ten tries has none.
+        for score in _list(one.get("score")) or [None]:
             yield Row(
                 judge=judge, item_id=text(one.get("id")) or str(name), score=number(score),
                 benchmark=text(one.get("capability")), question=text(one.get("input")),
