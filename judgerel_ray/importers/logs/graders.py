@@ -189,10 +189,11 @@ def _evalassist_known(seen: Sight) -> bool:
 
 
 def _evalassist(path: str) -> Iterator[Row]:
-    """Judgments of direct results of EvalAssist at 5a1bd42.
+    """Judgments of direct results of EvalAssist at 5a1bd42 and 1.0.5.
 
     ``self_consistency.selected_options`` are replications. Where ``generation_failed`` the option
-    recorded was drawn at random: it is no verdict. ``positional_bias.result`` is the other order.
+    recorded was drawn at random: it is no verdict. That is recorded of one replication alone, the
+    one whose option is kept, and taken for all of them. ``positional_bias.result`` is the other order.
 
     Raises
     ------
