@@ -153,6 +153,14 @@ SAID = {
         ("1331eab49739", "unnamed", 2, None, "unparsed"),
         ("1331eab49739", "unnamed", 0, None, "unparsed"),
     ],
+    "unitxt-1.26.10.json": [
+        ("834dd91f300b", "unnamed", 0, "Yes", None),
+        ("834dd91f300b", "unnamed", 0, "No", None),
+        ("70a1e71bebf8", "unnamed", 0, "No", None),
+        ("70a1e71bebf8", "unnamed", 0, "No", None),
+        ("279b266b9bce", "unnamed", 0, None, "unparsed"),
+        ("279b266b9bce", "unnamed", 0, None, "unparsed"),
+    ],
     "opentelemetry-1.45.2-logs.jsonl": EVENTS,
     "opentelemetry-1.45.2-spans.jsonl": EVENTS,
 }

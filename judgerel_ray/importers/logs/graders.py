@@ -137,7 +137,7 @@ def _unitxt_known(seen: Sight) -> bool:
 
 
 def _unitxt(path: str) -> Iterator[Row]:
-    """Judgments of unitxt's direct judges at 20b951e, one of each order of the options.
+    """Judgments of unitxt's direct judges at 20b951e and 1.26.10, one of each order of the options.
 
     unitxt replaces a reply that names no option by the option whose spelling is nearest: an option
     that its reply (``<s>_option_selection_completion``) does not hold is no verdict.
@@ -169,12 +169,17 @@ def _unitxt(path: str) -> Iterator[Row]:
                     continue
                 option = text(one.get(f"{name}{_SELECTED}"))
                 reply = text(one.get(f"{name}_option_selection_completion"))
-                forced = bool(reply and option and option.lower() not in reply.lower())
+                forced = bool(reply and option and not _holds(reply, option))
                 yield Row(
                     item_id=item, criterion=base, option_order=order, reply=reply,
                     verdict=None if forced else option, question=text(record.get("source")),
                     outcome=Outcome.UNPARSED if forced else None,
                 )  # fmt: skip
+
+
+def _holds(reply: str, option: str) -> bool:
+    """Whether a reply has an option in it, as a word: "I cannot choose" does not say No."""
+    return re.search(rf"(?<!\w){re.escape(option)}(?!\w)", reply, re.I) is not None
 
 
 def _evalassist_at(seen: Sight) -> Path:
