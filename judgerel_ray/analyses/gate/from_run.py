@@ -48,6 +48,7 @@ from judgerel_ray.stats.agreement.correctness import CORRECTNESS
 from judgerel_ray.stats.selective.paired_accuracy import paired_accuracy
 
 _OF_A_DROP = "accuracy"
+_OF_DIFFERENCE = ("difference", "value_b", "low", "high", "standard_error")
 
 
 def gate_path(
@@ -271,6 +272,12 @@ def _unpaired(
     )
 
 
+def _standard_error(of_questions: pl.Series) -> float | None:
+    """Of the mean of questions; None below two."""
+    spread = of_questions.std()
+    return spread / len(of_questions) ** 0.5 if isinstance(spread, float) else None
+
+
 def _accuracy_drop(
     path: str | Given,
     baseline: str | Given,
@@ -303,6 +310,7 @@ def _accuracy_drop(
             "difference": difference.difference, "value_b": difference.second,
             "low": difference.low, "high": difference.high, "n_items": joined.height,
             "n_judgments_a": int(joined["n_judgments"].sum()), "reason": None,
+            "standard_error": _standard_error(joined["accuracy_b"] - joined["accuracy"]),
             "undefined": None if joined.height else "no_gold",
         })  # fmt: skip
     if not any(row["n_items"] for row in rows):
@@ -310,7 +318,7 @@ def _accuracy_drop(
             "no question with a right verdict is on both sides",
             where={"require": asked.text, "a": names[0], "b": names[1]},
         )
-    kinds = {name: pl.Float64() for name in ("difference", "value_b", "low", "high")}
+    kinds = {name: pl.Float64() for name in _OF_DIFFERENCE}
     texts = {name: pl.String() for name in ("conditions", "reason", "undefined")}
     keys = {name: pairs[0].a.schema[name] for name in shared}
     order = [*shared, *(name for name in rows[0] if name not in shared)]

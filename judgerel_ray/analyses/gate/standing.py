@@ -17,7 +17,7 @@ from judgerel_ray.core.codes import ALIKE, UNANIMOUS, UNANIMOUS_UNITS, Flag, Int
 from judgerel_ray.counting.verdicts.policy import Row
 from judgerel_ray.stats import clopper_pearson
 from judgerel_ray.stats.intervals.precision import t_quantile
-from judgerel_ray.stats.intervals.shares import share_ends
+from judgerel_ray.stats.intervals.shares import difference_ends, share_ends
 
 SHARES = frozenset({
     "percent_agreement", "flip_rate", "valid_rate", "total_agreement", "accuracy",
@@ -37,6 +37,9 @@ _ON_LOGIT = (
 )  # fmt: skip
 _OF_ERROR = ("value", "low", "high", "n_compared")
 _ALL_ALIKE = (ALIKE, UNANIMOUS, UNANIMOUS_UNITS)
+NO_SPREAD = "no_spread"
+"""Of a drop: no question differs from another."""
+_FEWEST = 2
 CROSSES, AT_LIMIT = "interval_crosses_limit", "value_at_limit"
 ALONE = "repeatability_alone"
 """Of a judge that agrees with itself when asked the same prompt again: nothing else is known."""
@@ -227,14 +230,37 @@ def _ends(row: Row, confidence: float) -> tuple[float | None, float | None]:
     if low is None and value == 1 and n and isinstance(n, int) and isinstance(chance, float):
         least = clopper_pearson(n, n, confidence=confidence).low or 0.0
         return (1 - (1 - least) / (1 - chance), 1.0) if chance < 1 else (None, None)
+    if "difference" in row:
+        return _ends_of_a_drop(row, confidence)
     if not isinstance(low, float) or not isinstance(high, float):
         return None, None
-    of_a_share = row["coefficient"] in SHARES and "interval_method" in row  # and of no drop
-    error = _error(row, confidence) if of_a_share else 0.0
+    error = _error(row, confidence) if row["coefficient"] in SHARES else 0.0
     if error:
         more = share_ends(float(str(value)), error, int(str(n)), confidence=confidence)
         return min(low, more[0]), max(high, more[1])
     return low, high
+
+
+def _ends_of_a_drop(row: Row, confidence: float) -> tuple[float | None, float | None]:
+    """The interval of a drop; of a share as if one question more had differed wholly.
+
+    Where no question differs it is the exact one: no mean is more than the share that differ.
+    """
+    low, high, n = row["low"], row["high"], row["n_items"]
+    given = (low, high) if isinstance(low, float) and isinstance(high, float) else None
+    error = row.get("standard_error")
+    if error is None and given is not None and isinstance(n, int) and n >= _FEWEST:
+        error = (given[1] - given[0]) / 2 / t_quantile(n - 1, confidence)
+    elif error is None and row["undefined"] == NO_SPREAD:
+        error = 0.0
+    if row["coefficient"] not in SHARES or not isinstance(n, int) or not isinstance(error, float):
+        return given or (None, None)
+    value = float(str(row["value"]))
+    most = clopper_pearson(0, n, confidence=confidence).high
+    if value == error == 0 and most is not None:
+        return -most, most
+    ends = [difference_ends(value, error, n, confidence=confidence), *([given] if given else [])]
+    return min(low for low, _ in ends), max(high for _, high in ends)
 
 
 def _error(row: Row, confidence: float) -> float:
@@ -276,7 +302,7 @@ def _reason(row: Mapping[str, object]) -> str:
     code = str(row.get("lead")).partition(":")[0]
     if code in HABITS and row["coefficient"] not in _OF_REPLIES:
         return code
-    if row["undefined"]:
+    if row["undefined"] and row["low"] is None:
         return str(row["undefined"])
     if row["low"] is None:
         return str(row.get("no_interval") or "no_interval")

@@ -258,9 +258,8 @@ def test_a_drop_of_agreement_is_that_of_compare(tmp_path):
     row = gate(tmp_path / "now.csv", require=rule).requirements.row(0, named=True)
     expected = compare(tmp_path / "now.csv", tmp_path / "baseline.csv",
                        coefficients="percent_agreement").row(0, named=True)  # fmt: skip
-    assert [row[name] for name in ("value", "low", "high")] == [
-        expected[name] for name in ("difference", "low", "high")
-    ]
+    assert row["value"] == expected["difference"]
+    assert row["low"] < expected["low"] < expected["high"] < row["high"]  # one question more
     assert row["verdict"] == "FAIL"
 
 
@@ -432,3 +431,34 @@ def test_serving_noise_is_said_in_a_sentence():
     assert found.requirements["reason"].to_list() == ["serving_noise"]
     for text in (gate_text(found), gate_markdown(found)):
         assert "how steady the server is, not how" in " ".join(text.split())
+
+
+def drop_of(name, rows, earlier, limit, folder):
+    """The one row of a drop against judgments put into a file."""
+    earlier.write_parquet(folder / "baseline.parquet")
+    rule = f"drop of {name} <= {limit} against {folder}/baseline.parquet"
+    return gate(rows, require=rule).requirements.row(0, named=True)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "percent_agreement", "valid_rate"])
+def test_a_drop_where_no_question_differs_has_an_exact_interval(tmp_path, name):
+    rows = judged(60, steady=0.95)
+    most = clopper_pearson(0, 60).high
+    row = drop_of(name, rows, rows, 0.06, tmp_path)
+    assert (row["verdict"], row["low"], row["high"]) == ("PASS", -most, most)
+    row = drop_of(name, rows, rows, 0.02, tmp_path)
+    assert (row["verdict"], row["reason"]) == ("INCONCLUSIVE", "interval_crosses_limit")
+    more = row["more_questions"]
+    assert clopper_pearson(0, 60 + more).high <= 0.02 < clopper_pearson(0, 59 + more).high
+
+
+def test_a_drop_on_few_questions_is_not_called_small(tmp_path):
+    """One question of 40 wavers: Student's t ends at .019, and three in forty may be lost."""
+    earlier = judged(40, steady=1.0)
+    wavers = (pl.col("item_id") == "q3") & (pl.col("replication") == 0)
+    other = pl.when(pl.col("gold") == "a").then(pl.lit("b")).otherwise(pl.lit("a"))
+    rows = earlier.with_columns(verdict=pl.when(wavers).then(other).otherwise("verdict"))
+    row = drop_of("accuracy", rows, earlier, 0.05, tmp_path)
+    assert row["value"] == pytest.approx(0.25 / 40)
+    assert row["verdict"] == "INCONCLUSIVE"
+    assert row["high"] > 0.05
