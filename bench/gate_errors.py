@@ -5,8 +5,8 @@ itself, where every PASS and every FAIL is false and both are likeliest; the led
 2.5 % of either, over all looks, stopped at any. Beside it what happens without one: 95 % intervals
 at every look of the pooled judgments, and 95 % intervals of judgments asked anew until one decides.
 Then how many looks it takes where the truth is away from the limit. Last, a drop of accuracy at its
-limit, where a share of the questions loses its right answer wholly and the others waver: Student's t
-of the paired questions beside the gate's ends, at one look.
+limit, where a share of the questions loses its right answer wholly and the others waver: Student's
+t of the paired questions beside the gate's ends, at one look.
 
 Intervals are those of the gate where no verdict dominates, the jackknife's; the posterior that it
 has for few informative questions is too slow to simulate (docs/coverage.md has its coverage).

@@ -71,7 +71,7 @@ def with_needs(
     >>> from judgerel_ray.analyses.gate.standing import COLUMNS
     >>> row = {"coefficient": "valid_rate", "reason": CROSSES, "value": 0.96, "low": 0.94,
     ...        "high": 0.98, "limit": 0.95, "baseline": None, "n_items": 100,
-    ...        "conditions": None}
+    ...        "n_compared": 100, "conditions": None}
     >>> told = pl.DataFrame([row], schema={name: COLUMNS[name] for name in row})
     >>> with_needs(told, [], {}, confidence=0.95, then=0.95)["more_questions"].item()
     293
@@ -88,7 +88,7 @@ def with_needs(
 
 def _needs(row: Row, plan: Plan | None, confidence: float, then: float) -> dict[str, int | None]:
     """What one row needs."""
-    n = row["n_items"]
+    n = row["n_compared"] or row["n_items"]  # questions asked once, or without gold, do not count
     if row["reason"] != CROSSES or not isinstance(n, int) or n < _FEWEST:
         return {}
     value, limit, low, high = (float(str(row[name])) for name in ("value", "limit", "low", "high"))

@@ -228,7 +228,27 @@ def _of_levels(
     table = reduce_judged(judged, options)
     groups = table.columns[: table.columns.index("coefficient")]
     confidence = options.intervals.confidence
-    return [of_requirement(one, table, groups, confidence) for one in wanted]
+    return [
+        of_requirement(one, _in_every_group(table, groups, one.name), groups, confidence)
+        for one in wanted
+    ]
+
+
+def _in_every_group(table: pl.DataFrame, groups: Sequence[str], name: str) -> pl.DataFrame:
+    """A table with a row of a coefficient in every group: none passes where it has no value."""
+    there = table.filter(coefficient=name)
+    if there.is_empty() or not groups:
+        return table
+    lacking = (
+        table.select(groups)
+        .unique(maintain_order=True)
+        .join(there, on=groups, how="anti", nulls_equal=True)
+    )
+    rows = lacking.with_columns(
+        coefficient=pl.lit(name), missing=pl.lit("category"), measurement=pl.lit("nominal"),
+        undefined=pl.lit("never_given"),
+    )  # fmt: skip
+    return pl.concat([table, rows], how="diagonal_relaxed")
 
 
 def _of_drops(

@@ -12,8 +12,10 @@ from judgerel_ray.analyses.gate.requirement import Requirement
 from judgerel_ray.analyses.reliability.lead_codes import LeadCode
 from judgerel_ray.analyses.reliability.reproducibility import leads
 from judgerel_ray.analyses.reliability.tolerance import FAILS, MEETS, standing
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import SweepError, printable
 from judgerel_ray.core.codes import ALIKE, UNANIMOUS, UNANIMOUS_UNITS, Flag, IntervalMethod
+from judgerel_ray.core.text import closest
+from judgerel_ray.counting.files.source import names_told
 from judgerel_ray.counting.verdicts.policy import Row
 from judgerel_ray.stats import clopper_pearson
 from judgerel_ray.stats.intervals.precision import t_quantile
@@ -48,11 +50,12 @@ COLUMNS = {
     "missing": pl.String(), "conditions": pl.String(), "value": pl.Float64(),
     "low": pl.Float64(), "high": pl.Float64(), "at_most": pl.Boolean(), "limit": pl.Float64(),
     "baseline": pl.Float64(), "reason": pl.String(), "more_questions": pl.Int64(),
-    "more_replications": pl.Int64(), "n_items": pl.Int64(), "n_replications": pl.Int64(),
-    "n_judgments": pl.Int64(),
+    "more_replications": pl.Int64(), "n_items": pl.Int64(), "n_compared": pl.Int64(),
+    "n_replications": pl.Int64(), "n_judgments": pl.Int64(),
 }  # fmt: skip
 """Columns of the table of requirements, after those of the groups. Of a drop, ``value`` is the
-baseline's less this one, on the questions both have, and ``baseline`` the first of the two."""
+baseline's less this one, on the questions both have, and ``baseline`` the first of the two;
+``n_compared`` are the questions that the interval is over: asked twice, with a right verdict."""
 
 
 class Verdict(StrEnum):
@@ -121,7 +124,7 @@ def of_requirement(
     rows = table.filter(pl.col("coefficient") == asked.name)
     if asked.against is None:
         rows = rows.filter(leads(rows))
-    rows = rows.filter(*_in_groups(asked, rows, groups))
+    rows = _in_groups(asked, rows, groups)
     kept = [name for name in groups if name in rows.columns]
     # A reply without a verdict has no place on a scale of numbers: the row without such is there.
     either = pl.col("undefined").ne_missing("category_needs_nominal")
@@ -164,9 +167,9 @@ def of_requirement(
     return pl.DataFrame(found, schema={**keys, **COLUMNS}, orient="row")
 
 
-def _in_groups(asked: Requirement, rows: pl.DataFrame, groups: Sequence[str]) -> list[pl.Expr]:
-    """What rows the requirement is about."""
-    wanted = []
+def _in_groups(asked: Requirement, rows: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
+    """The rows that the requirement is about."""
+    found = rows
     for name, value in asked.where.items():
         if name not in groups or name not in rows.columns:
             raise SweepError(
@@ -179,8 +182,15 @@ def _in_groups(asked: Requirement, rows: pl.DataFrame, groups: Sequence[str]) ->
         same = (
             pl.col(name) == number if number is not None else pl.col(name).cast(pl.String) == value
         )
-        wanted.append(same.fill_null(False))
-    return wanted
+        there, found = found, found.filter(same.fill_null(False))
+        if found.is_empty() and there.height:
+            known = [str(one) for one in there[name].drop_nulls().unique().sort()]
+            raise SweepError(
+                f"no group has {name} {value!r}, expected one of {printable(names_told(known))}",
+                where={"require": asked.text},
+                hint=closest(value, known),
+            )
+    return found
 
 
 def _number(text: str) -> float | None:
@@ -210,6 +220,7 @@ def _filled(rows: pl.DataFrame, of_a_drop: bool) -> pl.DataFrame:
         pl.col("value_b").alias("baseline"),
         pl.when(few).then(pl.lit(LeadCode.FEW_VERDICTS.value)).alias("lead"),
         pl.col("n_judgments_a").alias("n_judgments"),
+        pl.col("n_items").alias("n_compared"),
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray.analyses.gate.requirement import requirement, requirements
-from judgerel_ray.analyses.gate.show import gate_markdown, gate_text
+from judgerel_ray.analyses.gate.show import gate_markdown, gate_text, more_words
 from judgerel_ray.core import SweepError
 from judgerel_ray.stats import clopper_pearson
 
@@ -64,7 +64,7 @@ def test_one_failure_fails_all_and_each_group_counts():
 def test_where_reads_numbers_as_numbers():
     rows = judged().with_columns(temperature=pl.lit(0.7))
     assert gate(rows, require="accuracy >= .5 where temperature=0.70").verdict == "PASS"
-    with pytest.raises(SweepError, match="nothing that the requirement is about"):
+    with pytest.raises(SweepError, match=r"no group has temperature '1', expected one of 0\.7"):
         gate(rows, require="accuracy >= .5 where temperature=1")
     with pytest.raises(SweepError, match="names no column of the groups: 'criterion'"):
         gate(rows, require="accuracy >= .5 where criterion=style")
@@ -355,7 +355,13 @@ def test_a_run_directory_is_gated_and_stays_as_it_is(ledger):
         ("drop of accuracy <= .02", "a drop needs a baseline"),
         ("accuracy <= .02 against x.csv", "a drop needs a baseline"),
         ("accuracy >= .5 where judge", "where is written COL=VALUE"),
-        ("krippendorf_alpha >= .7", "unknown coefficient 'krippendorf_alpha'"),
+        (
+            "krippendorf_alpha >= .7",
+            "unknown coefficient 'krippendorf_alpha'.*: krippendorff_alpha",
+        ),
+        ("FLIP_RATE <= .1", "unknown coefficient.*Try: flip_rate"),
+        ("alpha >= .1", "unknown coefficient.*Try: krippendorff_alpha"),
+        ("accuracy >= .5 where judge=J", "no group has judge 'J', expected one of j"),
         ("cronbach_alpha >= .7", "cronbach_alpha is not gated"),
         ("drop of majority_accuracy <= .1 against x.csv", "a drop of majority_accuracy"),
     ],
@@ -462,3 +468,69 @@ def test_a_drop_on_few_questions_is_not_called_small(tmp_path):
     assert row["value"] == pytest.approx(0.25 / 40)
     assert row["verdict"] == "INCONCLUSIVE"
     assert row["high"] > 0.05
+
+
+def test_a_class_that_a_judge_never_names_does_not_pass_for_it():
+    other = judged(60, judge="k").with_columns(pl.col("verdict").replace({"a": "c"}))
+    found = gate(pl.concat([judged(60), other]), require="class_agreement:a >= .3")
+    told = {row["judge"]: (row["verdict"], row["reason"]) for row in found.requirements.to_dicts()}
+    assert told == {"j": ("PASS", None), "k": ("INCONCLUSIVE", "never_given")}
+    assert "names this verdict" in gate_text(found)
+
+
+def test_more_questions_are_those_that_count():
+    """Of 60 questions three have a right verdict: three more decide, and not one."""
+    known = pl.when(pl.col("item_id").is_in(["q1", "q2", "q3"])).then("gold")
+    rows = judged(60, steady=1.0).with_columns(gold=known)
+    row = gate(rows, require="accuracy >= .5").requirements.row(0, named=True)
+    assert (row["n_items"], row["n_compared"], row["more_questions"]) == (60, 3, 3)
+    assert clopper_pearson(6, 6).low >= 0.5 > clopper_pearson(5, 5).low
+    text = " ".join(gate_text(gate(rows, require="accuracy >= .5")).split())
+    assert "3 more questions like the 3 of 60 that count here" in text
+    twice = judged(60, steady=0.8).filter((pl.col("replication") == 0) | pl.col("item_id").is_in(
+        [f"q{one}" for one in range(12)]))  # fmt: skip
+    rules = ["flip_rate <= .5", "flip_rate <= .3"]
+    for few, many in zip(
+        gate(twice.filter(pl.len().over("item_id") > 1), require=rules).requirements.to_dicts(),
+        gate(twice, require=rules).requirements.to_dicts(),
+        strict=True,
+    ):
+        assert few["more_questions"] == many["more_questions"]
+
+
+def test_of_one_question_no_advice_is_given_that_does_not_hold(tmp_path):
+    rows = judged(20, steady=1.0)
+    others = pl.col("item_id") != "q0"
+    earlier = rows.with_columns(
+        item_id=pl.when(others).then(pl.col("item_id") + "x").otherwise("item_id")
+    )
+    row = drop_of("accuracy", rows, earlier, 0.02, tmp_path)
+    assert (row["n_compared"], row["more_questions"]) == (1, None)
+    assert more_words(row) == "more than one question"
+
+
+def test_signs_may_be_those_of_print_and_a_mistake_is_mended_in_the_hint():
+    asked = requirement("flip_rate \u2264 .5 where judge=\u2264 1")
+    assert (asked.at_most, dict(asked.where)) == (True, {"judge": "\u2264 1"})
+    assert not requirement("valid_rate\u2265.5").at_most
+    for text, meant in (
+        ("flip_rate < .1", "flip_rate <= .1"), ("valid_rate => .1", "valid_rate >= .1"),
+        ("valid_rate == .1", "krippendorff_alpha >= .667"),
+    ):  # fmt: skip
+        with pytest.raises(SweepError) as error:
+            requirement(text)
+        assert error.value.hint == repr(meant)
+
+
+def test_a_drop_that_a_worse_judge_meets_is_refused(tmp_path):
+    for text, says in (
+        ("drop of flip_rate <= .02 against x.csv", "less flip_rate is better"),
+        ("drop of accuracy >= .02 against x.csv", "at least 0.02 is a loss"),
+    ):
+        with pytest.raises(SweepError, match=says):
+            requirement(text)
+    judged(60, steady=0.95).write_parquet(tmp_path / "baseline.parquet")
+    rule = f"drop of flip_rate >= -.02 against {tmp_path}/baseline.parquet"
+    assert gate(judged(60, steady=0.7), require=rule).verdict == "FAIL"
+    assert "asks for more" in gate_text(gate(judged(), require="flip_rate >= .01"))
+    assert "asks for more" not in gate_text(gate(judged(), require="flip_rate <= .01"))
