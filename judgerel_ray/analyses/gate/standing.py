@@ -218,7 +218,7 @@ def _filled(rows: pl.DataFrame, of_a_drop: bool) -> pl.DataFrame:
     return rows.with_columns(
         pl.col("difference").alias("value"),
         pl.col("value_b").alias("baseline"),
-        pl.when(few).then(pl.lit(LeadCode.FEW_VERDICTS.value)).alias("lead"),
+        pl.when(few).then(pl.lit(LeadCode.FEW_VERDICTS.value)).otherwise("lead").alias("lead"),
         pl.col("n_judgments_a").alias("n_judgments"),
         pl.col("n_items").alias("n_compared"),
     )

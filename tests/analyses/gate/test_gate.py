@@ -237,7 +237,7 @@ def test_a_drop_is_paired_and_the_baseline_s_less_ours(tmp_path):
 @pytest.mark.parametrize("name", ["accuracy", "percent_agreement"])
 def test_a_judge_that_the_baseline_does_not_have_does_not_pass(tmp_path, name):
     rows = judged(60, steady=0.95).with_columns(judge=pl.lit("old"))
-    earlier = judged(60, steady=0.8, seed=1).with_columns(judge=pl.lit("old"))
+    earlier = judged(60, steady=0.8).with_columns(judge=pl.lit("old"))
     earlier.write_parquet(tmp_path / "baseline.parquet")
     both = pl.concat([rows, rows.with_columns(judge=pl.lit("new"))])
     found = gate(both, require=f"drop of {name} <= .5 against {tmp_path}/baseline.parquet")
@@ -534,3 +534,30 @@ def test_a_drop_that_a_worse_judge_meets_is_refused(tmp_path):
     assert gate(judged(60, steady=0.7), require=rule).verdict == "FAIL"
     assert "asks for more" in gate_text(gate(judged(), require="flip_rate >= .01"))
     assert "asks for more" not in gate_text(gate(judged(), require="flip_rate <= .01"))
+
+
+def test_a_drop_of_agreement_of_a_judge_with_a_habit_meets_nothing(tmp_path):
+    """A judge of one answer agrees with itself more than the baseline."""
+    constant = judged(60).with_columns(verdict=pl.lit("a"))
+    row = drop_of("percent_agreement", constant, judged(60), 0.02, tmp_path)
+    assert (row["verdict"], row["reason"]) == ("INCONCLUSIVE", "one_answer")
+    assert row["high"] < 0.02
+    assert drop_of("valid_rate", constant, judged(60), 0.07, tmp_path)["verdict"] == "PASS"
+    both = pl.concat([constant, judged(60, judge="k")])
+    earlier = pl.concat([judged(60, steady=0.8), judged(60, steady=0.6, judge="k")])
+    earlier.write_parquet(tmp_path / "baseline.parquet")
+    rule = f"drop of percent_agreement <= .02 against {tmp_path}/baseline.parquet"
+    told = gate(both, require=rule).requirements.select("judge", "verdict").rows()
+    assert sorted(told) == [("j", "INCONCLUSIVE"), ("k", "PASS")]
+
+
+def test_a_drop_of_accuracy_against_another_key_is_refused(tmp_path):
+    rows = judged(30)
+    turned = pl.col("gold").replace({"a": "b", "b": "a"})
+    other = rows.with_columns(
+        gold=pl.when(pl.col("item_id") == "q7").then(turned).otherwise("gold")
+    )
+    with pytest.raises(SweepError, match=r"differ between the two sides in 1 question \(q7: "):
+        drop_of("accuracy", rows, other, 0.02, tmp_path)
+    upper = rows.with_columns(pl.col("gold", "verdict").str.to_uppercase())
+    assert drop_of("accuracy", rows, upper, 0.2, tmp_path)["verdict"] == "PASS"
