@@ -173,7 +173,7 @@ def gate_junit(gated: Gated) -> str:
     })  # fmt: skip
     groups = _groups(gated)
     for row in gated.requirements.iter_rows(named=True):
-        _, required, group, _, value, ends, more = map(printable, _cells(row, groups))
+        _, required, group, _, value, ends, more = map(_in_xml, _cells(row, groups))
         case = Xml.SubElement(suite, "testcase", {
             "classname": required, "name": f"{group or 'all'} ({row['missing']})", "time": "0",
         })  # fmt: skip
@@ -185,6 +185,11 @@ def gate_junit(gated: Gated) -> str:
     Xml.indent(suite)
     head = '<?xml version="1.0" encoding="utf-8"?>'
     return f"{head}\n{Xml.tostring(suite, encoding='unicode')}"
+
+
+def _in_xml(text: str) -> str:
+    """Text of which XML forbids nothing."""
+    return printable(text).replace("\ufffe", r"\ufffe").replace("\uffff", r"\uffff")
 
 
 def _groups(gated: Gated) -> list[str]:
@@ -275,4 +280,4 @@ def _row(cells: Sequence[str]) -> str:
 def _escaped(text: str) -> str:
     """Text that is no markup, in one line."""
     kept = printable(" ".join(text.split()))
-    return "".join(f"\\{one}" if one in r"\`*_{}[]<>()#|~!@" else one for one in kept)
+    return "".join(f"\\{one}" if one in r"\`*_{}[]<>()#|~!@$&" else one for one in kept)

@@ -325,11 +325,35 @@ def test_a_ledger_is_never_put_into_a_run_nor_misread(tmp_path, ledger):
         gate(judged(), require="valid_rate >= .5", ledger=f"{example('run')}/data/looks.jsonl")
     with pytest.raises(SweepError, match="the folder of --ledger is not there"):
         gate(judged(), require="valid_rate >= .5", ledger=tmp_path / "none" / "looks.jsonl")
-    for text in ("judge,item_id\n", '{"a": 1}\n', "[]\n", '{"": {"digest": 1}}\n'):
+    with pytest.raises(SweepError, match="a file that keeps what is written"):
+        gate(judged(), require="valid_rate >= .5", ledger="/dev/null")
+    for text in ("[" * 100_000, "judge,item_id\n", '{"a": 1}\n', "[]\n", '{"": {"digest": 1}}\n'):
         ledger.write_text(text)
         with pytest.raises(SweepError, match="no ledger of looks, or damaged"):
             gate(judged(), require="valid_rate >= .5", ledger=ledger)
         assert ledger.read_text() == text
+
+
+def test_a_baseline_that_a_look_left_out_is_not_asked_anew(tmp_path, ledger):
+    rows, path = judged(40, 3), tmp_path / "baseline.parquet"
+    drop, level = f"drop of percent_agreement <= .5 against {path}", "valid_rate >= .5"
+    judged(40, 3, seed=5).write_parquet(path)
+    assert gate(rows, require=[drop], ledger=ledger).look.number == 1
+    for rule in (level, drop, level):
+        look = gate(rows, require=rule, ledger=ledger).look
+        assert (look.number, look.again) == (1, True)
+    gate(pl.concat([rows, judged(9, judge="k")]), require=level, ledger=ledger)
+    judged(40, 3, seed=6).write_parquet(path)
+    with pytest.raises(SweepError, match="a re-roll: look 1 had 120"):
+        gate(pl.concat([rows, judged(9, judge="k")]), require=drop, ledger=ledger)
+
+
+def test_a_ledger_whose_last_line_has_lost_its_end_takes_another(ledger):
+    rows = judged(40, 3)
+    gate(rows.filter(pl.col("replication") < 2), require="valid_rate >= .5", ledger=ledger)
+    ledger.write_text(ledger.read_text().rstrip())
+    assert gate(rows, require="valid_rate >= .5", ledger=ledger).look.number == 2
+    assert len(ledger.read_text().splitlines()) == 2
 
 
 def test_a_run_directory_is_gated_and_stays_as_it_is(ledger):
@@ -393,7 +417,7 @@ def test_rules_stand_in_a_file(tmp_path):
 
 
 def test_what_is_printed_is_parsed_back():
-    rows = judged(judge="a|b<script>`x`")
+    rows = judged(judge="a|b<script>`x`\ufffe]]>\n::error::$x$ &lt;@me")
     found = gate(rows, require=["percent_agreement >= .99", "accuracy >= .9"])
     told = json.loads(found.as_json())
     assert (told["verdict"], told["exit_code"], len(told["requirements"])) == ("FAIL", 4, 2)
@@ -404,7 +428,8 @@ def test_what_is_printed_is_parsed_back():
     lines = found.as_markdown().splitlines()
     assert lines[0] == "### Judge gate: FAIL: 1 missed, 1 open, of 2"
     assert all(line.replace("\\|", "").count("|") == 8 for line in lines if line.startswith("|"))
-    assert "<script>" not in found.as_markdown()
+    told = found.as_markdown()
+    assert not any(acts in told for acts in ("<script>", "\n::", " &lt;", "n::error::$", "]]>"))
 
 
 def test_text_of_a_requirement_survives_its_spaces():
