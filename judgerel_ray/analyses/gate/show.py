@@ -12,17 +12,20 @@ from judgerel_ray.analyses.gate.requirement import LESS_IS_BETTER
 from judgerel_ray.analyses.gate.standing import ALONE, AT_LIMIT, COLUMNS, CROSSES, HABITS
 from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Table, row_columns
 from judgerel_ray.blocks.words import (
+    CONFOUNDED,
     Row,
     cell,
     explanation,
     group_label,
     interval,
+    judges_other_answers,
     missing_policy,
     number,
     reason,
 )
 from judgerel_ray.core import count_of, printable
 from judgerel_ray.core.codes import Flag, no_interval_words
+from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.gate.gated import Gated
@@ -248,7 +251,12 @@ def _notes(rows: Sequence[Row]) -> list[str]:
         for row in rows
         if row["coefficient"] in LESS_IS_BETTER and not row["at_most"] and row["baseline"] is None
     ]
-    return [*dict.fromkeys([*why, *odd])]
+    mixed = [
+        CONFOUNDED
+        for row in rows
+        if judges_other_answers(row) and row["conditions"] == REPEATABILITY
+    ]
+    return [*dict.fromkeys([*why, *odd, *mixed])]
 
 
 def _why(row: Row) -> str:

@@ -51,7 +51,7 @@ COLUMNS = {
     "low": pl.Float64(), "high": pl.Float64(), "at_most": pl.Boolean(), "limit": pl.Float64(),
     "baseline": pl.Float64(), "reason": pl.String(), "more_questions": pl.Int64(),
     "more_replications": pl.Int64(), "n_items": pl.Int64(), "n_compared": pl.Int64(),
-    "n_replications": pl.Int64(), "n_judgments": pl.Int64(),
+    "n_replications": pl.Int64(), "n_judgments": pl.Int64(), "flags": pl.List(pl.String),
 }  # fmt: skip
 """Columns of the table of requirements, after those of the groups. Of a drop, ``value`` is the
 baseline's less this one, on the questions both have, and ``baseline`` the first of the two;

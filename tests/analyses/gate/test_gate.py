@@ -11,6 +11,7 @@ import pytest
 import judgerel_ray
 from judgerel_ray.analyses.gate.requirement import requirement, requirements
 from judgerel_ray.analyses.gate.show import gate_markdown, gate_text, more_words
+from judgerel_ray.analyses.gate.verdicts import decisions, verdict_line
 from judgerel_ray.core import SweepError
 from judgerel_ray.stats import clopper_pearson
 
@@ -586,3 +587,14 @@ def test_a_drop_of_accuracy_against_another_key_is_refused(tmp_path):
         drop_of("accuracy", rows, other, 0.02, tmp_path)
     upper = rows.with_columns(pl.col("gold", "verdict").str.to_uppercase())
     assert drop_of("accuracy", rows, upper, 0.2, tmp_path)["verdict"] == "PASS"
+
+
+def test_repeats_of_other_answers_are_not_called_the_same_prompt():
+    for n_answers, of in ((4, "agreement of other answers"), (1, "agreement of the same prompt")):
+        found = gate(judged().with_columns(n_answers=pl.lit(n_answers)),
+                     require="percent_agreement >= .3")  # fmt: skip
+        [decision] = decisions(found.requirements)
+        line = "".join(span.text for span in verdict_line(decision, ["judge"]).spans)
+        assert of in line
+        assert ("its repeats judge other answers" in gate_text(found)) == (n_answers > 1)
+        assert json.loads(found.as_json())["requirements"][0]["flags"] is not None
