@@ -4,7 +4,9 @@ Two thousand pull requests are simulated for each row. The judge's true coeffici
 itself, where every PASS and every FAIL is false and both are likeliest; the ledger promises at most
 2.5 % of either, over all looks, stopped at any. Beside it what happens without one: 95 % intervals
 at every look of the pooled judgments, and 95 % intervals of judgments asked anew until one decides.
-Last, how many looks it takes where the truth is away from the limit.
+Then how many looks it takes where the truth is away from the limit. Last, a drop of accuracy at its
+limit, where a share of the questions loses its right answer wholly and the others waver: Student's
+t of the paired questions beside the gate's ends, at one look.
 
 Intervals are those of the gate where no verdict dominates, the jackknife's; the posterior that it
 has for few informative questions is too slow to simulate (docs/coverage.md has its coverage).
@@ -23,7 +25,7 @@ from scipy.special import stdtrit
 
 from judgerel_ray.analyses.gate.looks import ALPHA, spent
 from judgerel_ray.stats import CountStatistic, count_statistic
-from judgerel_ray.stats.intervals.shares import share_ends
+from judgerel_ray.stats.intervals.shares import difference_ends, share_ends
 
 Floats = NDArray[np.float64]
 PASS, FAIL, OPEN = 1, -1, 0
@@ -157,6 +159,26 @@ def power(design: Design, n: int, n_looks: int, seed: int, away: float) -> dict[
     }
 
 
+def drop_rates(questions: int, share: float, n: int, seed: int) -> dict[str, float]:
+    """Shares of pull requests with a false PASS, and a false FAIL, of a drop at its limit."""
+    rng = np.random.default_rng(seed)
+    wavering = 1 - 0.05 * rng.random((n, questions))
+    before = rng.binomial(4, wavering) / 4
+    after = np.where(rng.random((n, questions)) < share, 0, rng.binomial(4, wavering) / 4)
+    drop, limit = before - after, share * 0.975
+    value, error = drop.mean(axis=1), drop.std(axis=1, ddof=1) / questions**0.5
+    half = stdtrit(questions - 1, 1 - ALPHA / 2) * error
+    ends = np.array([
+        difference_ends(*one, questions) for one in zip(value.tolist(), error.tolist(), strict=True)
+    ])  # fmt: skip
+    return {
+        "t PASS": float((value + half < limit).mean()),
+        "t FAIL": float((value - half > limit).mean()),
+        "gate PASS": float((np.maximum(value + half, ends[:, 1]) < limit).mean()),
+        "gate FAIL": float((np.minimum(value - half, ends[:, 0]) > limit).mean()),
+    }
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -175,6 +197,14 @@ def main() -> None:
     for design in DESIGNS:
         found = power(design, asked.requests, asked.looks, asked.seed, 0.1)
         print(design.name.ljust(30) + "".join(f"{found[one]:>18.1%}" for one in found))
+    print("\na drop of accuracy at its limit: Student's t, and the gate   (false PASS / FAIL, %)")
+    for questions in (20, 60, 200):
+        for share in (0.02, 0.05, 0.2):
+            found = drop_rates(questions, share, asked.requests, asked.seed)
+            cells = [f"{found[f'{way} PASS']:.1%} / {found[f'{way} FAIL']:.1%}"
+                     for way in ("t", "gate")]  # fmt: skip
+            name = f"{questions} questions, {share:.0%} lost"
+            print(name.ljust(30) + "".join(f"{one:>18}" for one in cells))
 
 
 if __name__ == "__main__":

@@ -61,6 +61,7 @@ _REASONS = {
     "single replication": "every question was asked once, so nothing shows how stable the verdicts "
     "are; ask again with more replications",
     "no baseline": "the baseline has no judgments of this group, so nothing tells of a drop",
+    "never given": "no reply of this group names this verdict, so nothing tells of agreement on it",
     "verdict names unknown": "several orders of the options, and nothing says whether a verdict "
     "names an option or the place where it stood: --verdict-names option or --verdict-names place "
     "says it, or a column label with the place",

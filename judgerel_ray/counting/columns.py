@@ -33,7 +33,8 @@ ALSO_CALLED = {
         "item", "question_id", "question", "id", "prompt_id", "example_id", "sample_id", "doc_id",
         "testidx",
     ),
-    "replication": ("rep", "repeat", "repetition", "run", "trial", "sample", "iteration", "epoch"),
+    "replication": ("rep", "repeat", "repetition", "run", "trial", "sample", "iteration", "epoch",
+                    "attempt"),
     "verdict": (
         "judgment", "judgement", "decision", "winner", "choice", "pass", "passed", "success",
         "value", "answer", "response",
@@ -41,6 +42,14 @@ ALSO_CALLED = {
     "score": ("rating", "grade", "points"),
 }  # fmt: skip
 """What logs of others call these columns, most certain first."""
+OFTEN_CALLED = {
+    "judge": ("judge_name", "judge_model", "rater", "evaluator", "grader", "annotator", "model",
+              "model_name"),
+    "criterion": ("criteria", "metric", "aspect", "dimension"),
+    "temperature": ("temp",),
+    "gold": ("gold_label", "ground_truth", "human_label", "human_verdict"),
+}  # fmt: skip
+"""What a table may call columns that it need not have, and without which rows run together."""
 KNOWN_BY = TYPED | {"gold"} | {name for names in ALSO_CALLED.values() for name in names}
 """Names of columns, and what logs of others call them."""
 MOST_EXACT = 2**53 - 1

@@ -337,11 +337,13 @@ def _any_fault(part: pl.DataFrame) -> bool:
 class ColumnsMissing(SweepError):  # noqa: N818  what a table lacks, which doctor helps with
     """Columns without which there is no reliability are not there.
 
-    `meant` is of :func:`columns_meant`; `free` names single values that have no known name.
+    `meant` is of :func:`columns_meant`; `free` names single values that have no known name, and
+    `there` all columns.
     """
 
     meant: Mapping[str, tuple[str, str] | str]
     free: tuple[str, ...]
+    there: tuple[str, ...]
 
 
 def _require_columns(source: Source, columns: list[str]) -> None:
@@ -358,6 +360,7 @@ def _require_columns(source: Source, columns: list[str]) -> None:
         )
         error.meant = columns_meant(source, lacking)
         error.free = tuple(_singles(source).values())
+        error.there = tuple(columns)
         raise error
 
 

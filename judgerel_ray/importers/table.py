@@ -198,6 +198,8 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
         not_read = _not_read(table, mapping)
         if unnumbered:
             _require_alike(typed, table.select(not_read), path)
+        else:
+            _require_once(typed, table.select(not_read), path)
         counted = (_numbered_note(typed, not_read),) if unnumbered else ()
     for note in (*source.notes, *counted, *_gold_notes(typed)):
         warnings.warn(ReadingWarning(note), stacklevel=2)
@@ -405,6 +407,27 @@ def _not_read(table: pl.DataFrame, mapping: TableMapping) -> list[str]:
     return [name for name in table.columns if name not in _KNOWN and name not in named]
 
 
+def _require_once(typed: pl.DataFrame, others: pl.DataFrame, path: str) -> None:
+    """Refuse rows of one repeat that a column which is not read may tell apart."""
+    unit = [name for name in ("item_id", *FACETS, "block", REPLICATION) if name in typed.columns]
+    twice = typed.select(unit).is_duplicated()
+    if not twice.any():
+        return
+    rows = typed.select(unit).with_columns(others.rename(lambda name: f"_{name}")).filter(twice)
+    for name, column in zip(others.columns, others, strict=True):
+        if is_nested(column.dtype) or column.n_unique() > max(2, typed.height // 5):
+            continue  # a time or an id tells all rows apart
+        if not rows.select(*unit, f"_{name}").is_duplicated().any():
+            shown = rows.select(unit).with_columns(pl.col(REPLICATION).cast(pl.Int64))
+            first = {k: v for k, v in shown.row(0, named=True).items() if v is not None}
+            raise SweepError(
+                f"rows of one repeat differ in column {name}, not read",
+                where={"file": path, **first},
+                hint=f"--column judge={name}, where it says who judged; or criterion, template, "
+                "option_order: what tells the rows apart",
+            )
+
+
 def _require_alike(typed: pl.DataFrame, others: pl.DataFrame, path: str) -> None:
     """Refuse repeats that a column which is not read may tell apart, as an order or a prompt does.
 
@@ -424,8 +447,9 @@ def _require_alike(typed: pl.DataFrame, others: pl.DataFrame, path: str) -> None
             raise SweepError(
                 f"rows of one item that no column numbers differ in column {name}, not read",
                 where={"file": path},
-                hint=f"--column template={name} keeps them apart; or leave the column out of the "
-                "file, and they count as the same prompt again",
+                hint=f"--column judge={name}, where it says who judged; replication={name}, where "
+                f"it numbers repeats; template={name}, where it names a prompt; or leave the "
+                "column out of the file, and they count as the same prompt again",
             )
 
 

@@ -18,7 +18,7 @@ from judgerel_ray.analyses.reliability.reducing import (
 from judgerel_ray.analyses.reliability.reproducibility import NUISANCE
 from judgerel_ray.blocks.words import group_label
 from judgerel_ray.core import printable
-from judgerel_ray.counting.columns import FACETS, is_judge
+from judgerel_ray.counting.columns import FACETS, OFTEN_CALLED, is_judge
 from judgerel_ray.counting.files.source import names_told
 from judgerel_ray.counting.given import Given, looked_at, reading_of
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
@@ -38,6 +38,11 @@ _MEANT = {
     "finish_reason": "why the reply ended", "attempt": "which attempt landed",
     "landed_at": "when it landed",
 }  # fmt: skip
+_PERHAPS = {
+    "judge": "who judged", "criterion": "what was judged", "temperature": "the judge's temperature",
+    "gold": "the right verdict",
+}  # fmt: skip
+_WHERE_KNOWN = ("judge", "benchmark", "criterion", "option_order", "gold")
 _PAIR = 2
 _FEW_ITEMS = 20
 _LABELS = 60
@@ -91,14 +96,39 @@ def _mapping(error: ColumnsMissing) -> str:
     """What ``import table --map`` would read: columns probably meant, and ``?`` for the others."""
     found = dict(one for one in error.meant.values() if not isinstance(one, str))
     free = [name for name in error.free if name not in found.values()]
-    lines = ["[columns]", *(f"{name} = {json.dumps(one)}" for name, one in found.items())]
+    perhaps = {name: one for name in OFTEN_CALLED if name not in error.there
+               for one in [_often_called(name, free)] if one}  # fmt: skip
+    lines = [f"{name} = {json.dumps(one)}" for name, one in found.items()]
+    # Without its judge, rows of several run together: a guess that is seen is better than none.
+    lines += [f"{name} = {json.dumps(one)}  # perhaps {_PERHAPS[name]}: take the line out if not"
+              for name, one in perhaps.items()]  # fmt: skip
+    free = [name for name in free if name not in perhaps.values()]
+    lines = [*_side_by_side(free, error), "[columns]", *lines]
     for lacking in (name for name, one in error.meant.items() if isinstance(one, str)):
         name, _, other = lacking.partition(" or ")
         what = f"{_MEANT[name]}; or {other}, if numbers" if other else _MEANT[name]
-        line = f'{name} = "?"  # {what}: one of {printable(names_told(free))}'
+        named = f": one of {printable(names_told(free))}" if free else ""
+        line = f'{name} = "?"  # {what}{named}'
         # Rows alike are numbered in their order where no column says which repeat they are.
         lines.append(f"# {line}" if name == "replication" else line)
-    return "\n".join([*lines, "# judge, benchmark, criterion, option_order, gold, ... where known"])
+    rest = [name for name in _WHERE_KNOWN if name not in (*perhaps, *error.there)]
+    return "\n".join([*lines, f"# {', '.join(rest)}, ... where known"])
+
+
+def _often_called(name: str, free: Sequence[str]) -> str | None:
+    """The column that is this one by another name, in any case; dotted names by their last part."""
+    by_name = {one.rpartition(".")[2].lower(): one for one in free}
+    return next((by_name[one] for one in (name, *OFTEN_CALLED[name]) if one in by_name), None)
+
+
+def _side_by_side(free: Sequence[str], error: ColumnsMissing) -> list[str]:
+    """Columns that are numbered may be repeats that stand side by side."""
+    stems = [one.rstrip("0123456789") for one in free]
+    many = [stem for stem in dict.fromkeys(stems) if stem and stems.count(stem) >= _PAIR]
+    if not many or "replication" not in error.meant:
+        return []
+    what = "where these are repeats of one verdict, side by side: no verdict and replication then"
+    return [f"# repeats = {json.dumps(f'{many[0]}*')}  # {what}"]
 
 
 def _columns(judged: Judged, names: Sequence[str]) -> Iterator[TakenFor]:

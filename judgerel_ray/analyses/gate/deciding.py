@@ -71,7 +71,7 @@ def with_needs(
     >>> from judgerel_ray.analyses.gate.standing import COLUMNS
     >>> row = {"coefficient": "valid_rate", "reason": CROSSES, "value": 0.96, "low": 0.94,
     ...        "high": 0.98, "limit": 0.95, "baseline": None, "n_items": 100,
-    ...        "conditions": None}
+    ...        "n_compared": 100, "conditions": None}
     >>> told = pl.DataFrame([row], schema={name: COLUMNS[name] for name in row})
     >>> with_needs(told, [], {}, confidence=0.95, then=0.95)["more_questions"].item()
     293
@@ -88,7 +88,7 @@ def with_needs(
 
 def _needs(row: Row, plan: Plan | None, confidence: float, then: float) -> dict[str, int | None]:
     """What one row needs."""
-    n = row["n_items"]
+    n = row["n_compared"] or row["n_items"]  # questions asked once, or without gold, do not count
     if row["reason"] != CROSSES or not isinstance(n, int) or n < _FEWEST:
         return {}
     value, limit, low, high = (float(str(row[name])) for name in ("value", "limit", "low", "high"))
@@ -101,7 +101,9 @@ def _needs(row: Row, plan: Plan | None, confidence: float, then: float) -> dict[
     each = half / t_quantile(n - 1, confidence)  # the standard error, on this side
 
     # Where every question comes out alike the interval is the exact one of as many questions.
-    alike = row["coefficient"] in SHARES and value in (0.0, 1.0) and row["baseline"] is None
+    exact = row["coefficient"] in SHARES and value in (0.0, 1.0)
+    alike = exact and row["baseline"] is None
+    none_differs = exact and row["baseline"] is not None and high == _most_differ(n, confidence)
     # Of alpha it is that of agreement, as much wider as chance makes it.
     wider = 0.0
     if row["coefficient"] in OF_ALPHA and value == 1.0 and row["baseline"] is None:
@@ -112,6 +114,8 @@ def _needs(row: Row, plan: Plan | None, confidence: float, then: float) -> dict[
             ends = clopper_pearson(total if value else 0, total, confidence=then)
             low, high = ends.low or 0.0, 1.0 if ends.high is None else ends.high
             return limit <= low if value else high <= limit
+        if none_differs:
+            return _most_differ(total, then) <= abs(limit)
         if wider:
             least = clopper_pearson(total, total, confidence=then).low or 0.0
             return 1 - wider * (1 - least) >= limit
@@ -132,6 +136,12 @@ def _needs(row: Row, plan: Plan | None, confidence: float, then: float) -> dict[
         return t_quantile(n - 1, then) * error <= way
 
     return {**found, "more_replications": _more(by_replications, m, _MOST_REPLICATIONS)}
+
+
+def _most_differ(n: int, confidence: float) -> float:
+    """The largest share that may differ where of n questions none does."""
+    high = clopper_pearson(0, n, confidence=confidence).high
+    return 1.0 if high is None else high
 
 
 def _more(enough: Callable[[int], bool], now: int, most: int) -> int | None:

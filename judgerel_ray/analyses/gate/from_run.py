@@ -38,7 +38,7 @@ from judgerel_ray.analyses.reliability.reducing import (
     sweep_tolerance,
     with_gold,
 )
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import SweepError, count_of, printable
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.given import Given, looked_at, reading_of
 from judgerel_ray.counting.intervals import IntervalChoice
@@ -48,6 +48,7 @@ from judgerel_ray.stats.agreement.correctness import CORRECTNESS
 from judgerel_ray.stats.selective.paired_accuracy import paired_accuracy
 
 _OF_A_DROP = "accuracy"
+_OF_DIFFERENCE = ("difference", "value_b", "low", "high", "standard_error")
 
 
 def gate_path(
@@ -97,7 +98,7 @@ def gate_path(
         )
         options = replace(options, intervals=IntervalChoice(confidence=look.confidence))
         if asked:
-            drops = _of_drops(path, known, asked, by, look, judged.frame)
+            drops = _of_drops(path, known, asked, by, look, judged)
             tables = [*_of_levels(judged, asked, options), *drops]
             found = _decided(judged, asked, tables, options, then=look.next_confidence)
         else:
@@ -227,7 +228,27 @@ def _of_levels(
     table = reduce_judged(judged, options)
     groups = table.columns[: table.columns.index("coefficient")]
     confidence = options.intervals.confidence
-    return [of_requirement(one, table, groups, confidence) for one in wanted]
+    return [
+        of_requirement(one, _in_every_group(table, groups, one.name), groups, confidence)
+        for one in wanted
+    ]
+
+
+def _in_every_group(table: pl.DataFrame, groups: Sequence[str], name: str) -> pl.DataFrame:
+    """A table with a row of a coefficient in every group: none passes where it has no value."""
+    there = table.filter(coefficient=name)
+    if there.is_empty() or not groups:
+        return table
+    lacking = (
+        table.select(groups)
+        .unique(maintain_order=True)
+        .join(there, on=groups, how="anti", nulls_equal=True)
+    )
+    rows = lacking.with_columns(
+        coefficient=pl.lit(name), missing=pl.lit("category"), measurement=pl.lit("nominal"),
+        undefined=pl.lit("never_given"),
+    )  # fmt: skip
+    return pl.concat([table, rows], how="diagonal_relaxed")
 
 
 def _of_drops(
@@ -236,7 +257,7 @@ def _of_drops(
     asked: Sequence[Requirement],
     by: Sequence[str] | None,
     look: Look,
-    here: pl.LazyFrame,
+    judged: Judged,
 ) -> list[pl.DataFrame]:
     """Requirements of differences to a baseline, on the questions that both have."""
     found = []
@@ -252,7 +273,13 @@ def _of_drops(
                 confidence=look.confidence,
             )  # fmt: skip
         groups = table.columns[: table.columns.index("a")]
-        whole = pl.concat([table, _unpaired(table, groups, here, one)], how="diagonal_relaxed")
+        own = reduce_judged(judged, ReduceOptions(by=tuple(groups), coefficients=(AGREEMENT,)))
+        leads = own.select(*groups, "lead").unique(maintain_order=True)
+        table = table.join(leads, on=groups, how="left", nulls_equal=True) if groups else (
+            table.with_columns(lead=pl.lit(leads["lead"].first(), pl.String))
+        )  # fmt: skip
+        lacking = _unpaired(table, groups, judged.frame, one)
+        whole = pl.concat([table, lacking], how="diagonal_relaxed")
         found.append(of_requirement(one, whole, groups, look.confidence))
     return found
 
@@ -271,6 +298,37 @@ def _unpaired(
     )
 
 
+def _check_gold(frames: Sequence[pl.LazyFrame], asked: Requirement, names: tuple[str, str]) -> None:
+    """Refuse right verdicts of one question that differ between the sides (SweepError)."""
+    alike = pl.col(GOLD).cast(pl.String).str.strip_chars().str.to_lowercase()
+    keys = [
+        one.filter(pl.col(GOLD).is_not_null()).group_by("item_id")
+        .agg(alike.n_unique().alias("n"), alike.first(), pl.col(GOLD).first().alias("written"))
+        .filter(pl.col("n") == 1)
+        for one in frames
+        if GOLD in one.collect_schema()
+    ]  # fmt: skip
+    if len(keys) < len(frames):
+        return
+    other = keys[0].join(keys[1], on="item_id", suffix="_b").filter(
+        pl.col(GOLD) != pl.col(f"{GOLD}_b")
+    ).sort("item_id").collect()  # fmt: skip
+    if other.height:
+        item, here, there = other.select("item_id", "written", "written_b").row(0)
+        raise SweepError(
+            f"right verdicts differ between the two sides in {count_of(other.height, 'question')} "
+            f"({printable(str(item))}: {here!r} and {there!r})",
+            where={"require": asked.text, "a": names[0], "b": names[1]},
+            hint="the same column gold in both",
+        )
+
+
+def _standard_error(of_questions: pl.Series) -> float | None:
+    """Of the mean of questions; None below two."""
+    spread = of_questions.std()
+    return spread / len(of_questions) ** 0.5 if isinstance(spread, float) else None
+
+
 def _accuracy_drop(
     path: str | Given,
     baseline: str | Given,
@@ -282,6 +340,7 @@ def _accuracy_drop(
     both = [with_gold(open_judgments(one, extra=[*(by or ()), GOLD])) for one in (path, baseline)]
     frames = [one.frame for one in both]
     names = (str(path), str(baseline))
+    _check_gold(frames, asked, names)
     pairs = [*pairs_between(frames[0], frames[1], by, 0, names)]
     shared = list(pairs[0].key)
     tables = [question_table(one.source, by=shared) for one in both]
@@ -303,6 +362,7 @@ def _accuracy_drop(
             "difference": difference.difference, "value_b": difference.second,
             "low": difference.low, "high": difference.high, "n_items": joined.height,
             "n_judgments_a": int(joined["n_judgments"].sum()), "reason": None,
+            "standard_error": _standard_error(joined["accuracy_b"] - joined["accuracy"]),
             "undefined": None if joined.height else "no_gold",
         })  # fmt: skip
     if not any(row["n_items"] for row in rows):
@@ -310,7 +370,7 @@ def _accuracy_drop(
             "no question with a right verdict is on both sides",
             where={"require": asked.text, "a": names[0], "b": names[1]},
         )
-    kinds = {name: pl.Float64() for name in ("difference", "value_b", "low", "high")}
+    kinds = {name: pl.Float64() for name in _OF_DIFFERENCE}
     texts = {name: pl.String() for name in ("conditions", "reason", "undefined")}
     keys = {name: pairs[0].a.schema[name] for name in shared}
     order = [*shared, *(name for name in rows[0] if name not in shared)]

@@ -105,7 +105,7 @@ class Look:
     ledger : str, optional
         Where looks are counted; without, this is the only one.
     again : bool
-        Whether the same data were looked at last time: that is one look.
+        Whether all of it was looked at before, and nothing newer was: that is no look more.
     """
 
     number: int = 1
@@ -149,19 +149,24 @@ def look_at(rows: Mapping[str, pl.LazyFrame], ledger: str | None) -> Look:
     found = {name: seen_in(one) for name, one in rows.items()}
     seen = {name: one for name, (one, _) in found.items()}
     before = _read(ledger)
-    if not before or before[-1] != seen:
-        for name in before[-1] if before else ():
-            if name in found:
-                _check_pooled(before[-1][name], *found[name], number=len(before), ledger=ledger)
+    latest = {
+        name: (place, one) for place, look in enumerate(before, 1) for name, one in look.items()
+    }
+    again = all(name in latest and latest[name][1] == one for name, one in seen.items())
+    if not again:
+        # A source that the last look left out is held against the last that had it.
+        for name in latest.keys() & found.keys():
+            place, one = latest[name]
+            _check_pooled(one, *found[name], number=place, ledger=ledger)
         _append(ledger, seen)
     # Read again: a look taken meanwhile has a line, too.
     looks = _read(ledger)
-    number = max(place for place, one in enumerate(looks, start=1) if one == seen)
+    number = len(before) if again else max(n for n, one in enumerate(looks, 1) if one == seen)
     return Look(
         number=number,
         confidence=1 - spent(number),
         ledger=ledger,
-        again=bool(before) and before[-1] == seen,
+        again=again,
         n_judgments=seen[""].n_judgments,
     )
 
@@ -174,6 +179,8 @@ def _check_place(ledger: str) -> None:
         raise SweepError("the folder of --ledger is not there", where=where)
     if Path(ledger).is_dir():
         raise SweepError("--ledger must be a file, got a folder", where=where)
+    if Path(ledger).exists() and not Path(ledger).is_file():
+        raise SweepError("--ledger must be a file that keeps what is written", where=where)
     for above in (folder, *folder.parents):
         if RunDirectory(url=str(above)).is_run():
             raise SweepError(
@@ -203,9 +210,11 @@ def _check_pooled(
 def _append(ledger: str, seen: Mapping[str, Seen]) -> None:
     """Write one line, whole, after whatever others write."""
     line = json.dumps({name: asdict(one) for name, one in seen.items()}, sort_keys=True)
-    target = os.open(ledger, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    target = os.open(ledger, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
     try:
-        os.write(target, f"{line}\n".encode())
+        size = os.fstat(target).st_size  # an editor, or git, may have taken the last line's end
+        ended = not size or os.pread(target, 1, size - 1) == b"\n"
+        os.write(target, f"{'' if ended else chr(10)}{line}\n".encode())
         os.fsync(target)
     finally:
         os.close(target)
@@ -228,7 +237,7 @@ def _look_of(line: str, place: int, ledger: str) -> Mapping[str, Seen]:
         found = {name: Seen(**one) for name, one in json.loads(line).items()}
         if "" in found and all(_is_seen(one) for one in found.values()):
             return found
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         pass
     raise SweepError(
         "--ledger is no ledger of looks, or damaged: a line is no look",

@@ -27,9 +27,13 @@ FORM = "[drop of] NAME >= NUMBER [where COL=VALUE, ...] [against FILE]"
 NOT_GATED = ("cronbach_alpha", "mcdonald_omega", "omega_hierarchical", "schroeder2024_alpha",
              "schroeder2024_omega")  # fmt: skip
 """Coefficients with intervals of their own, or none."""
+LESS_IS_BETTER = (*AT_MOST, "standard_error", "position_bias", "order_effect")
+_NEITHER = ("first_place", "place_consistency", "agreement_wrong")
+_MEANT = re.compile(r"(?<![<>=])(?:(>)=?|(<)=?|=([<>]))(?!=)")
 _NAME = r"[A-Za-z][A-Za-z0-9_]*(?::.+?)?"
 _PATTERN = re.compile(
-    rf"(?P<drop>drop\s+of\s+)?(?P<name>{_NAME})\s*(?P<sign>>=|<=)\s*(?P<limit>[^\s,]+)"
+    rf"(?P<drop>drop\s+of\s+)?(?P<name>{_NAME})\s*(?P<sign>>=|<=|[\u2265\u2264])\s*"
+    r"(?P<limit>[^\s,]+)"
     r"(?:\s+where\s+(?P<where>.+?))?(?:\s+against\s+(?P<against>.+))?"
 )
 
@@ -86,7 +90,7 @@ def requirement(text: str) -> Requirement:
     judgerel_ray.core.errors.SweepError: a requirement is [drop of] NAME >= NUMBER [where ...
     """
     written = " ".join(text.split())
-    if percent := re.search(r"([<>]=? ?)(\d*\.?\d+) ?%", written):
+    if percent := re.search(r"([<>\u2265\u2264]=? ?)(\d*\.?\d+) ?%", written):
         meant = f"{percent[1]}{float(percent[2]) / 100:g}"
         raise SweepError(
             "the limit of a requirement is a number, not a percentage",
@@ -94,9 +98,9 @@ def requirement(text: str) -> Requirement:
         )  # fmt: skip
     found = _PATTERN.fullmatch(written)
     if found is None:
-        raise SweepError(
-            f"a requirement is {FORM} (or <=), got {text!r}", hint="'krippendorff_alpha >= .7'"
-        )
+        meant = _MEANT.sub(lambda one: f"{one[1] or one[2] or one[3]}=", written, count=1)
+        hint = meant if meant != written and _PATTERN.fullmatch(meant) else ALPHA
+        raise SweepError(f"a requirement is {FORM} (or <=), got {text!r}", hint=repr(hint))
     try:
         limit = float(found["limit"])
     except ValueError:
@@ -112,7 +116,9 @@ def requirement(text: str) -> Requirement:
             where={"require": written},
             hint=f"'drop of {found['name']} <= .02 against FILE'",
         )
-    of_a_drop = found["drop"] is not None
+    of_a_drop, at_most = found["drop"] is not None, found["sign"] in ("<=", "\u2264")
+    if of_a_drop:
+        _check_loss(found["name"], at_most, limit, written)
     most = 2.0 if of_a_drop else 1.0
     # A standard error is in points of its scale; anything else is 1 at most.
     if limit > most and found["name"] != "standard_error":
@@ -126,10 +132,26 @@ def requirement(text: str) -> Requirement:
         text=written,
         name=found["name"].strip(),
         limit=limit,
-        at_most=found["sign"] == "<=",
+        at_most=at_most,
         against=found["against"],
         where=_where(found["where"], written),
     )
+
+
+def _check_loss(name: str, at_most: bool, limit: float, written: str) -> None:
+    """Refuse a drop that a worse judge meets (SweepError)."""
+    if name in LESS_IS_BETTER and at_most:
+        raise SweepError(
+            f"less {name} is better, so its drop is a gain, and any rise of it would pass",
+            where={"require": written},
+            hint=f"'drop of {name} >= {-abs(limit):g} against FILE' lets it rise by {abs(limit):g}",
+        )
+    if name not in (*LESS_IS_BETTER, *_NEITHER) and not at_most:
+        raise SweepError(
+            f"a drop of {name} of at least {limit:g} is a loss, which no gate requires",
+            where={"require": written},
+            hint=f"'drop of {name} <= {limit:g} against FILE'",
+        )
 
 
 def _where(text: str | None, written: str) -> dict[str, str]:

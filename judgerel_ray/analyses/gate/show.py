@@ -8,20 +8,24 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from judgerel_ray.analyses.gate.requirement import LESS_IS_BETTER
 from judgerel_ray.analyses.gate.standing import ALONE, AT_LIMIT, COLUMNS, CROSSES, HABITS
 from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Table, row_columns
 from judgerel_ray.blocks.words import (
+    CONFOUNDED,
     Row,
     cell,
     explanation,
     group_label,
     interval,
+    judges_other_answers,
     missing_policy,
     number,
     reason,
 )
-from judgerel_ray.core import printable
+from judgerel_ray.core import count_of, printable
 from judgerel_ray.core.codes import Flag, no_interval_words
+from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.gate.gated import Gated
@@ -65,10 +69,10 @@ def gate_blocks(gated: Gated) -> list[Block]:
     ]
     title = f"Requirements, judged by the whole {_percent(gated.look.confidence)} interval"
     table = Table(title, columns, cards=True)
-    why = dict.fromkeys(_why(row) for row in rows if row["reason"] and row["reason"] != CROSSES)
+    why = _notes(rows)
     blocks: list[Block] = [Paragraph(headline(gated), kind="lead"), table]
     if why:
-        blocks.append(Lines([*why]))
+        blocks.append(Lines(why))
     return [*blocks, Paragraph(look_words(gated), kind="soft")]
 
 
@@ -148,7 +152,7 @@ def gate_markdown(gated: Gated) -> str:
     lines = [f"### Judge gate: {headline(gated)}", "", _row(_HEADS), _row(["---"] * len(_HEADS))]
     rows = [*gated.requirements.iter_rows(named=True)]
     lines += [_row([_escaped(text) for text in _cells(row, groups)]) for row in rows]
-    why = dict.fromkeys(_why(row) for row in rows if row["reason"] and row["reason"] != CROSSES)
+    why = _notes(rows)
     lines += ["", *(f"- {_escaped(text)}" for text in why)] if why else []
     return "\n".join([*lines, "", _escaped(look_words(gated))])
 
@@ -172,7 +176,7 @@ def gate_junit(gated: Gated) -> str:
     })  # fmt: skip
     groups = _groups(gated)
     for row in gated.requirements.iter_rows(named=True):
-        _, required, group, _, value, ends, more = map(printable, _cells(row, groups))
+        _, required, group, _, value, ends, more = map(_in_xml, _cells(row, groups))
         case = Xml.SubElement(suite, "testcase", {
             "classname": required, "name": f"{group or 'all'} ({row['missing']})", "time": "0",
         })  # fmt: skip
@@ -184,6 +188,11 @@ def gate_junit(gated: Gated) -> str:
     Xml.indent(suite)
     head = '<?xml version="1.0" encoding="utf-8"?>'
     return f"{head}\n{Xml.tostring(suite, encoding='unicode')}"
+
+
+def _in_xml(text: str) -> str:
+    """Text of which XML forbids nothing."""
+    return printable(text).replace("\ufffe", r"\ufffe").replace("\uffff", r"\uffff")
 
 
 def _groups(gated: Gated) -> list[str]:
@@ -207,17 +216,24 @@ def more_words(row: Row) -> str:
 
     Examples
     --------
-    >>> more_words({"reason": CROSSES, "more_questions": 1, "more_replications": None})
-    '1 more question'
+    >>> more_words({"reason": CROSSES, "more_questions": 1, "more_replications": None,
+    ...             "n_items": 60, "n_compared": 12})
+    '1 more question like the 12 of 60 that count here'
     """
-    questions, again = row["more_questions"], row["more_replications"]
+    questions, again, n = row["more_questions"], row["more_replications"], row["n_compared"]
     if row["reason"] is None:
         return ""
     if row["reason"] != CROSSES:
         return _short(row)
-    ways = [f"{questions:,} more question{'s' * (questions != 1)}"] if questions else []
+    if n in (0, 1):
+        return "more than one question"
+    some = f" like the {n:,} of {row['n_items']:,} that count here"
+    like = "" if n in (None, row["n_items"]) else some
+    ways = [f"{count_of(int(str(questions)), 'more question')}{like}"] if questions else []
     if again:
-        ways.append(f"{again:,} more replication{'s' * (again != 1)} of these {row['n_items']:,}")
+        ways.append(
+            f"{count_of(int(str(again)), 'more replication')} of these {n or row['n_items']:,}"
+        )
     return ", or ".join(ways) or "no number of questions"
 
 
@@ -225,6 +241,22 @@ def _short(row: Row) -> str:
     """Why nothing is decided, in few words."""
     code = str(row["reason"])
     return _SHORT.get(code, reason(code))
+
+
+def _notes(rows: Sequence[Row]) -> list[str]:
+    """Why nothing is decided, and which requirements a worse judge meets, in sentences."""
+    why = [_why(row) for row in rows if row["reason"] and row["reason"] != CROSSES]
+    odd = [
+        f"{row['requirement']}: less of it is better, and this asks for more; <= was perhaps meant"
+        for row in rows
+        if row["coefficient"] in LESS_IS_BETTER and not row["at_most"] and row["baseline"] is None
+    ]
+    mixed = [
+        CONFOUNDED
+        for row in rows
+        if judges_other_answers(row) and row["conditions"] == REPEATABILITY
+    ]
+    return [*dict.fromkeys([*why, *odd, *mixed])]
 
 
 def _why(row: Row) -> str:
@@ -256,4 +288,4 @@ def _row(cells: Sequence[str]) -> str:
 def _escaped(text: str) -> str:
     """Text that is no markup, in one line."""
     kept = printable(" ".join(text.split()))
-    return "".join(f"\\{one}" if one in r"\`*_{}[]<>()#|~!@" else one for one in kept)
+    return "".join(f"\\{one}" if one in r"\`*_{}[]<>()#|~!@$&" else one for one in kept)

@@ -12,12 +12,14 @@ from judgerel_ray.analyses.gate.requirement import Requirement
 from judgerel_ray.analyses.reliability.lead_codes import LeadCode
 from judgerel_ray.analyses.reliability.reproducibility import leads
 from judgerel_ray.analyses.reliability.tolerance import FAILS, MEETS, standing
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import SweepError, printable
 from judgerel_ray.core.codes import ALIKE, UNANIMOUS, UNANIMOUS_UNITS, Flag, IntervalMethod
+from judgerel_ray.core.text import closest
+from judgerel_ray.counting.files.source import names_told
 from judgerel_ray.counting.verdicts.policy import Row
 from judgerel_ray.stats import clopper_pearson
 from judgerel_ray.stats.intervals.precision import t_quantile
-from judgerel_ray.stats.intervals.shares import share_ends
+from judgerel_ray.stats.intervals.shares import difference_ends, share_ends
 
 SHARES = frozenset({
     "percent_agreement", "flip_rate", "valid_rate", "total_agreement", "accuracy",
@@ -37,6 +39,9 @@ _ON_LOGIT = (
 )  # fmt: skip
 _OF_ERROR = ("value", "low", "high", "n_compared")
 _ALL_ALIKE = (ALIKE, UNANIMOUS, UNANIMOUS_UNITS)
+NO_SPREAD = "no_spread"
+"""Of a drop: no question differs from another."""
+_FEWEST = 2
 CROSSES, AT_LIMIT = "interval_crosses_limit", "value_at_limit"
 ALONE = "repeatability_alone"
 """Of a judge that agrees with itself when asked the same prompt again: nothing else is known."""
@@ -45,11 +50,12 @@ COLUMNS = {
     "missing": pl.String(), "conditions": pl.String(), "value": pl.Float64(),
     "low": pl.Float64(), "high": pl.Float64(), "at_most": pl.Boolean(), "limit": pl.Float64(),
     "baseline": pl.Float64(), "reason": pl.String(), "more_questions": pl.Int64(),
-    "more_replications": pl.Int64(), "n_items": pl.Int64(), "n_replications": pl.Int64(),
-    "n_judgments": pl.Int64(),
+    "more_replications": pl.Int64(), "n_items": pl.Int64(), "n_compared": pl.Int64(),
+    "n_replications": pl.Int64(), "n_judgments": pl.Int64(), "flags": pl.List(pl.String),
 }  # fmt: skip
 """Columns of the table of requirements, after those of the groups. Of a drop, ``value`` is the
-baseline's less this one, on the questions both have, and ``baseline`` the first of the two."""
+baseline's less this one, on the questions both have, and ``baseline`` the first of the two;
+``n_compared`` are the questions that the interval is over: asked twice, with a right verdict."""
 
 
 class Verdict(StrEnum):
@@ -118,7 +124,7 @@ def of_requirement(
     rows = table.filter(pl.col("coefficient") == asked.name)
     if asked.against is None:
         rows = rows.filter(leads(rows))
-    rows = rows.filter(*_in_groups(asked, rows, groups))
+    rows = _in_groups(asked, rows, groups)
     kept = [name for name in groups if name in rows.columns]
     # A reply without a verdict has no place on a scale of numbers: the row without such is there.
     either = pl.col("undefined").ne_missing("category_needs_nominal")
@@ -161,9 +167,9 @@ def of_requirement(
     return pl.DataFrame(found, schema={**keys, **COLUMNS}, orient="row")
 
 
-def _in_groups(asked: Requirement, rows: pl.DataFrame, groups: Sequence[str]) -> list[pl.Expr]:
-    """What rows the requirement is about."""
-    wanted = []
+def _in_groups(asked: Requirement, rows: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
+    """The rows that the requirement is about."""
+    found = rows
     for name, value in asked.where.items():
         if name not in groups or name not in rows.columns:
             raise SweepError(
@@ -176,8 +182,15 @@ def _in_groups(asked: Requirement, rows: pl.DataFrame, groups: Sequence[str]) ->
         same = (
             pl.col(name) == number if number is not None else pl.col(name).cast(pl.String) == value
         )
-        wanted.append(same.fill_null(False))
-    return wanted
+        there, found = found, found.filter(same.fill_null(False))
+        if found.is_empty() and there.height:
+            known = [str(one) for one in there[name].drop_nulls().unique().sort()]
+            raise SweepError(
+                f"no group has {name} {value!r}, expected one of {printable(names_told(known))}",
+                where={"require": asked.text},
+                hint=closest(value, known),
+            )
+    return found
 
 
 def _number(text: str) -> float | None:
@@ -205,8 +218,9 @@ def _filled(rows: pl.DataFrame, of_a_drop: bool) -> pl.DataFrame:
     return rows.with_columns(
         pl.col("difference").alias("value"),
         pl.col("value_b").alias("baseline"),
-        pl.when(few).then(pl.lit(LeadCode.FEW_VERDICTS.value)).alias("lead"),
+        pl.when(few).then(pl.lit(LeadCode.FEW_VERDICTS.value)).otherwise("lead").alias("lead"),
         pl.col("n_judgments_a").alias("n_judgments"),
+        pl.col("n_items").alias("n_compared"),
     )
 
 
@@ -227,14 +241,37 @@ def _ends(row: Row, confidence: float) -> tuple[float | None, float | None]:
     if low is None and value == 1 and n and isinstance(n, int) and isinstance(chance, float):
         least = clopper_pearson(n, n, confidence=confidence).low or 0.0
         return (1 - (1 - least) / (1 - chance), 1.0) if chance < 1 else (None, None)
+    if "difference" in row:
+        return _ends_of_a_drop(row, confidence)
     if not isinstance(low, float) or not isinstance(high, float):
         return None, None
-    of_a_share = row["coefficient"] in SHARES and "interval_method" in row  # and of no drop
-    error = _error(row, confidence) if of_a_share else 0.0
+    error = _error(row, confidence) if row["coefficient"] in SHARES else 0.0
     if error:
         more = share_ends(float(str(value)), error, int(str(n)), confidence=confidence)
         return min(low, more[0]), max(high, more[1])
     return low, high
+
+
+def _ends_of_a_drop(row: Row, confidence: float) -> tuple[float | None, float | None]:
+    """The interval of a drop; of a share as if one question more had differed wholly.
+
+    Where no question differs it is the exact one: no mean is more than the share that differ.
+    """
+    low, high, n = row["low"], row["high"], row["n_items"]
+    given = (low, high) if isinstance(low, float) and isinstance(high, float) else None
+    error = row.get("standard_error")
+    if error is None and given is not None and isinstance(n, int) and n >= _FEWEST:
+        error = (given[1] - given[0]) / 2 / t_quantile(n - 1, confidence)
+    elif error is None and row["undefined"] == NO_SPREAD:
+        error = 0.0
+    if row["coefficient"] not in SHARES or not isinstance(n, int) or not isinstance(error, float):
+        return given or (None, None)
+    value = float(str(row["value"]))
+    most = clopper_pearson(0, n, confidence=confidence).high
+    if value == error == 0 and most is not None:
+        return -most, most
+    ends = [difference_ends(value, error, n, confidence=confidence), *([given] if given else [])]
+    return min(low for low, _ in ends), max(high for _, high in ends)
 
 
 def _error(row: Row, confidence: float) -> float:
@@ -276,7 +313,7 @@ def _reason(row: Mapping[str, object]) -> str:
     code = str(row.get("lead")).partition(":")[0]
     if code in HABITS and row["coefficient"] not in _OF_REPLIES:
         return code
-    if row["undefined"]:
+    if row["undefined"] and row["low"] is None:
         return str(row["undefined"])
     if row["low"] is None:
         return str(row.get("no_interval") or "no_interval")

@@ -10,7 +10,15 @@ import polars as pl
 from judgerel_ray.analyses.gate.show import more_words
 from judgerel_ray.analyses.gate.standing import ALONE, COLUMNS, CROSSES, Verdict, overall
 from judgerel_ray.blocks.blocks import Paragraph, Span
-from judgerel_ray.blocks.words import Row, cell, coefficient_name, group_label, interval, number
+from judgerel_ray.blocks.words import (
+    Row,
+    cell,
+    coefficient_name,
+    group_label,
+    interval,
+    judges_other_answers,
+    number,
+)
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.groups.greedy import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
@@ -150,7 +158,8 @@ def _why(found: Decision) -> str:
 def _held(row: Row) -> str:
     """A requirement beside the value and its interval."""
     name = coefficient_name({"measurement": None, **row})
-    same = " of the same prompt again" if row["conditions"] == REPEATABILITY else ""
+    again = "other answers" if judges_other_answers(row) else "the same prompt again"
+    same = f" of {again}" if row["conditions"] == REPEATABILITY else ""
     value = "" if row["value"] is None else f" {number(row['value'])} {interval(row)}".rstrip()
     limit = f"{float(str(row['limit'])):g}"
     return f"{name}{same}{value} ({'at most' if row['at_most'] else 'at least'} {limit})"

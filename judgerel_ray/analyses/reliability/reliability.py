@@ -366,7 +366,9 @@ def _known(names: Sequence[str], known: Sequence[_Name], what: str) -> tuple[_Na
         raise SweepError(f"no {what} given, expected some of {_listed(known)}")
     for name in names:
         if name not in known:
-            near = get_close_matches(name, known, n=3)
+            plain = name.lower()
+            parts = [one for one in known if plain in one.split("_")]
+            near = parts or get_close_matches(plain, known, n=3)
             raise SweepError(
                 f"unknown {what} {name!r}, expected one of {_listed(known)}",
                 hint=" or ".join(map(str, near)) or None,

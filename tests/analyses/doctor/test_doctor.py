@@ -143,3 +143,39 @@ def test_a_column_of_a_frame_and_repeats_alone_are_missed_as_by_reduce(tmp_path)
     (tmp_path / "t.csv").write_text("item_id,verdict\nq,a\nr,b\n")
     with pytest.raises(SweepError, match="column missing: replication"):
         doctor(str(tmp_path / "t.csv"))
+
+
+@pytest.mark.parametrize("called", ["model", "Judge", "rater"])
+def test_the_mapping_that_is_proposed_keeps_judges_apart(tmp_path, capsys, called):
+    table, mapping, out = (tmp_path / one for one in ("t.csv", "map.toml", "out.parquet"))
+    lines = [f"p{item},{judge},{run},{'yes' if (item + run) % 3 else 'no'}"
+             for judge in ("a", "b") for item in range(12) for run in range(3)]  # fmt: skip
+    table.write_text("\n".join([f"prompt_id,{called},run,answer", *lines]))
+    assert main(["doctor", str(table)]) == 2
+    said = capsys.readouterr().out
+    assert f'judge = "{called}"  # perhaps who judged' in said
+    imported = ["import", "table", str(table), "--map", str(mapping), "--out", str(out)]
+    mapping.write_text(said)
+    assert main(imported) == 0
+    rows = pl.read_parquet(out)
+    assert rows.group_by("judge").len().sort("judge").rows() == [("a", 36), ("b", 36)]
+    assert rows.select("judge", "item_id", "replication").is_unique().all()
+    # Without that line the two judges are no repeats of each other, and nothing is thrown away.
+    mapping.write_text(said.replace("judge =", "# judge ="))
+    capsys.readouterr()
+    assert main([*imported, "--force"]) == 2
+    told = capsys.readouterr().err
+    assert f"rows of one repeat differ in column {called}, not read" in told
+    assert f"--column judge={called}" in told
+    assert "leave out the rows" not in told
+
+
+def test_repeats_side_by_side_are_proposed(tmp_path, capsys):
+    table, mapping, out = (tmp_path / one for one in ("t.csv", "map.toml", "out.parquet"))
+    table.write_text("item,run1,run2,run3\n" + "".join(f"q{one},a,b,a\n" for one in range(8)))
+    assert main(["doctor", str(table)]) == 2
+    said = capsys.readouterr().out
+    kept = [line for line in said.splitlines() if not line.startswith("verdict")]
+    mapping.write_text("\n".join(kept).replace("# repeats", "repeats"))
+    assert main(["import", "table", str(table), "--map", str(mapping), "--out", str(out)]) == 0
+    assert pl.read_parquet(out).shape == (24, 3)

@@ -10,7 +10,8 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray.analyses.gate.requirement import requirement, requirements
-from judgerel_ray.analyses.gate.show import gate_markdown, gate_text
+from judgerel_ray.analyses.gate.show import gate_markdown, gate_text, more_words
+from judgerel_ray.analyses.gate.verdicts import decisions, verdict_line
 from judgerel_ray.core import SweepError
 from judgerel_ray.stats import clopper_pearson
 
@@ -64,7 +65,7 @@ def test_one_failure_fails_all_and_each_group_counts():
 def test_where_reads_numbers_as_numbers():
     rows = judged().with_columns(temperature=pl.lit(0.7))
     assert gate(rows, require="accuracy >= .5 where temperature=0.70").verdict == "PASS"
-    with pytest.raises(SweepError, match="nothing that the requirement is about"):
+    with pytest.raises(SweepError, match=r"no group has temperature '1', expected one of 0\.7"):
         gate(rows, require="accuracy >= .5 where temperature=1")
     with pytest.raises(SweepError, match="names no column of the groups: 'criterion'"):
         gate(rows, require="accuracy >= .5 where criterion=style")
@@ -237,7 +238,7 @@ def test_a_drop_is_paired_and_the_baseline_s_less_ours(tmp_path):
 @pytest.mark.parametrize("name", ["accuracy", "percent_agreement"])
 def test_a_judge_that_the_baseline_does_not_have_does_not_pass(tmp_path, name):
     rows = judged(60, steady=0.95).with_columns(judge=pl.lit("old"))
-    earlier = judged(60, steady=0.8, seed=1).with_columns(judge=pl.lit("old"))
+    earlier = judged(60, steady=0.8).with_columns(judge=pl.lit("old"))
     earlier.write_parquet(tmp_path / "baseline.parquet")
     both = pl.concat([rows, rows.with_columns(judge=pl.lit("new"))])
     found = gate(both, require=f"drop of {name} <= .5 against {tmp_path}/baseline.parquet")
@@ -258,9 +259,8 @@ def test_a_drop_of_agreement_is_that_of_compare(tmp_path):
     row = gate(tmp_path / "now.csv", require=rule).requirements.row(0, named=True)
     expected = compare(tmp_path / "now.csv", tmp_path / "baseline.csv",
                        coefficients="percent_agreement").row(0, named=True)  # fmt: skip
-    assert [row[name] for name in ("value", "low", "high")] == [
-        expected[name] for name in ("difference", "low", "high")
-    ]
+    assert row["value"] == expected["difference"]
+    assert row["low"] < expected["low"] < expected["high"] < row["high"]  # one question more
     assert row["verdict"] == "FAIL"
 
 
@@ -326,11 +326,35 @@ def test_a_ledger_is_never_put_into_a_run_nor_misread(tmp_path, ledger):
         gate(judged(), require="valid_rate >= .5", ledger=f"{example('run')}/data/looks.jsonl")
     with pytest.raises(SweepError, match="the folder of --ledger is not there"):
         gate(judged(), require="valid_rate >= .5", ledger=tmp_path / "none" / "looks.jsonl")
-    for text in ("judge,item_id\n", '{"a": 1}\n', "[]\n", '{"": {"digest": 1}}\n'):
+    with pytest.raises(SweepError, match="a file that keeps what is written"):
+        gate(judged(), require="valid_rate >= .5", ledger="/dev/null")
+    for text in ("[" * 100_000, "judge,item_id\n", '{"a": 1}\n', "[]\n", '{"": {"digest": 1}}\n'):
         ledger.write_text(text)
         with pytest.raises(SweepError, match="no ledger of looks, or damaged"):
             gate(judged(), require="valid_rate >= .5", ledger=ledger)
         assert ledger.read_text() == text
+
+
+def test_a_baseline_that_a_look_left_out_is_not_asked_anew(tmp_path, ledger):
+    rows, path = judged(40, 3), tmp_path / "baseline.parquet"
+    drop, level = f"drop of percent_agreement <= .5 against {path}", "valid_rate >= .5"
+    judged(40, 3, seed=5).write_parquet(path)
+    assert gate(rows, require=[drop], ledger=ledger).look.number == 1
+    for rule in (level, drop, level):
+        look = gate(rows, require=rule, ledger=ledger).look
+        assert (look.number, look.again) == (1, True)
+    gate(pl.concat([rows, judged(9, judge="k")]), require=level, ledger=ledger)
+    judged(40, 3, seed=6).write_parquet(path)
+    with pytest.raises(SweepError, match="a re-roll: look 1 had 120"):
+        gate(pl.concat([rows, judged(9, judge="k")]), require=drop, ledger=ledger)
+
+
+def test_a_ledger_whose_last_line_has_lost_its_end_takes_another(ledger):
+    rows = judged(40, 3)
+    gate(rows.filter(pl.col("replication") < 2), require="valid_rate >= .5", ledger=ledger)
+    ledger.write_text(ledger.read_text().rstrip())
+    assert gate(rows, require="valid_rate >= .5", ledger=ledger).look.number == 2
+    assert len(ledger.read_text().splitlines()) == 2
 
 
 def test_a_run_directory_is_gated_and_stays_as_it_is(ledger):
@@ -356,7 +380,13 @@ def test_a_run_directory_is_gated_and_stays_as_it_is(ledger):
         ("drop of accuracy <= .02", "a drop needs a baseline"),
         ("accuracy <= .02 against x.csv", "a drop needs a baseline"),
         ("accuracy >= .5 where judge", "where is written COL=VALUE"),
-        ("krippendorf_alpha >= .7", "unknown coefficient 'krippendorf_alpha'"),
+        (
+            "krippendorf_alpha >= .7",
+            "unknown coefficient 'krippendorf_alpha'.*: krippendorff_alpha",
+        ),
+        ("FLIP_RATE <= .1", "unknown coefficient.*Try: flip_rate"),
+        ("alpha >= .1", "unknown coefficient.*Try: krippendorff_alpha"),
+        ("accuracy >= .5 where judge=J", "no group has judge 'J', expected one of j"),
         ("cronbach_alpha >= .7", "cronbach_alpha is not gated"),
         ("drop of majority_accuracy <= .1 against x.csv", "a drop of majority_accuracy"),
     ],
@@ -388,7 +418,7 @@ def test_rules_stand_in_a_file(tmp_path):
 
 
 def test_what_is_printed_is_parsed_back():
-    rows = judged(judge="a|b<script>`x`")
+    rows = judged(judge="a|b<script>`x`\ufffe]]>\n::error::$x$ &lt;@me")
     found = gate(rows, require=["percent_agreement >= .99", "accuracy >= .9"])
     told = json.loads(found.as_json())
     assert (told["verdict"], told["exit_code"], len(told["requirements"])) == ("FAIL", 4, 2)
@@ -399,7 +429,8 @@ def test_what_is_printed_is_parsed_back():
     lines = found.as_markdown().splitlines()
     assert lines[0] == "### Judge gate: FAIL: 1 missed, 1 open, of 2"
     assert all(line.replace("\\|", "").count("|") == 8 for line in lines if line.startswith("|"))
-    assert "<script>" not in found.as_markdown()
+    told = found.as_markdown()
+    assert not any(acts in told for acts in ("<script>", "\n::", " &lt;", "n::error::$", "]]>"))
 
 
 def test_text_of_a_requirement_survives_its_spaces():
@@ -432,3 +463,138 @@ def test_serving_noise_is_said_in_a_sentence():
     assert found.requirements["reason"].to_list() == ["serving_noise"]
     for text in (gate_text(found), gate_markdown(found)):
         assert "how steady the server is, not how" in " ".join(text.split())
+
+
+def drop_of(name, rows, earlier, limit, folder):
+    """The one row of a drop against judgments put into a file."""
+    earlier.write_parquet(folder / "baseline.parquet")
+    rule = f"drop of {name} <= {limit} against {folder}/baseline.parquet"
+    return gate(rows, require=rule).requirements.row(0, named=True)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "percent_agreement", "valid_rate"])
+def test_a_drop_where_no_question_differs_has_an_exact_interval(tmp_path, name):
+    rows = judged(60, steady=0.95)
+    most = clopper_pearson(0, 60).high
+    row = drop_of(name, rows, rows, 0.06, tmp_path)
+    assert (row["verdict"], row["low"], row["high"]) == ("PASS", -most, most)
+    row = drop_of(name, rows, rows, 0.02, tmp_path)
+    assert (row["verdict"], row["reason"]) == ("INCONCLUSIVE", "interval_crosses_limit")
+    more = row["more_questions"]
+    assert clopper_pearson(0, 60 + more).high <= 0.02 < clopper_pearson(0, 59 + more).high
+
+
+def test_a_drop_on_few_questions_is_not_called_small(tmp_path):
+    """One question of 40 wavers: Student's t ends at .019, and three in forty may be lost."""
+    earlier = judged(40, steady=1.0)
+    wavers = (pl.col("item_id") == "q3") & (pl.col("replication") == 0)
+    other = pl.when(pl.col("gold") == "a").then(pl.lit("b")).otherwise(pl.lit("a"))
+    rows = earlier.with_columns(verdict=pl.when(wavers).then(other).otherwise("verdict"))
+    row = drop_of("accuracy", rows, earlier, 0.05, tmp_path)
+    assert row["value"] == pytest.approx(0.25 / 40)
+    assert row["verdict"] == "INCONCLUSIVE"
+    assert row["high"] > 0.05
+
+
+def test_a_class_that_a_judge_never_names_does_not_pass_for_it():
+    other = judged(60, judge="k").with_columns(pl.col("verdict").replace({"a": "c"}))
+    found = gate(pl.concat([judged(60), other]), require="class_agreement:a >= .3")
+    told = {row["judge"]: (row["verdict"], row["reason"]) for row in found.requirements.to_dicts()}
+    assert told == {"j": ("PASS", None), "k": ("INCONCLUSIVE", "never_given")}
+    assert "names this verdict" in gate_text(found)
+
+
+def test_more_questions_are_those_that_count():
+    """Of 60 questions three have a right verdict: three more decide, and not one."""
+    known = pl.when(pl.col("item_id").is_in(["q1", "q2", "q3"])).then("gold")
+    rows = judged(60, steady=1.0).with_columns(gold=known)
+    row = gate(rows, require="accuracy >= .5").requirements.row(0, named=True)
+    assert (row["n_items"], row["n_compared"], row["more_questions"]) == (60, 3, 3)
+    assert clopper_pearson(6, 6).low >= 0.5 > clopper_pearson(5, 5).low
+    text = " ".join(gate_text(gate(rows, require="accuracy >= .5")).split())
+    assert "3 more questions like the 3 of 60 that count here" in text
+    twice = judged(60, steady=0.8).filter((pl.col("replication") == 0) | pl.col("item_id").is_in(
+        [f"q{one}" for one in range(12)]))  # fmt: skip
+    rules = ["flip_rate <= .5", "flip_rate <= .3"]
+    for few, many in zip(
+        gate(twice.filter(pl.len().over("item_id") > 1), require=rules).requirements.to_dicts(),
+        gate(twice, require=rules).requirements.to_dicts(),
+        strict=True,
+    ):
+        assert few["more_questions"] == many["more_questions"]
+
+
+def test_of_one_question_no_advice_is_given_that_does_not_hold(tmp_path):
+    rows = judged(20, steady=1.0)
+    others = pl.col("item_id") != "q0"
+    earlier = rows.with_columns(
+        item_id=pl.when(others).then(pl.col("item_id") + "x").otherwise("item_id")
+    )
+    row = drop_of("accuracy", rows, earlier, 0.02, tmp_path)
+    assert (row["n_compared"], row["more_questions"]) == (1, None)
+    assert more_words(row) == "more than one question"
+
+
+def test_signs_may_be_those_of_print_and_a_mistake_is_mended_in_the_hint():
+    asked = requirement("flip_rate \u2264 .5 where judge=\u2264 1")
+    assert (asked.at_most, dict(asked.where)) == (True, {"judge": "\u2264 1"})
+    assert not requirement("valid_rate\u2265.5").at_most
+    for text, meant in (
+        ("flip_rate < .1", "flip_rate <= .1"), ("valid_rate => .1", "valid_rate >= .1"),
+        ("valid_rate == .1", "krippendorff_alpha >= .667"),
+    ):  # fmt: skip
+        with pytest.raises(SweepError) as error:
+            requirement(text)
+        assert error.value.hint == repr(meant)
+
+
+def test_a_drop_that_a_worse_judge_meets_is_refused(tmp_path):
+    for text, says in (
+        ("drop of flip_rate <= .02 against x.csv", "less flip_rate is better"),
+        ("drop of accuracy >= .02 against x.csv", "at least 0.02 is a loss"),
+    ):
+        with pytest.raises(SweepError, match=says):
+            requirement(text)
+    judged(60, steady=0.95).write_parquet(tmp_path / "baseline.parquet")
+    rule = f"drop of flip_rate >= -.02 against {tmp_path}/baseline.parquet"
+    assert gate(judged(60, steady=0.7), require=rule).verdict == "FAIL"
+    assert "asks for more" in gate_text(gate(judged(), require="flip_rate >= .01"))
+    assert "asks for more" not in gate_text(gate(judged(), require="flip_rate <= .01"))
+
+
+def test_a_drop_of_agreement_of_a_judge_with_a_habit_meets_nothing(tmp_path):
+    """A judge of one answer agrees with itself more than the baseline."""
+    constant = judged(60).with_columns(verdict=pl.lit("a"))
+    row = drop_of("percent_agreement", constant, judged(60), 0.02, tmp_path)
+    assert (row["verdict"], row["reason"]) == ("INCONCLUSIVE", "one_answer")
+    assert row["high"] < 0.02
+    assert drop_of("valid_rate", constant, judged(60), 0.07, tmp_path)["verdict"] == "PASS"
+    both = pl.concat([constant, judged(60, judge="k")])
+    earlier = pl.concat([judged(60, steady=0.8), judged(60, steady=0.6, judge="k")])
+    earlier.write_parquet(tmp_path / "baseline.parquet")
+    rule = f"drop of percent_agreement <= .02 against {tmp_path}/baseline.parquet"
+    told = gate(both, require=rule).requirements.select("judge", "verdict").rows()
+    assert sorted(told) == [("j", "INCONCLUSIVE"), ("k", "PASS")]
+
+
+def test_a_drop_of_accuracy_against_another_key_is_refused(tmp_path):
+    rows = judged(30)
+    turned = pl.col("gold").replace({"a": "b", "b": "a"})
+    other = rows.with_columns(
+        gold=pl.when(pl.col("item_id") == "q7").then(turned).otherwise("gold")
+    )
+    with pytest.raises(SweepError, match=r"differ between the two sides in 1 question \(q7: "):
+        drop_of("accuracy", rows, other, 0.02, tmp_path)
+    upper = rows.with_columns(pl.col("gold", "verdict").str.to_uppercase())
+    assert drop_of("accuracy", rows, upper, 0.2, tmp_path)["verdict"] == "PASS"
+
+
+def test_repeats_of_other_answers_are_not_called_the_same_prompt():
+    for n_answers, of in ((4, "agreement of other answers"), (1, "agreement of the same prompt")):
+        found = gate(judged().with_columns(n_answers=pl.lit(n_answers)),
+                     require="percent_agreement >= .3")  # fmt: skip
+        [decision] = decisions(found.requirements)
+        line = "".join(span.text for span in verdict_line(decision, ["judge"]).spans)
+        assert of in line
+        assert ("its repeats judge other answers" in gate_text(found)) == (n_answers > 1)
+        assert json.loads(found.as_json())["requirements"][0]["flags"] is not None

@@ -69,6 +69,25 @@ def test_no_input_of_the_action_is_run(tmp_path):
     assert "GITHUB_OUTPUT" not in files
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("inputs", "says"),
+    [
+        ({"path": "--help"}, "no such file or folder [path=--help]"),
+        ({"require": "--help"}, "a requirement is"),
+        ({"require": "valid_rate >= .5 where judge=##[stop-commands]x"}, r"#\[stop-commands]x"),
+        ({"inconclusive": "Pass"}, "inconclusive must be fail or pass, got Pass"),
+        ({"junit": "none/gate.xml"}, "No such file or directory"),
+    ],
+)
+def test_the_action_gives_no_verdict_of_what_it_cannot_do(tmp_path, inputs, says):
+    done, files = run_action(tmp_path, **{"path": FILE, "ledger": tmp_path / "looks", **inputs})
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "##[" not in done.stderr
+    assert "GITHUB_OUTPUT" not in files
+
+
 def test_the_action_hands_every_input_to_its_script():
     action = yaml.safe_load((ACTION / "action.yml").read_text())
     _, step = action["runs"]["steps"]

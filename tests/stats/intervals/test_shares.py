@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
+from scipy.special import stdtrit
 
 from judgerel_ray.stats import label_accuracy
-from judgerel_ray.stats.intervals.shares import clustered_share
+from judgerel_ray.stats.intervals.shares import clustered_share, difference_ends
 
 
 @given(st.integers(1, 40), st.data())
@@ -96,3 +97,27 @@ def test_mistakes_are_named():
         clustered_share([True], confidence=1.0)
     with pytest.raises(ValueError, match="one length"):
         label_accuracy([True], [True], clusters_N=[1, 2])
+
+
+def test_a_mean_of_rare_whole_differences_is_not_called_small_too_often():
+    """Few questions lose their answer wholly, and others waver: Student's t misses the truth."""
+    rng = np.random.default_rng(0)
+    n, share, times = 40, 0.05, 3000
+    wavering = 1 - 0.05 * rng.random((times, n))
+    before = rng.binomial(4, wavering) / 4
+    after = np.where(rng.random((times, n)) < share, 0, rng.binomial(4, wavering) / 4)
+    drop, truth = before - after, share * 0.975
+    value, error = drop.mean(axis=1), drop.std(axis=1, ddof=1) / n**0.5
+    ends = [difference_ends(*one, n) for one in zip(value.tolist(), error.tolist(), strict=True)]
+    student = value + stdtrit(n - 1, 0.975) * error
+    assert (student < truth).mean() > 0.1
+    assert np.mean([high < truth for _, high in ends]) < 0.035
+    assert np.mean([low > truth for low, _ in ends]) < 0.025
+
+
+def test_ends_of_a_difference_are_alike_on_both_sides_and_in_reach():
+    low, high = difference_ends(0.1, 0.04, 30)
+    assert difference_ends(-0.1, 0.04, 30) == pytest.approx((-high, -low))
+    assert difference_ends(0.9, 0.3, 5)[1] == 1.0
+    plain = 0.1 + stdtrit(9999, 0.975) * 0.04
+    assert difference_ends(0.1, 0.04, 10_000)[1] == pytest.approx(plain, abs=2e-4)
