@@ -198,7 +198,8 @@ def _evalassist(path: str) -> Iterator[Row]:
 
     ``self_consistency.selected_options`` are replications. Where ``generation_failed`` the option
     recorded was drawn at random: it is no verdict. That is recorded of one replication alone, the
-    one whose option is kept, and taken for all of them. ``positional_bias.result`` is the other order.
+    one whose option is kept, and taken for all of them. ``positional_bias.result`` is the other
+    order.
 
     Raises
     ------
