@@ -51,12 +51,13 @@ def _prometheus(path: str) -> Iterator[Row]:
             for run, score in enumerate(_list(runs)):
                 reply = text(_at(_list(replies), run, None))
                 read = _RESULT.findall(reply or "")
-                said = score if score in _LETTERS else None
+                picked = score if score in _LETTERS else None
                 yield Row(
                     **known, judge=judge, answer=judged, reply=reply,
                     responder=side or text(one.get("response_source")),
-                    score=number(read[-1] if read else score), verdict=said, label=said,
-                    gold=good if said and good in _LETTERS else None, n_options=2 if said else None,
+                    score=number(read[-1] if read else score), verdict=picked, label=picked,
+                    gold=good if picked and good in _LETTERS else None,
+                    n_options=2 if picked else None,
                 )  # fmt: skip
         replies = _list(one.get("gpt4_feedback"))
         for run, score in enumerate(_list(one.get("gpt4_score"))):
