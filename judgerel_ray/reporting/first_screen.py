@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from judgerel_ray.analyses.gate.show import more_words
+from judgerel_ray.analyses.gate.show import TOO_MANY, more_words
 from judgerel_ray.analyses.gate.standing import COLUMNS, CROSSES, Verdict, overall
 from judgerel_ray.analyses.gate.verdicts import SAID, SIGNS, decisions, verdict_line
 from judgerel_ray.analyses.reliability.figures import floor_figure
@@ -199,7 +199,7 @@ def _ways(rows: Sequence[Row]) -> Iterator[str]:
     if counted and len(counted) == len(crossing):
         yield more_words(max(counted, key=lambda row: int(str(row["more_questions"]))))
     elif crossing:
-        yield "no number of questions"
+        yield TOO_MANY
     yield from (more_words(row) for row in rows if row["reason"] != CROSSES)
 
 

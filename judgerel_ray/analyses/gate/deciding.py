@@ -10,9 +10,15 @@ from judgerel_ray.analyses.advice.plans import Plan
 from judgerel_ray.analyses.gate.standing import CROSSES, OF_ALPHA, SHARES
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, Row
 from judgerel_ray.stats import clopper_pearson
-from judgerel_ray.stats.intervals.precision import MOST_QUESTIONS, t_quantile
+from judgerel_ray.stats.intervals.precision import t_quantile
 
-_MOST_REPLICATIONS = 100_000
+MOST_QUESTIONS = 100_000
+"""More are no advice: the value is at the limit, as far as anybody will ask."""
+_MOST_REPLICATIONS = 1_000
+_MARGIN = 0.7
+"""Of the way to the limit, what an interval over more replications may reach: values that came out
+far from the limit move back to it, and the D-study's own error is large. With the whole way a
+decision followed in 27 % of simulated cases, with .7 of it in 47 %."""
 _FEWEST = 2
 
 
@@ -133,7 +139,7 @@ def _needs(row: Row, plan: Plan | None, confidence: float, then: float) -> dict[
     def by_replications(total: int) -> bool:
         # The error that is there, as much smaller as the D-study says it becomes.
         error = precision.standard_error(n_questions=n, n_replications=total) / now * each
-        return t_quantile(n - 1, then) * error <= way
+        return t_quantile(n - 1, then) * error <= _MARGIN * way
 
     return {**found, "more_replications": _more(by_replications, m, _MOST_REPLICATIONS)}
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from judgerel_ray.analyses.gate.deciding import MOST_QUESTIONS
 from judgerel_ray.analyses.gate.requirement import LESS_IS_BETTER
 from judgerel_ray.analyses.gate.standing import ALONE, AT_LIMIT, COLUMNS, CROSSES, HABITS
 from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Table, row_columns
@@ -30,6 +31,7 @@ from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 if TYPE_CHECKING:
     from judgerel_ray.analyses.gate.gated import Gated
 
+TOO_MANY = f"more than {MOST_QUESTIONS:,} questions"
 _SAID = {
     CROSSES: "the interval crosses the limit",
     Flag.SERVING_NOISE.value: "at temperature 0 repeats show how steady the server is, not how "
@@ -234,7 +236,7 @@ def more_words(row: Row) -> str:
         ways.append(
             f"{count_of(int(str(again)), 'more replication')} of these {n or row['n_items']:,}"
         )
-    return ", or ".join(ways) or "no number of questions"
+    return ", or ".join(ways) or TOO_MANY
 
 
 def _short(row: Row) -> str:

@@ -598,3 +598,30 @@ def test_repeats_of_other_answers_are_not_called_the_same_prompt():
         assert of in line
         assert ("its repeats judge other answers" in gate_text(found)) == (n_answers > 1)
         assert json.loads(found.as_json())["requirements"][0]["flags"] is not None
+
+
+def test_no_count_is_given_that_nobody_would_ask():
+    """The value is so near the limit that millions of questions would be named."""
+    rows = judged(40, 4, steady=0.8)
+    value = gate(rows, require="flip_rate <= .9").requirements["value"].item()
+    row = gate(rows, require=f"flip_rate <= {value + 1e-5}").requirements.row(0, named=True)
+    assert (row["verdict"], row["more_questions"]) == ("INCONCLUSIVE", None)
+    assert more_words(row) == "more than 100,000 questions"
+
+
+@pytest.mark.slow
+def test_more_replications_decide_about_as_often_as_not():
+    rng = np.random.default_rng(7)
+    decided = []
+    while len(decided) < 30:
+        verdicts = rng.random((30, 64)) < rng.beta(1, 1, (30, 1))
+        rows = pl.DataFrame({
+            "item_id": np.repeat([f"q{one}" for one in range(30)], 64),
+            "replication": np.tile(np.arange(64), 30), "verdict": np.where(verdicts.ravel(), *"ab"),
+        })  # fmt: skip
+        few = rows.filter(pl.col("replication") < 3)
+        more = gate(few, require="krippendorff_alpha >= .2").requirements["more_replications"][0]
+        if more and more <= 61:
+            rows = rows.filter(pl.col("replication") < 3 + more)
+            decided.append(gate(rows, require="krippendorff_alpha >= .2").verdict)
+    assert 0.4 <= np.mean([one != "INCONCLUSIVE" for one in decided]) <= 0.8
