@@ -17,7 +17,7 @@ from judgerel_ray.analyses.reliability.reducing import (
 )
 from judgerel_ray.analyses.reliability.reproducibility import NUISANCE
 from judgerel_ray.blocks.words import group_label
-from judgerel_ray.core import printable
+from judgerel_ray.core import count_of, printable
 from judgerel_ray.counting.columns import FACETS, OFTEN_CALLED, is_judge
 from judgerel_ray.counting.files.source import names_told
 from judgerel_ray.counting.given import Given, looked_at, reading_of
@@ -221,21 +221,30 @@ def _supports(judged: Judged, rows: pl.LazyFrame, names: list[str]) -> Iterator[
         unblock=None if orders and SHOWN in names else f"ask in both orders (option_order 0, 1), "
         f"and say in a column {SHOWN} where the chosen option stood",
     )  # fmt: skip
-    known = GOLD in names or judged.run is not None
     gold = rows.filter(pl.col(GOLD).is_not_null()).select(pl.col("item_id").n_unique()) \
         if GOLD in names else None  # fmt: skip
     n_gold = int(gold.collect().item()) if gold is not None else 0
+    known = n_gold > 0 or (gold is None and judged.run is not None)
     yield Support(
-        question="is it right", verb="select", is_supported=known and (n_gold > 0 or not gold),
+        # Scores are right or wrong, too, but nothing is kept or handed on by them.
+        question="is it right", verb="select" if "verdict" in names else "reduce",
+        is_supported=known,
         found=f"{n_gold:,} items with a right verdict" if GOLD in names else
         "the run's items say" if known else "no right verdicts",
-        unblock=None if known and (n_gold or gold is None) else labels,
+        unblock=None if known else labels,
     )  # fmt: skip
+    judges = units.group_by("item_id").agg(pl.col("judge").drop_nulls().n_unique()) \
+        if "judge" in names else None  # fmt: skip
     several = units["judge"].drop_nulls().n_unique() if "judge" in names else 1
+    n_shared = 0 if judges is None else judges.filter(pl.col("judge") >= _PAIR).height
+    needs = [] if n_shared else ["ask another judge the same items"]
+    needs += [] if known else [labels]
     yield Support(
-        question="is a panel worth more", verb="panels", is_supported=several > 1,
-        found=f"{several:,} judge{'s' * (several != 1)}",
-        unblock=None if several > 1 else "ask another judge the same items",
+        question="is a panel worth more", verb="panels", is_supported=not needs,
+        found=f"{count_of(several, 'judge')}"
+        + (f" on {count_of(n_shared, 'item')} that two judged" if several > 1 else "")
+        + ("" if known else ", no right verdicts"),
+        unblock=", and ".join(needs) or None,
     )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ from judgerel_ray.analyses.gate.standing import (
     of_requirement,
     overall,
 )
+from judgerel_ray.analyses.reliability.basis import failures_of
 from judgerel_ray.analyses.reliability.correctness import question_table
 from judgerel_ray.analyses.reliability.reducing import (
     Judged,
@@ -38,10 +39,12 @@ from judgerel_ray.analyses.reliability.reducing import (
     sweep_tolerance,
     with_gold,
 )
+from judgerel_ray.analyses.reliability.show import failure_lines
 from judgerel_ray.core import SweepError, count_of, printable
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.given import Given, looked_at, reading_of
 from judgerel_ray.counting.intervals import IntervalChoice
+from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.stats.agreement.correctness import CORRECTNESS
@@ -106,7 +109,20 @@ def gate_path(
             found = gate_by_default(
                 judged, reduce_judged(judged, options), options, then=look.next_confidence
             )
-    return Gated(verdict=overall(found["verdict"].to_list()).value, requirements=found, look=look)
+        notes = _failures(judged, found)
+    return Gated(
+        verdict=overall(found["verdict"].to_list()).value, requirements=found, look=look,
+        notes=notes,
+    )  # fmt: skip
+
+
+def _failures(judged: Judged, found: pl.DataFrame) -> tuple[str, ...]:
+    """Say of every judge how many of its requests failed: a valid rate is of the others."""
+    by = [name for name in found.columns if name == "judge"]
+    failures = failures_of(judged, found.select(*by, "coefficient"))
+    if failures is None or failures.is_empty():
+        return ()
+    return tuple(failure_lines(failures, outcome_table(judged.source)))
 
 
 def gate_by_default(

@@ -28,11 +28,14 @@ class Gated:
         and what would decide.
     look : Look
         Which look at these data it was, and the confidence of its intervals.
+    notes : tuple of str
+        Of every judge some of whose requests failed, how many: they count in nothing.
     """
 
     verdict: str
     requirements: pl.DataFrame
     look: Look
+    notes: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:

@@ -217,9 +217,9 @@ def _of_file(rules: str) -> list[str]:
     """The requirements of a TOML file."""
     import tomllib
 
-    where, form = {"rules": rules}, "[gate]\nrequire = ['krippendorff_alpha >= .7']"
+    where, form = {"rules": rules}, "gate.require = ['krippendorff_alpha >= .7']"
     try:
-        content = tomllib.loads(Path(rules).read_text(encoding="utf-8"))
+        content = tomllib.loads(Path(rules).read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SweepError(f"--rules cannot be read: {error}", where=where) from error
     table = content.get("gate")

@@ -71,7 +71,7 @@ def gate_blocks(gated: Gated) -> list[Block]:
     ]
     title = f"Requirements, judged by the whole {_percent(gated.look.confidence)} interval"
     table = Table(title, columns, cards=True)
-    why = _notes(rows)
+    why = [*_notes(rows), *gated.notes]
     blocks: list[Block] = [Paragraph(headline(gated), kind="lead"), table]
     if why:
         blocks.append(Lines(why))
@@ -135,6 +135,7 @@ def gate_json(gated: Gated) -> str:
         "verdict": gated.verdict,
         "exit_code": gated.exit_code,
         "look": asdict(gated.look),
+        "notes": gated.notes,
         "requirements": gated.requirements.to_dicts(),
     }
     return json.dumps(content, indent=1, allow_nan=False, default=str)
@@ -154,7 +155,7 @@ def gate_markdown(gated: Gated) -> str:
     lines = [f"### Judge gate: {headline(gated)}", "", _row(_HEADS), _row(["---"] * len(_HEADS))]
     rows = [*gated.requirements.iter_rows(named=True)]
     lines += [_row([_escaped(text) for text in _cells(row, groups)]) for row in rows]
-    why = _notes(rows)
+    why = [*_notes(rows), *gated.notes]
     lines += ["", *(f"- {_escaped(text)}" for text in why)] if why else []
     return "\n".join([*lines, "", _escaped(look_words(gated))])
 
@@ -186,7 +187,9 @@ def gate_junit(gated: Gated) -> str:
         kind = {"FAIL": "failure", "INCONCLUSIVE": "error"}.get(row["verdict"])
         if kind:
             Xml.SubElement(case, kind, {"type": row["verdict"], "message": message})
-    Xml.SubElement(suite, "system-out").text = look_words(gated)
+    Xml.SubElement(suite, "system-out").text = "\n".join(
+        [*map(_in_xml, gated.notes), look_words(gated)]
+    )
     Xml.indent(suite)
     head = '<?xml version="1.0" encoding="utf-8"?>'
     return f"{head}\n{Xml.tostring(suite, encoding='unicode')}"

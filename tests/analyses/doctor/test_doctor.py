@@ -179,3 +179,29 @@ def test_repeats_side_by_side_are_proposed(tmp_path, capsys):
     mapping.write_text("\n".join(kept).replace("# repeats", "repeats"))
     assert main(["import", "table", str(table), "--map", str(mapping), "--out", str(out)]) == 0
     assert pl.read_parquet(out).shape == (24, 3)
+
+
+@pytest.mark.parametrize("kind", ["right", "no right verdicts", "other items", "one judge"])
+def test_a_panel_is_supported_exactly_where_panels_counts_one(kind):
+    rows = judged(judge=["a"] * 72, gold=["a"] * 72)
+    other = rows.with_columns(judge=pl.lit("b"), verdict=pl.col("verdict").reverse())
+    if kind == "other items":
+        other = other.with_columns(pl.col("item_id") + "x")
+    both = rows if kind == "one judge" else pl.concat([rows, other])
+    both = both.drop("gold") if kind == "no right verdicts" else both
+    told = {one.verb: one for one in doctor(both).supports}["panels"]
+    assert told.is_supported == (kind == "right")
+    if told.is_supported:
+        assert not judgerel_ray.panels(both, exact_values=True).panels.is_empty()
+        return
+    with pytest.raises(SweepError):
+        judgerel_ray.panels(both, exact_values=True)
+    assert ("labels in a column gold" in told.unblock) == (kind == "no right verdicts")
+    assert ("another judge" in told.unblock) == (kind != "no right verdicts")
+
+
+def test_of_scores_alone_nothing_is_promised_that_select_refuses():
+    rows = judged(score=[float(one % 5) for one in range(72)], gold=["1"] * 72).drop("verdict")
+    told = {one.question: one for one in doctor(rows).supports}["is it right"]
+    assert (told.verb, told.is_supported) == ("reduce", True)
+    assert judgerel_ray.reduce(rows, coefficients="accuracy")["value"][0] > 0

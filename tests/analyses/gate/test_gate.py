@@ -410,6 +410,8 @@ def test_rules_stand_in_a_file(tmp_path):
         rules.write_text(text)
         with pytest.raises(SweepError, match=says):
             gate(judged(), rules=rules)
+    rules.write_text("\ufeff[gate]\nrequire = ['valid_rate >= .5']\n", encoding="utf-8")
+    assert gate(judged(), rules=rules).verdict == "PASS"
     rules.write_text("[gate]\nrequire = []\n")
     with pytest.raises(SweepError, match="requires nothing"):
         gate(judged(), rules=rules)
@@ -625,3 +627,19 @@ def test_more_replications_decide_about_as_often_as_not():
             rows = rows.filter(pl.col("replication") < 3 + more)
             decided.append(gate(rows, require="krippendorff_alpha >= .2").verdict)
     assert 0.4 <= np.mean([one != "INCONCLUSIVE" for one in decided]) <= 0.8
+
+
+def test_requests_that_failed_are_said_beside_a_valid_rate_that_leaves_them_out():
+    lost = pl.col("replication") < 2
+    rows = judged(60).with_columns(
+        outcome=pl.when(lost).then(pl.lit("failed")).otherwise(pl.lit("scored")),
+        verdict=pl.when(~lost).then("verdict"),
+    )
+    found = gate(rows, require="valid_rate >= .9")
+    assert found.verdict == "PASS"
+    [note] = found.notes
+    assert note.startswith("j: 120 of 240 requests failed")
+    assert json.loads(found.as_json())["notes"] == [note]
+    for text in (gate_text(found), gate_markdown(found).replace("\\", ""), found.as_junit()):
+        assert "120 of 240 requests failed" in " ".join(text.split())
+    assert gate(judged(), require="valid_rate >= .9").notes == ()
