@@ -93,7 +93,9 @@ class GrowingAsk(Ask):
 def growing(part: Ask, frame: AskFrame, request_size: int) -> Ask:
     """A part of what is asked; the whole first block of an adaptive condition grows by itself."""
     rule = frame.stopping(part.condition.temperature)
-    if rule is None or (part.first, part.n) != (0, rule.first) or part.n > request_size:
+    if rule is None or part.condition.role != "judge":  # answers are written once
+        return part
+    if (part.first, part.n) != (0, rule.first) or part.n > request_size:
         return part
     return GrowingAsk(condition=part.condition, first=0, n=part.n, rule=rule)
 
