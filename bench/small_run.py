@@ -167,7 +167,9 @@ def run_here(file: Path, out: str, *, ask_lost: bool = False) -> tuple[int, str]
     for actor in actors.values():
         asyncio.run(actor.start())
     fleet = InProcess(actors)
-    pools = {name: SimpleNamespace(requests_left=0) for name in actors}
+    pools = {
+        name: SimpleNamespace(requests_left=0, failures={}, unsettled=set()) for name in actors
+    }
     Waves(
         resolved=resolved,
         run=run,

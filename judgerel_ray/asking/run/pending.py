@@ -143,7 +143,7 @@ class Owing:
             owed += n
             if n:
                 owing[place].add(item_id)
-            if n and n == sum(ask.n for ask, _ in every):
+            if n and _extents(part for part, _ in parts) == _extents(ask for ask, _ in every):
                 whole[place].add(item_id)
         self._owing[:], self._whole[:] = owing, whole
         return owed
@@ -275,6 +275,11 @@ class Owing:
         wanted = ask if self.rounds is None else self.rounds.grown(frame, ask)
         if wanted is not None:
             yield wanted
+
+
+def _extents(asks: Iterable[Ask]) -> list[tuple[str, int, int]]:
+    """What asks ask: of which conditions, from where, and how much."""
+    return [(ask.condition.condition_key, ask.first, ask.n) for ask in asks]
 
 
 def owed_parts(ask: Ask, ledger: Ledger) -> list[Ask]:
