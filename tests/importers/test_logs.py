@@ -367,6 +367,17 @@ def test_what_is_no_log_is_refused(content, problem, tmp_path):
         import_logs("auto", [str(file)])
 
 
+@quiet
+@pytest.mark.parametrize(
+    "log", [("langfuse", "scores.json"), ("biggen", "sample_evals.json"), ("unitxt", "i.json")]
+)
+def test_a_second_document_behind_the_first_is_not_lost(log, written):
+    content = {"langfuse": LANGFUSE, "biggen": BIGGEN, "unitxt": UNITXT}
+    path = written(log, json.dumps(content[log[0]]) + "\n[1]")
+    with pytest.raises(SweepError, match="more stands behind its end"):
+        import_logs(log[0], [path])
+
+
 def test_a_format_is_found_behind_hundreds_of_prompts(tmp_path):
     file = tmp_path / "log.json"
     results = {**PROMPTFOO["results"], "prompts": [{"raw": f"{n}"} for n in range(500)]}

@@ -163,6 +163,20 @@ SAID = {
     ],
     "opentelemetry-1.45.2-logs.jsonl": EVENTS,
     "opentelemetry-1.45.2-spans.jsonl": EVENTS,
+    "opentelemetry-1.45.2-spans-console.json": EVENTS,
+    "opentelemetry-1.38.0-azure.json": [
+        ("resp-1", "unnamed", 0, "pass", None),
+        ("resp-1", "unnamed", 1, "fail", None),
+        ("resp-2", "unnamed", 0, "fail", None),
+        ("resp-3", "unnamed", 0, None, "failed"),
+        ("resp-4", "unnamed", 0, None, "failed"),
+    ],
+    "opentelemetry-1.38.0-splunk.json": [
+        ("chatcmpl-1", "unnamed", 0, "Pass", None),
+        ("chatcmpl-1", "unnamed", 0, "0.0", None),
+        ("chatcmpl-2", "unnamed", 0, "Fail", None),
+        ("chatcmpl-2", "unnamed", 0, None, "failed"),
+    ],
 }
 EACH = pytest.mark.parametrize("name", SAID)
 quiet = pytest.mark.filterwarnings("ignore::judgerel_ray.core.ReadingWarning")

@@ -191,61 +191,69 @@ _GROUPS = (("resourceLogs", "scopeLogs", "logRecords"), ("resourceSpans", "scope
 
 
 def _otel_known(seen: Sight) -> bool:
-    lists = {path[0] for path in seen.first if path} | seen.record().keys()
-    return bool(lists & {group[0] for group in _GROUPS}) or _event(seen.record()) == _EVENT
+    record = seen.record()
+    lists = {path[0] for path in seen.first if path} | record.keys()
+    console = {"trace_id", "span_id"} <= {**record, **mapping(record.get("context"))}.keys()
+    return bool(lists & {group[0] for group in _GROUPS}) or console or _event(record) == _EVENT
 
 
 def _event(record: Mapping[str, object]) -> object:
-    """The name of an event."""
-    return record.get("eventName") or record.get("event_name") or record.get("name")
+    """The name of an event, an attribute before SDK 1.39."""
+    named = record.get("eventName") or record.get("event_name")
+    return named or _attributes(record.get("attributes")).get("event.name") or record.get("name")
 
 
 def _otel(path: str) -> Iterator[Row]:
-    """Judgments of events ``gen_ai.evaluation.result``, of OTLP as JSON or one event a line.
+    """Judgments of events ``gen_ai.evaluation.result``: OTLP as JSON, one event a line, consoles.
 
     Read from the semantic conventions of OpenTelemetry for generative AI: ``score.label`` is a
     verdict and ``score.value`` a score, ``error.type`` says that there is neither. The evaluator
-    has no attribute of its own. What is judged is the response, else the span.
+    has no attribute of its own. What is judged is the response, else the span. Splunk's emitter
+    labels ``unknown`` what its evaluator did not label: no verdict.
     """
     seen = sight(path)
     at = [group[:1] for group in _GROUPS if group[:1] in seen.first]
-    if seen.kind != "document":
-        found: Iterable[tuple[object, object]] = records(path)
-    elif at:
+    found: Iterable[tuple[object, object]] = records(path)
+    if seen.kind == "document" and at:
         found = ((n, {one[0]: [part]}) for one in at for n, part in records(path, one))
-    else:
-        found = [(1, dict(seen.first))]
     for _, record in found:
         for event in _events(mapping(record)):
             stated = _attributes(event.get("attributes"))
-            item = stated.get("gen_ai.response.id") or event.get("spanId") or event.get("traceId")
             failed = stated.get("error.type") is not None
+            label = text(stated.get("gen_ai.evaluation.score.label"))
+            if label == "unknown" and stated.get("gen_ai.operation.name") == "evaluation":
+                label = None
             yield Row(
-                item_id=text(item) or "",
+                item_id=text(stated.get("gen_ai.response.id")) or _place(event),
                 criterion=text(stated.get("gen_ai.evaluation.name")),
-                verdict=None if failed else text(stated.get("gen_ai.evaluation.score.label")),
+                verdict=None if failed else label,
                 score=None if failed else number(stated.get("gen_ai.evaluation.score.value")),
                 outcome=Outcome.FAILED if failed else None,
                 reply=text(stated.get("gen_ai.evaluation.explanation")),
             )
 
 
+def _place(record: Mapping[str, object]) -> str:
+    """The span of a record, else its trace; ids of zeros alone are none."""
+    found = {**record, **mapping(record.get("context"))}
+    ids = (text(found.get(name)) or "" for name in ("spanId", "span_id", "traceId", "trace_id"))
+    return next((one for one in ids if one.strip("0x")), "")
+
+
 def _events(record: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
-    """Events of evaluation in a record of OTLP, or the record that is one."""
-    if _event(record) == _EVENT:
-        yield record
-    for outer, scope, inner in _GROUPS:
-        for one in chain.from_iterable(
-            _maps(within.get(inner))
-            for group in _maps(record.get(outer))
-            for within in _maps(group.get(scope))
-        ):
-            if _event(one) == _EVENT:
-                yield one
-            place = {name: one.get(name) for name in ("spanId", "traceId")}
-            yield from (
-                {**place, **event} for event in _maps(one.get("events")) if _event(event) == _EVENT
-            )
+    """Events of evaluation in a record of OTLP, or in the span or record that is one."""
+    held = (
+        _maps(within.get(inner))
+        for outer, scope, inner in _GROUPS
+        for group in _maps(record.get(outer))
+        for within in _maps(group.get(scope))
+    )
+    for one in chain([record], chain.from_iterable(held)):
+        if _event(one) == _EVENT:
+            yield one
+        for event in _maps(one.get("events")):
+            if _event(event) == _EVENT:
+                yield {**event, "spanId": _place(one)}
 
 
 def _maps(value: object) -> Iterator[Mapping[str, object]]:
