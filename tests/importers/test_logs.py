@@ -408,15 +408,17 @@ def test_repeats_that_the_format_hides_are_numbered_and_their_confounding_said(w
     ]
 
 
-@quiet
-def test_scores_of_both_versions_of_langfuse_name_what_was_scored(written):
-    subject = {**langfuse("EVAL", "BOOLEAN", True), "subject": {"kind": "trace", "id": "t"}}
-    del subject["traceId"]
+def test_a_score_of_langfuse_without_what_was_scored_is_refused(written, tmp_path, capsys):
+    """As version 3 of the API gives it where nobody asks for the subject."""
+    score = langfuse("EVAL", "BOOLEAN", True)
+    del score["traceId"]
     log = ("langfuse", "scores.json")
-    found = import_logs("auto", [written(log, {"data": [langfuse("EVAL", "BOOLEAN", 1), subject]})])
-    assert found.select("item_id", "verdict", "replication").rows() == [
-        ("t", "pass", 0), ("t", "pass", 1)
-    ]  # fmt: skip
+    path = written(log, {"data": [langfuse("EVAL", "BOOLEAN", 1), score]})
+    assert main(["import", "auto", path, "--out", str(tmp_path / "j.parquet")]) == 2
+    assert capsys.readouterr().err == (
+        f"judgerel: the score does not say what was scored [file={path}, record=2]. "
+        "Try: ask for it: /api/public/v3/scores?fields=details,subject\n"
+    )
 
 
 @quiet

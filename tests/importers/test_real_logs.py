@@ -17,6 +17,14 @@ EVENTS = [
     ("chatcmpl-2", "unnamed", 0, "not_relevant", None),
     ("chatcmpl-2", "unnamed", 1, None, "failed"),
 ]
+SCORES = [
+    ("trace-1", "unnamed", 0, "pass", None),
+    ("trace-1", "unnamed", 1, "fail", None),
+    ("trace-2:obs-1", "unnamed", 0, "polite", None),
+    ("trace-2:obs-1", "unnamed", 0, "0.75", None),
+    ("trace-1", "people", 0, "fail", None),
+    ("session-1", "api", 0, "rude", None),
+]
 SAID = {
     "inspect-0.3.285.eval": [
         ("capital", "mockllm/grader", 0, "partial", None),
@@ -161,6 +169,8 @@ SAID = {
         ("279b266b9bce", "unnamed", 0, None, "unparsed"),
         ("279b266b9bce", "unnamed", 0, None, "unparsed"),
     ],
+    "langfuse-3.15.0-v2.json": SCORES,
+    "langfuse-5.0.4-v3.json": SCORES,
     "opentelemetry-1.45.2-logs.jsonl": EVENTS,
     "opentelemetry-1.45.2-spans.jsonl": EVENTS,
     "opentelemetry-1.45.2-spans-console.json": EVENTS,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
-from judgerel_ray.core import Outcome
+from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.importers.logs.reading import Path, Sight, mapping, records, sight
 from judgerel_ray.importers.logs.row import (
     PEOPLE,
@@ -150,6 +150,9 @@ def _valued(value: object, row: Mapping[str, object], name: str | None) -> Itera
     yield Row(**{**row, **stated, "criterion": name})  # type: ignore[arg-type]
 
 
+_REMARKS = frozenset({"TEXT", "CORRECTION"})
+
+
 def _scores(seen: Sight) -> Path:
     return ("data",) if seen.kind == "document" else ()
 
@@ -159,29 +162,44 @@ def _langfuse_known(seen: Sight) -> bool:
 
 
 def _langfuse(path: str) -> Iterator[Row]:
-    """Judgments of exported scores, as Langfuse's ``/api/public/v2/scores`` gives them.
+    """Judgments of exported scores, as ``/api/public/v2/scores`` or ``v3`` of Langfuse gives them.
 
     ``ANNOTATION`` is people; ``EVAL`` a judge whose model the score does not name; ``API`` what a
-    program sent, called ``api``.
+    program sent, called ``api``. A boolean is its value, for version 2 alone has words beside it.
+    ``TEXT`` and ``CORRECTION`` are remarks and no verdicts: left out.
+
+    Raises
+    ------
+    SweepError
+        If a score does not say what was scored, which version 3 leaves out unless it is asked.
     """
-    for _, found in records(path, _scores(sight(path))):
+    for place, found in records(path, _scores(sight(path))):
         one = mapping(found)
-        source = str(one.get("source")).upper()
-        # What is scored is a subject since version 3 of the API, three fields before.
-        where = [one.get(name) for name in ("traceId", "observationId", "sessionId")]
-        where.append(mapping(one.get("subject")).get("id"))
+        source, kind = (str(one.get(name)).upper() for name in ("source", "dataType"))
+        if kind in _REMARKS:
+            continue
+        # What is scored is a subject since version 3 of the API, four fields before.
+        where = [
+            one.get(name) for name in ("traceId", "observationId", "sessionId", "datasetRunId")
+        ]
+        where += [mapping(one.get("subject")).get(name) for name in ("traceId", "id")]
         item = ":".join(str(part) for part in where if part)
-        numeric = str(one.get("dataType")).upper() == "NUMERIC"
-        value = one.get("value")
-        words = text(one.get("stringValue"))
-        if words is None and not numeric and value is not None:
-            words = passed(bool(value)) if one.get("dataType") == "BOOLEAN" else text(value)
+        if not item:
+            raise SweepError(
+                "the score does not say what was scored",
+                where={"file": path, "record": place},
+                hint="ask for it: /api/public/v3/scores?fields=details,subject",
+            )
+        value, words = one.get("value"), text(one.get("stringValue"))
+        verdict = None if kind == "NUMERIC" else words or text(value)
+        if kind == "BOOLEAN" and value is not None:
+            verdict = passed(bool(value))
         yield Row(
             judge={"ANNOTATION": PEOPLE, "API": "api"}.get(source, UNNAMED),
-            item_id=item or str(one.get("id")),
+            item_id=item,
             criterion=text(one.get("name")),
-            verdict=None if numeric else words,
-            score=number(value) if numeric else None,
+            verdict=verdict,
+            score=number(value) if kind == "NUMERIC" else None,
             reply=text(one.get("comment")),
         )
 
