@@ -451,6 +451,19 @@ def test_both_orders_of_a_pair_are_one_unit_with_the_place_that_won(written):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("second", "n"), [("no", 2), ("yes", None)])
+@pytest.mark.filterwarnings("ignore:recorded by the tool")
+def test_two_predictions_of_unitxt_on_one_question_are_two_answers(written, second, n):
+    judged = [{**UNITXT[0], "prediction": one} for one in ("yes", second)]
+    path = written(("unitxt", "instances.json"), judged)
+    if n is None:
+        assert "n_answers" not in import_logs("auto", [path]).columns
+        return
+    with pytest.warns(ReadingWarning, match="hold another answer each time"):
+        found = import_logs("auto", [path])
+    assert found["n_answers"].to_list() == [n] * 4
+
+
 @quiet
 def test_repeats_of_a_batch_are_found_in_its_names(written):
     found = import_logs("auto", [written(("batch", "output.jsonl"))], judge="j")

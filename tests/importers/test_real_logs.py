@@ -161,6 +161,17 @@ SAID = {
         ("1331eab49739", "unnamed", 2, None, "unparsed"),
         ("1331eab49739", "unnamed", 0, None, "unparsed"),
     ],
+    "evalassist-1.0.5-api.json": [
+        ("abd37a906ef8", "unnamed", 0, "Yes", None),
+        ("abd37a906ef8", "unnamed", 1, "Yes", None),
+        ("abd37a906ef8", "unnamed", 2, "No", None),
+        ("153b44f60a3a", "unnamed", 0, "No", None),
+        ("153b44f60a3a", "unnamed", 1, "No", None),
+        ("153b44f60a3a", "unnamed", 2, "No", None),
+        ("1331eab49739", "unnamed", 0, None, "unparsed"),
+        ("1331eab49739", "unnamed", 1, None, "unparsed"),
+        ("1331eab49739", "unnamed", 2, None, "unparsed"),
+    ],
     "unitxt-1.26.10.json": [
         ("834dd91f300b", "unnamed", 0, "Yes", None),
         ("834dd91f300b", "unnamed", 0, "No", None),
@@ -188,12 +199,22 @@ SAID = {
         ("chatcmpl-2", "unnamed", 0, None, "failed"),
     ],
 }
+PAIRS = ("evalassist-1.0.5-pairs.json", "unitxt-1.26.10-pairs.json")
 EACH = pytest.mark.parametrize("name", SAID)
 quiet = pytest.mark.filterwarnings("ignore::judgerel_ray.core.ReadingWarning")
 
 
 def test_every_log_is_read():
-    assert {file.name for file in LOGS.iterdir()} - {"README.md"} == set(SAID)
+    assert {file.name for file in LOGS.iterdir()} - {"README.md", *PAIRS} == set(SAID)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_pairs_are_known_and_refused(name, tmp_path, capsys):
+    path, out = str(LOGS / name), tmp_path / "log.parquet"
+    assert format_of(path) == name.partition("-")[0]
+    assert main(["import", "auto", path, "--out", str(out)]) == 2
+    assert "judgments of pairs by" in capsys.readouterr().err
+    assert not out.exists()
 
 
 @EACH
