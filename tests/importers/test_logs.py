@@ -367,6 +367,17 @@ def test_what_is_no_log_is_refused(content, problem, tmp_path):
         import_logs("auto", [str(file)])
 
 
+@quiet
+@pytest.mark.parametrize(
+    "log", [("langfuse", "scores.json"), ("biggen", "sample_evals.json"), ("unitxt", "i.json")]
+)
+def test_a_second_document_behind_the_first_is_not_lost(log, written):
+    content = {"langfuse": LANGFUSE, "biggen": BIGGEN, "unitxt": UNITXT}
+    path = written(log, json.dumps(content[log[0]]) + "\n[1]")
+    with pytest.raises(SweepError, match="more stands behind its end"):
+        import_logs(log[0], [path])
+
+
 def test_a_format_is_found_behind_hundreds_of_prompts(tmp_path):
     file = tmp_path / "log.json"
     results = {**PROMPTFOO["results"], "prompts": [{"raw": f"{n}"} for n in range(500)]}
@@ -397,15 +408,17 @@ def test_repeats_that_the_format_hides_are_numbered_and_their_confounding_said(w
     ]
 
 
-@quiet
-def test_scores_of_both_versions_of_langfuse_name_what_was_scored(written):
-    subject = {**langfuse("EVAL", "BOOLEAN", True), "subject": {"kind": "trace", "id": "t"}}
-    del subject["traceId"]
+def test_a_score_of_langfuse_without_what_was_scored_is_refused(written, tmp_path, capsys):
+    """As version 3 of the API gives it where nobody asks for the subject."""
+    score = langfuse("EVAL", "BOOLEAN", True)
+    del score["traceId"]
     log = ("langfuse", "scores.json")
-    found = import_logs("auto", [written(log, {"data": [langfuse("EVAL", "BOOLEAN", 1), subject]})])
-    assert found.select("item_id", "verdict", "replication").rows() == [
-        ("t", "pass", 0), ("t", "pass", 1)
-    ]  # fmt: skip
+    path = written(log, {"data": [langfuse("EVAL", "BOOLEAN", 1), score]})
+    assert main(["import", "auto", path, "--out", str(tmp_path / "j.parquet")]) == 2
+    assert capsys.readouterr().err == (
+        f"judgerel: the score does not say what was scored [file={path}, record=2]. "
+        "Try: ask for it: /api/public/v3/scores?fields=details,subject\n"
+    )
 
 
 @quiet
@@ -436,6 +449,19 @@ def test_both_orders_of_a_pair_are_one_unit_with_the_place_that_won(written):
     assert found.select("item_id", "option_order", "label").rows() == [
         ("81", 0, "A"), ("81", 1, "B"), ("82", 0, None), ("82", 1, None)
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("second", "n"), [("no", 2), ("yes", None)])
+@pytest.mark.filterwarnings("ignore:recorded by the tool")
+def test_two_predictions_of_unitxt_on_one_question_are_two_answers(written, second, n):
+    judged = [{**UNITXT[0], "prediction": one} for one in ("yes", second)]
+    path = written(("unitxt", "instances.json"), judged)
+    if n is None:
+        assert "n_answers" not in import_logs("auto", [path]).columns
+        return
+    with pytest.warns(ReadingWarning, match="hold another answer each time"):
+        found = import_logs("auto", [path])
+    assert found["n_answers"].to_list() == [n] * 4
 
 
 @quiet

@@ -17,6 +17,14 @@ EVENTS = [
     ("chatcmpl-2", "unnamed", 0, "not_relevant", None),
     ("chatcmpl-2", "unnamed", 1, None, "failed"),
 ]
+SCORES = [
+    ("trace-1", "unnamed", 0, "pass", None),
+    ("trace-1", "unnamed", 1, "fail", None),
+    ("trace-2:obs-1", "unnamed", 0, "polite", None),
+    ("trace-2:obs-1", "unnamed", 0, "0.75", None),
+    ("trace-1", "people", 0, "fail", None),
+    ("session-1", "api", 0, "rude", None),
+]
 SAID = {
     "inspect-0.3.285.eval": [
         ("capital", "mockllm/grader", 0, "partial", None),
@@ -153,6 +161,17 @@ SAID = {
         ("1331eab49739", "unnamed", 2, None, "unparsed"),
         ("1331eab49739", "unnamed", 0, None, "unparsed"),
     ],
+    "evalassist-1.0.5-api.json": [
+        ("abd37a906ef8", "unnamed", 0, "Yes", None),
+        ("abd37a906ef8", "unnamed", 1, "Yes", None),
+        ("abd37a906ef8", "unnamed", 2, "No", None),
+        ("153b44f60a3a", "unnamed", 0, "No", None),
+        ("153b44f60a3a", "unnamed", 1, "No", None),
+        ("153b44f60a3a", "unnamed", 2, "No", None),
+        ("1331eab49739", "unnamed", 0, None, "unparsed"),
+        ("1331eab49739", "unnamed", 1, None, "unparsed"),
+        ("1331eab49739", "unnamed", 2, None, "unparsed"),
+    ],
     "unitxt-1.26.10.json": [
         ("834dd91f300b", "unnamed", 0, "Yes", None),
         ("834dd91f300b", "unnamed", 0, "No", None),
@@ -161,15 +180,41 @@ SAID = {
         ("279b266b9bce", "unnamed", 0, None, "unparsed"),
         ("279b266b9bce", "unnamed", 0, None, "unparsed"),
     ],
+    "langfuse-3.15.0-v2.json": SCORES,
+    "langfuse-5.0.4-v3.json": SCORES,
     "opentelemetry-1.45.2-logs.jsonl": EVENTS,
     "opentelemetry-1.45.2-spans.jsonl": EVENTS,
+    "opentelemetry-1.45.2-spans-console.json": EVENTS,
+    "opentelemetry-1.38.0-azure.json": [
+        ("resp-1", "unnamed", 0, "pass", None),
+        ("resp-1", "unnamed", 1, "fail", None),
+        ("resp-2", "unnamed", 0, "fail", None),
+        ("resp-3", "unnamed", 0, None, "failed"),
+        ("resp-4", "unnamed", 0, None, "failed"),
+    ],
+    "opentelemetry-1.38.0-splunk.json": [
+        ("chatcmpl-1", "unnamed", 0, "Pass", None),
+        ("chatcmpl-1", "unnamed", 0, "0.0", None),
+        ("chatcmpl-2", "unnamed", 0, "Fail", None),
+        ("chatcmpl-2", "unnamed", 0, None, "failed"),
+    ],
 }
+PAIRS = ("evalassist-1.0.5-pairs.json", "unitxt-1.26.10-pairs.json")
 EACH = pytest.mark.parametrize("name", SAID)
 quiet = pytest.mark.filterwarnings("ignore::judgerel_ray.core.ReadingWarning")
 
 
 def test_every_log_is_read():
-    assert {file.name for file in LOGS.iterdir()} - {"README.md"} == set(SAID)
+    assert {file.name for file in LOGS.iterdir()} - {"README.md", *PAIRS} == set(SAID)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_pairs_are_known_and_refused(name, tmp_path, capsys):
+    path, out = str(LOGS / name), tmp_path / "log.parquet"
+    assert format_of(path) == name.partition("-")[0]
+    assert main(["import", "auto", path, "--out", str(out)]) == 2
+    assert "judgments of pairs by" in capsys.readouterr().err
+    assert not out.exists()
 
 
 @EACH

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
-from judgerel_ray.core import Outcome
+from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.importers.logs.reading import Path, Sight, mapping, records, sight
 from judgerel_ray.importers.logs.row import (
     PEOPLE,
@@ -150,6 +150,9 @@ def _valued(value: object, row: Mapping[str, object], name: str | None) -> Itera
     yield Row(**{**row, **stated, "criterion": name})  # type: ignore[arg-type]
 
 
+_REMARKS = frozenset({"TEXT", "CORRECTION"})
+
+
 def _scores(seen: Sight) -> Path:
     return ("data",) if seen.kind == "document" else ()
 
@@ -159,29 +162,44 @@ def _langfuse_known(seen: Sight) -> bool:
 
 
 def _langfuse(path: str) -> Iterator[Row]:
-    """Judgments of exported scores, as Langfuse's ``/api/public/v2/scores`` gives them.
+    """Judgments of exported scores, as ``/api/public/v2/scores`` or ``v3`` of Langfuse gives them.
 
     ``ANNOTATION`` is people; ``EVAL`` a judge whose model the score does not name; ``API`` what a
-    program sent, called ``api``.
+    program sent, called ``api``. A boolean is its value, for version 2 alone has words beside it.
+    ``TEXT`` and ``CORRECTION`` are remarks and no verdicts: left out.
+
+    Raises
+    ------
+    SweepError
+        If a score does not say what was scored, which version 3 leaves out unless it is asked.
     """
-    for _, found in records(path, _scores(sight(path))):
+    for place, found in records(path, _scores(sight(path))):
         one = mapping(found)
-        source = str(one.get("source")).upper()
-        # What is scored is a subject since version 3 of the API, three fields before.
-        where = [one.get(name) for name in ("traceId", "observationId", "sessionId")]
-        where.append(mapping(one.get("subject")).get("id"))
+        source, kind = (str(one.get(name)).upper() for name in ("source", "dataType"))
+        if kind in _REMARKS:
+            continue
+        # What is scored is a subject since version 3 of the API, four fields before.
+        where = [
+            one.get(name) for name in ("traceId", "observationId", "sessionId", "datasetRunId")
+        ]
+        where += [mapping(one.get("subject")).get(name) for name in ("traceId", "id")]
         item = ":".join(str(part) for part in where if part)
-        numeric = str(one.get("dataType")).upper() == "NUMERIC"
-        value = one.get("value")
-        words = text(one.get("stringValue"))
-        if words is None and not numeric and value is not None:
-            words = passed(bool(value)) if one.get("dataType") == "BOOLEAN" else text(value)
+        if not item:
+            raise SweepError(
+                "the score does not say what was scored",
+                where={"file": path, "record": place},
+                hint="ask for it: /api/public/v3/scores?fields=details,subject",
+            )
+        value, words = one.get("value"), text(one.get("stringValue"))
+        verdict = None if kind == "NUMERIC" else words or text(value)
+        if kind == "BOOLEAN" and value is not None:
+            verdict = passed(bool(value))
         yield Row(
             judge={"ANNOTATION": PEOPLE, "API": "api"}.get(source, UNNAMED),
-            item_id=item or str(one.get("id")),
+            item_id=item,
             criterion=text(one.get("name")),
-            verdict=None if numeric else words,
-            score=number(value) if numeric else None,
+            verdict=verdict,
+            score=number(value) if kind == "NUMERIC" else None,
             reply=text(one.get("comment")),
         )
 
@@ -191,61 +209,69 @@ _GROUPS = (("resourceLogs", "scopeLogs", "logRecords"), ("resourceSpans", "scope
 
 
 def _otel_known(seen: Sight) -> bool:
-    lists = {path[0] for path in seen.first if path} | seen.record().keys()
-    return bool(lists & {group[0] for group in _GROUPS}) or _event(seen.record()) == _EVENT
+    record = seen.record()
+    lists = {path[0] for path in seen.first if path} | record.keys()
+    console = {"trace_id", "span_id"} <= {**record, **mapping(record.get("context"))}.keys()
+    return bool(lists & {group[0] for group in _GROUPS}) or console or _event(record) == _EVENT
 
 
 def _event(record: Mapping[str, object]) -> object:
-    """The name of an event."""
-    return record.get("eventName") or record.get("event_name") or record.get("name")
+    """The name of an event, an attribute before SDK 1.39."""
+    named = record.get("eventName") or record.get("event_name")
+    return named or _attributes(record.get("attributes")).get("event.name") or record.get("name")
 
 
 def _otel(path: str) -> Iterator[Row]:
-    """Judgments of events ``gen_ai.evaluation.result``, of OTLP as JSON or one event a line.
+    """Judgments of events ``gen_ai.evaluation.result``: OTLP as JSON, one event a line, consoles.
 
     Read from the semantic conventions of OpenTelemetry for generative AI: ``score.label`` is a
     verdict and ``score.value`` a score, ``error.type`` says that there is neither. The evaluator
-    has no attribute of its own. What is judged is the response, else the span.
+    has no attribute of its own. What is judged is the response, else the span. Splunk's emitter
+    labels ``unknown`` what its evaluator did not label: no verdict.
     """
     seen = sight(path)
     at = [group[:1] for group in _GROUPS if group[:1] in seen.first]
-    if seen.kind != "document":
-        found: Iterable[tuple[object, object]] = records(path)
-    elif at:
+    found: Iterable[tuple[object, object]] = records(path)
+    if seen.kind == "document" and at:
         found = ((n, {one[0]: [part]}) for one in at for n, part in records(path, one))
-    else:
-        found = [(1, dict(seen.first))]
     for _, record in found:
         for event in _events(mapping(record)):
             stated = _attributes(event.get("attributes"))
-            item = stated.get("gen_ai.response.id") or event.get("spanId") or event.get("traceId")
             failed = stated.get("error.type") is not None
+            label = text(stated.get("gen_ai.evaluation.score.label"))
+            if label == "unknown" and stated.get("gen_ai.operation.name") == "evaluation":
+                label = None
             yield Row(
-                item_id=text(item) or "",
+                item_id=text(stated.get("gen_ai.response.id")) or _place(event),
                 criterion=text(stated.get("gen_ai.evaluation.name")),
-                verdict=None if failed else text(stated.get("gen_ai.evaluation.score.label")),
+                verdict=None if failed else label,
                 score=None if failed else number(stated.get("gen_ai.evaluation.score.value")),
                 outcome=Outcome.FAILED if failed else None,
                 reply=text(stated.get("gen_ai.evaluation.explanation")),
             )
 
 
+def _place(record: Mapping[str, object]) -> str:
+    """The span of a record, else its trace; ids of zeros alone are none."""
+    found = {**record, **mapping(record.get("context"))}
+    ids = (text(found.get(name)) or "" for name in ("spanId", "span_id", "traceId", "trace_id"))
+    return next((one for one in ids if one.strip("0x")), "")
+
+
 def _events(record: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
-    """Events of evaluation in a record of OTLP, or the record that is one."""
-    if _event(record) == _EVENT:
-        yield record
-    for outer, scope, inner in _GROUPS:
-        for one in chain.from_iterable(
-            _maps(within.get(inner))
-            for group in _maps(record.get(outer))
-            for within in _maps(group.get(scope))
-        ):
-            if _event(one) == _EVENT:
-                yield one
-            place = {name: one.get(name) for name in ("spanId", "traceId")}
-            yield from (
-                {**place, **event} for event in _maps(one.get("events")) if _event(event) == _EVENT
-            )
+    """Events of evaluation in a record of OTLP, or in the span or record that is one."""
+    held = (
+        _maps(within.get(inner))
+        for outer, scope, inner in _GROUPS
+        for group in _maps(record.get(outer))
+        for within in _maps(group.get(scope))
+    )
+    for one in chain([record], chain.from_iterable(held)):
+        if _event(one) == _EVENT:
+            yield one
+        for event in _maps(one.get("events")):
+            if _event(event) == _EVENT:
+                yield {**event, "spanId": _place(one)}
 
 
 def _maps(value: object) -> Iterator[Mapping[str, object]]:

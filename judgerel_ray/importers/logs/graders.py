@@ -174,6 +174,7 @@ def _unitxt(path: str) -> Iterator[Row]:
                 yield Row(
                     item_id=item, criterion=base, option_order=order, reply=reply,
                     verdict=None if forced else option, question=text(record.get("source")),
+                    answer=text(record.get("prediction")),
                     outcome=Outcome.UNPARSED if forced else None,
                 )  # fmt: skip
 
@@ -187,15 +188,20 @@ def _evalassist_at(seen: Sight) -> Path:
     return ("results",) if seen.kind == "document" else ()
 
 
+def _result(record: Mapping[str, object]) -> Mapping[str, object]:
+    """The result, which the API puts beside its ``id``."""
+    return mapping(record.get("result")) or record
+
+
 def _evalassist_known(seen: Sight) -> bool:
-    record = seen.record(*_evalassist_at(seen))
+    record = _result(seen.record(*_evalassist_at(seen)))
     return {"selected_option", "criteria", "instance"} <= record.keys() or (
         "per_system_results" in record
     )
 
 
 def _evalassist(path: str) -> Iterator[Row]:
-    """Judgments of direct results of EvalAssist at 5a1bd42 and 1.0.5.
+    """Judgments of direct results of EvalAssist at 5a1bd42 and 1.0.5, of Python or ``/evaluate/``.
 
     ``self_consistency.selected_options`` are replications. Where ``generation_failed`` the option
     recorded was drawn at random: it is no verdict. That is recorded of one replication alone, the
@@ -208,7 +214,7 @@ def _evalassist(path: str) -> Iterator[Row]:
         If they are judgments of pairs, which are not read.
     """
     for place, found in records(path, _evalassist_at(sight(path))):
-        one = mapping(found)
+        one = _result(mapping(found))
         if "per_system_results" in one:
             raise SweepError(
                 "judgments of pairs by EvalAssist are not read",

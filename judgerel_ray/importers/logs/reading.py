@@ -99,6 +99,7 @@ def records(path: str, at: Path = (), *, depth: int = 2) -> Iterator[tuple[objec
         else:
             found = cursor.elements()
         yield from enumerate(found, start=1)
+        cursor.end()
 
 
 def values(path: str, *, depth: int = 2) -> Iterator[tuple[Path, object]]:
@@ -112,6 +113,7 @@ def values(path: str, *, depth: int = 2) -> Iterator[tuple[Path, object]]:
     with _opened(path) as (kind, cursor):
         if kind == "document":
             yield from ((where, one) for where, one, inside in cursor.walk(depth) if not inside)
+            cursor.end()
 
 
 def sight(path: str) -> Sight:
@@ -229,14 +231,12 @@ class _Cursor:
                 return ""
 
     def has_lines(self) -> bool:
-        """Whether another object begins in the line after the first."""
-        first, _, rest = self.text[self._at :].partition("\n")
-        if not rest.lstrip().startswith("{"):
-            return False
+        """Whether another object begins behind the first."""
         try:
-            return isinstance(_DECODER.decode(first), dict)
+            _, end = _DECODER.raw_decode(self.text, self._at)
         except (ValueError, RecursionError):
             return False
+        return self.text[end:].lstrip().startswith("{")
 
     def lines(self) -> Iterator[object]:
         """Every value, one behind the other."""
@@ -275,6 +275,11 @@ class _Cursor:
             if self.peek() != "}":
                 self._take(",")
         self._at += 1
+
+    def end(self) -> None:
+        """Refuse what stands behind the list or document: a second one would be lost."""
+        if self.peek():
+            raise self._wrong("more stands behind its end")
 
     def _take(self, sign: str) -> None:
         """Go behind a sign that must be there."""
