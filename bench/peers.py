@@ -10,8 +10,8 @@ what it is for (temperature 0 once, replies ended at their verdict), and the oth
 can be told row by row; ``ray-data-stopped`` is told by hand to stop there too.
 
 Every arm starts its engine first, which is left out. CPU seconds are those of the whole tree of
-processes, sampled from outside. A ratio is the raw arm's cost of a request over the arm's, of the
-same round; the median over rounds counts.
+processes, sampled from outside. A ratio is the raw arm's cost over the arm's, of the same round:
+of a request in case ``equal``, of the whole in case ``sweep``; the median over rounds counts.
 """
 
 from __future__ import annotations
@@ -73,8 +73,9 @@ class Cell:
         """vLLM's parameters of one reply."""
         made: dict[str, Any] = {"temperature": self.temperature, "max_tokens": self.max_tokens}
         made["top_k"] = self.top_k
-        if self.temperature:
-            made["seed"] = self.seed + replication
+        # At temperature 0 too, where it says nothing: in a batch in which some rows have no seed
+        # Ray Data hands the others on as floats, which end vLLM's output thread, and it waits.
+        made["seed"] = self.seed + replication
         if self.stop:
             made |= {"stop": list(self.stop), "include_stop_str_in_output": True}
         return made
@@ -127,8 +128,13 @@ def cpu_between(samples: Sequence[tuple[float, float]], began: float, ended: flo
     return at(ended) - at(began)
 
 
-def ratios(rounds: Sequence[Sequence[Cost]], anchor: str = "raw") -> dict[str, tuple[float, float]]:
-    """Medians over rounds of the anchor's CPU and wall seconds a request over each arm's."""
+def ratios(
+    rounds: Sequence[Sequence[Cost]], anchor: str = "raw", *, whole: bool = False
+) -> dict[str, tuple[float, float]]:
+    """Medians over rounds of the anchor's CPU and wall seconds over each arm's.
+
+    Seconds of a request, or of the `whole` work: what an arm need not ask is its gain there.
+    """
     paired: dict[str, list[tuple[float, float]]] = {}
     for costs in rounds:
         by_arm = {cost.arm: cost for cost in costs}
@@ -136,7 +142,7 @@ def ratios(rounds: Sequence[Sequence[Cost]], anchor: str = "raw") -> dict[str, t
             continue
         base = by_arm[anchor]
         for arm, cost in by_arm.items():
-            more = cost.requests / base.requests
+            more = 1.0 if whole else cost.requests / base.requests
             paired.setdefault(arm, []).append(
                 (more * base.cpu / cost.cpu, more * base.wall / cost.wall)
             )
@@ -272,7 +278,7 @@ def main() -> None:
                 print(say(costs[-1]), flush=True)
             rounds.append(costs)
     print(f"load average {os.getloadavg()[0]:.1f}; ratios to raw, by CPU and by wall:")
-    for arm, (cpu, wall) in ratios(rounds).items():
+    for arm, (cpu, wall) in ratios(rounds, whole=options.case == "sweep").items():
         print(f"{arm:17s} {cpu:5.2f} {wall:5.2f}  {ARMS[arm]}")
 
 

@@ -50,11 +50,11 @@ def test_every_arm_owes_the_same_replies():
     assert len(raw_calls("per-temperature", peers)) == 3
 
 
-def test_a_greedy_reply_is_asked_for_alone_and_without_a_seed():
+def test_a_greedy_reply_is_asked_for_alone():
     greedy = [(cell, n) for call in raw_calls("raw", for_peers(cells(), stopped=False))
               for cell, _, n in call if not cell.temperature]  # fmt: skip
     assert len(greedy) == 10
-    assert all(n == 1 and "seed" not in cell.sampling() for cell, n in greedy)
+    assert all(n == 1 and cell.sampling()["temperature"] == 0 for cell, n in greedy)
 
 
 def test_only_who_is_told_stops_at_the_verdict():
@@ -84,6 +84,7 @@ def test_ratios_are_medians_of_rounds_and_of_a_request():
         for cpu, wall in ((10.0, 10.0), (5.0, 40.0), (2.5, 5.0))
     ]
     assert ratios(rounds) == {"raw": (1.0, 1.0), "x": (1.0, 1.0)}
+    assert ratios(rounds, whole=True)["x"] == (2.0, 2.0)
     assert ratios([[cost("x", 1, 1.0, 1.0)]]) == {}
 
 
