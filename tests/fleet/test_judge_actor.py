@@ -232,11 +232,11 @@ def test_recall_gives_back_what_was_not_begun(asking, run_here, make_actor_here)
     begin_session(run_here)
     receipt, begun, known = play(story)
     assert known
-    assert begun == asks[:1]
-    assert receipt.withdrawn == tuple(asks[1:])
-    assert receipt.rows == 1
+    assert begun == asks[:2]  # twice what the engine runs at once
+    assert receipt.withdrawn == tuple(asks[2:])
+    assert receipt.rows == 2
     landed = scan_judgments(run_here).collect()
-    assert landed["item_id"].to_list() == ["q0"]
+    assert landed["item_id"].to_list() == ["q0", "q1"]
 
 
 RULE = StoppingRule(delta=0.05, first=3, most=23, step=4)
@@ -464,7 +464,7 @@ def test_in_flight_is_bounded_by_the_engines_sequences(asking, run_here, make_ac
 
     begin_session(run_here)
     in_flight, receipt = play(story)
-    assert in_flight == 20  # 1.1 x 20 = 22 holds four asks of five
+    assert in_flight == 40  # twice what it runs at once: eight asks of five
     assert receipt.rows == 50
 
 
