@@ -50,6 +50,8 @@ class Channel:
     limits: Limits
     limiter: Limiter
     secret: str | None = field(default=None, repr=False)
+    refusal: Failure | None = None
+    """Why the server takes nothing more of this judge; nothing is sent after it."""
 
     async def send(self, body: dict[str, JSON], *, key: str, tokens: int) -> str:
         """Send a request until it is answered, or never will be.
@@ -76,10 +78,15 @@ class Channel:
         permit = await self.limiter.enter(tokens)
         until, n_tries, n_failed = monotonic() + self.limits.deadline, 0, 0
         while True:
+            if self.refusal is not None:  # said while this one waited
+                await self.limiter.leave(permit, 0)
+                raise RequestFailed(self.refusal, n_tries)
             n_tries += 1
             answer = await self._try(body, permit, tokens, until)
             if isinstance(answer, str):
                 return answer
+            if answer.blame is Blame.SETTING:
+                self.refusal = answer
             n_failed += answer.blame is Blame.SERVER
             wait = wait_before(key, n_tries, answer.wait_s)
             over = answer.blame not in _AGAIN or n_failed > self.limits.retries
