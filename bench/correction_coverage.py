@@ -212,8 +212,7 @@ def pairs() -> list[tuple[Cell, Cell]]:
 def budget(cell: Cell, width: float, draws: int, rng: np.random.Generator) -> tuple[float, ...]:
     """Labels asked for a width after a pilot; the width that so many gave, and how often below it.
 
-    Whoever labels as many as a pilot asks for draws them anew: the answer is of no use if it holds
-    for the pilot alone.
+    Labels are drawn anew after the pilot: a budget that holds for the pilot alone is of no use.
     """
     needed, widths, covers = [], [], []
 

@@ -53,9 +53,8 @@ from judgerel_ray.fleet.metrics import record
 from judgerel_ray.store import RunDirectory, land, read_token
 from judgerel_ray.tables import count_outcomes
 
-# An ask makes room when the last of its replies ends. With a tenth more than the engine runs at
-# once, as Ray advises for single requests, 14,400 replies took 793 steps; with twice as much 526.
-# All at once, in one call of LLM.generate, they take 502 (bench/peers.py).
+# An ask makes room only when the last of its replies ends: a tenth more than the engine runs at
+# once, as Ray advises for single requests, left its batch a third empty.
 OVERFILL = 2
 DEFAULT_SEQUENCES = 256
 DEFAULT_TOKENS_EACH = 4096

@@ -50,11 +50,13 @@ def test_every_arm_owes_the_same_replies():
     assert len(raw_calls("per-temperature", peers)) == 3
 
 
-def test_a_greedy_reply_is_asked_for_alone():
+def test_a_greedy_reply_is_asked_for_alone_and_every_reply_has_a_seed():
     greedy = [(cell, n) for call in raw_calls("raw", for_peers(cells(), stopped=False))
               for cell, _, n in call if not cell.temperature]  # fmt: skip
     assert len(greedy) == 10
-    assert all(n == 1 and cell.sampling()["temperature"] == 0 for cell, n in greedy)
+    assert all(n == 1 for _, n in greedy)
+    seeds = [cell.sampling(r).get("seed") for cell, r in rows_of(for_peers(cells(), stopped=False))]
+    assert {type(seed) for seed in seeds} == {int}
 
 
 def test_only_who_is_told_stops_at_the_verdict():
@@ -74,7 +76,7 @@ def test_cpu_between_samples():
     assert cpu_between(samples, 15.0, 30.0) == pytest.approx(10.0)
 
 
-def test_ratios_are_medians_of_rounds_and_of_a_request():
+def test_ratios_are_medians_of_rounds_of_a_request_or_of_the_whole():
     def cost(arm, requests, cpu, wall):
         return Cost(arm=arm, requests=requests, prompt=0, computed=0, least=1, new=0, cpu=cpu,
                     wall=wall, cpu_in_all=0, wall_in_all=0, digest="")  # fmt: skip

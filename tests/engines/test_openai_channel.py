@@ -62,3 +62,42 @@ def test_a_request_that_was_turned_away_took_no_tokens(blame):
 def test_an_answer_counts_what_it_says_it_took():
     assert spent_on('{"usage": {"total_tokens": 12}}') == 12
     assert spent_on("{}") == 90
+
+
+class OneAtATime(Counter):
+    """A limiter of one permit."""
+
+    def __init__(self):
+        super().__init__()
+        self.free = asyncio.Semaphore(1)
+
+    async def enter(self, tokens):
+        await self.free.acquire()
+        return await super().enter(tokens)
+
+    async def leave(self, permit, tokens):
+        await super().leave(permit, tokens)
+        self.free.release()
+        await asyncio.sleep(0)  # one that waits goes on before the one that left
+
+
+def test_what_waited_is_not_sent_to_a_server_that_takes_nothing_more():
+    sent = []
+
+    class Refusing(Channel):
+        async def _once(self, body):
+            sent.append(body["n"])
+            await asyncio.sleep(0)
+            return Failure(blame=Blame.SETTING, message="no money left")
+
+    async def story():
+        limiter = OneAtATime()
+        limits = Limits(timeout=1, retries=0, deadline=1)
+        channel = Refusing(client=None, limits=limits, limiter=limiter)
+        asked = [channel.send({"n": n}, key=str(n), tokens=9) for n in range(3)]
+        return await asyncio.gather(*asked, return_exceptions=True), limiter.left
+
+    failures, left = asyncio.run(story())
+    assert sent == [0]
+    assert [one.failure.message for one in failures] == ["no money left"] * 3
+    assert left == [(1, 0), (2, 0), (3, 0)]

@@ -85,8 +85,6 @@ class Channel:
             answer = await self._try(body, permit, tokens, until)
             if isinstance(answer, str):
                 return answer
-            if answer.blame is Blame.SETTING:
-                self.refusal = answer
             n_failed += answer.blame is Blame.SERVER
             wait = wait_before(key, n_tries, answer.wait_s)
             over = answer.blame not in _AGAIN or n_failed > self.limits.retries
@@ -115,6 +113,8 @@ class Channel:
                 spent = tokens_told(answer, tokens)
             elif answer.blame not in _COUNTED:
                 spent = 0
+            if isinstance(answer, Failure) and answer.blame is Blame.SETTING:
+                self.refusal = answer  # before the permit goes to one that waits
         except TimeoutError:
             answer = Failure(blame=Blame.SERVER, message=f"no answer in {self.limits.timeout:g} s")
         finally:
