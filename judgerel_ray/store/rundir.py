@@ -284,7 +284,7 @@ class RunDirectory:
         -------
         bytes
             `data` itself if it stands, else what another wrote. With a nonce in `data` equality
-            means "mine", whatever the network repeated.
+            means that this call wrote it, whatever the network repeated.
         """
         return data if self.files.create(name, data) else self.files.read(name)
 
