@@ -1,9 +1,11 @@
 """The package beside its peers: the same prompts and seeds, arms in turns, each a process.
 
-    python -m bench.peers [--case equal|sweep] [--rounds 2] [--replications 300]
+    python -m bench.peers [--case equal|ceiling|sweep] [--rounds 2] [--replications 300]
                           [--arms raw judgerel] [--device cpu|cuda] [--model DIR ...]
 
 Case ``equal``: one judge, 16 questions, T = 1, .75, .5; every arm owes the same tokens. Case
+``ceiling``: the same, but replies of 9 tokens may have 480, and the engine's cache holds the
+batch as replies are, not as they might be. Case
 ``sweep``, in the shape of Schroeder and Wood-Doughty (2024): several judges, T = 1, .75, .5, .25
 and 0, each asked R times; replies go on after their verdict for 50 tokens. There judgerel may do
 what it is for (temperature 0 once, replies ended at their verdict), and the others do what they
@@ -47,10 +49,16 @@ ARMS = {
 }
 OF_CASE = {
     "equal": tuple(arm for arm in ARMS if arm != "ray-data-stopped"),
+    "ceiling": ("raw", "judgerel", "ray-data-tuned"),
     "sweep": ("raw", "judgerel", "ray-data-tuned", "ray-data-stopped"),
 }
-TEMPERATURES = {"equal": [1.0, 0.75, 0.5], "sweep": [1.0, 0.75, 0.5, 0.25, 0.0]}
-MAX_TOKENS = {"equal": 24, "sweep": 50}
+TEMPERATURES = {
+    "equal": [1.0, 0.75, 0.5],
+    "ceiling": [1.0, 0.75, 0.5],
+    "sweep": [1.0, 0.75, 0.5, 0.25, 0.0],
+}
+MAX_TOKENS = {"equal": 24, "ceiling": 480, "sweep": 50}
+BLOCKS = 600  # of 32 tokens: 256 replies of two blocks each, and what their prompts share
 SAMPLED_EVERY, GIVEN_UP_AFTER = 0.2, 1200  # seconds
 
 
@@ -157,6 +165,7 @@ def sweep_text(case: str, models: Sequence[Path], *, gpus: int, replications: in
     judges = [
         f'[[judge]]\nname = "judge-{index}"\nmodel = "{model}"\ngpus = {gpus}\n'
         + "max_model_len = 1024\n"
+        + (f"[judge.engine_options]\nnum_gpu_blocks_override = {BLOCKS}\n" * (case == "ceiling"))
         for index, model in enumerate(models)
     ]
     return (

@@ -44,7 +44,7 @@ from judgerel_ray.fleet.engine_log import (
     own_log,
     own_log_tail,
 )
-from judgerel_ray.fleet.gate import TokenGate
+from judgerel_ray.fleet.gate import Load, TokenGate
 from judgerel_ray.fleet.gathering import all_or_first_error
 from judgerel_ray.fleet.landing import landed_rows, never_sent, read_reply
 from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, GrowingAsk, Lease, Receipt
@@ -54,7 +54,8 @@ from judgerel_ray.store import RunDirectory, land, read_token
 from judgerel_ray.tables import count_outcomes
 
 # An ask makes room only when the last of its replies ends: a tenth more than the engine runs at
-# once, as Ray advises for single requests, left its batch a third empty.
+# once, as Ray advises for single requests, left its batch a third empty. Of the cache, too: a
+# reply that is under way holds half of its tokens on average.
 OVERFILL = 2
 DEFAULT_SEQUENCES = 256
 DEFAULT_TOKENS_EACH = 4096
@@ -130,7 +131,8 @@ class JudgeActor:
             raise _with_log(error, node) from error
         self._facts = dict(asdict(facts))
         sequences = (facts.max_num_seqs or DEFAULT_SEQUENCES) * OVERFILL
-        tokens = facts.kv_tokens or sequences * (facts.max_model_len or DEFAULT_TOKENS_EACH)
+        longest = facts.max_model_len or DEFAULT_TOKENS_EACH
+        tokens = (facts.kv_tokens or 0) * OVERFILL or sequences * longest
         self._gate = TokenGate(tokens=tokens, sequences=sequences)
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         self._facts |= {"node": node, "pid": os.getpid(), "visible_devices": visible}
@@ -227,13 +229,17 @@ class JudgeActor:
         """One ask: refused without engine time, withdrawn, failed, or answered."""
         try:
             prepared = self._engine.prepare(ask.condition)
-            size = prepared.prompt_tokens + ask.n * ask.condition.max_tokens
-            if progress.recalled or not await self._admitted(size, ask.n, progress):
+            most = ask.condition.max_tokens
+            load = Load(prompt=prepared.prompt_tokens, new=ask.n * most, sequences=ask.n)
+            if progress.recalled or not await self._admitted(load, progress):
                 return _Answer(ask)
             try:
-                return _Answer(ask, completions=await self._engine.complete(prepared, ask))
+                completions = await self._engine.complete(prepared, ask)
+                took = [one.completion_tokens for one in completions if one.completion_tokens]
+                self._gate.learn(allowed=most * len(took), taken=sum(took))
+                return _Answer(ask, completions=completions)
             finally:
-                self._gate.leave(tokens=size, sequences=ask.n)
+                self._gate.leave(load)
         except RequestRefused as refusal:
             return _Answer(ask, completions=never_sent(ask, refusal.problem, refusal.where))
         except EngineLost:
@@ -247,16 +253,16 @@ class JudgeActor:
             message = f"{type(error).__name__}: {error}"
             return _Answer(ask, failure=FailedAsk(ask=ask, kind="defect", message=message))
 
-    async def _admitted(self, tokens: int, sequences: int, progress: _Progress) -> bool:
+    async def _admitted(self, load: Load, progress: _Progress) -> bool:
         """Wait at the gate; False where the lease was recalled first."""
-        entering = asyncio.ensure_future(self._gate.enter(tokens=tokens, sequences=sequences))
+        entering = asyncio.ensure_future(self._gate.enter(load))
         progress.waiting.add(entering)
         try:
             await entering
         except asyncio.CancelledError:
             # Cancelled after it was let in: nobody else would give the room back.
             if entering.done() and not entering.cancelled():
-                self._gate.leave(tokens=tokens, sequences=sequences)
+                self._gate.leave(load)
                 raise
             if progress.recalled:
                 return False

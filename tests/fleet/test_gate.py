@@ -6,7 +6,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.fleet.gate import TokenGate
+from judgerel_ray.fleet.gate import Load, TokenGate
 
 NAMES = 1000  # sizes are multiples of it, with the name of who asks added
 TOKENS, SEQUENCES = 100 * NAMES, 6
@@ -18,6 +18,11 @@ async def turns(n: int = 5) -> None:
         await asyncio.sleep(0)
 
 
+def load_of(tokens: int, sequences: int) -> Load:
+    """Return what an ask of so many tokens lays upon an engine, a third of them its prompt."""
+    return Load(prompt=tokens // 3, new=tokens - tokens // 3, sequences=sequences)
+
+
 class ToldGate(TokenGate):
     """A gate that notes in which order it lets in; who is let in may get to run a step later."""
 
@@ -25,9 +30,10 @@ class ToldGate(TokenGate):
         super().__init__(tokens=tokens, sequences=sequences)
         self.let_in: list[int] = []
 
-    def _take(self, tokens: int, sequences: int) -> None:
-        super()._take(tokens, sequences)
-        self.let_in.append(tokens % NAMES)
+    def _count(self, load: Load, sign: int) -> None:
+        super()._count(load, sign)
+        if sign == 1:
+            self.let_in.append((load.prompt + load.new) % NAMES)
 
 
 class Crowd:
@@ -44,14 +50,14 @@ class Crowd:
         self.tasks[name] = asyncio.ensure_future(self._visit(name, tokens, sequences))
 
     async def _visit(self, name: int, tokens: int, sequences: int) -> None:
-        await self.gate.enter(tokens=tokens, sequences=sequences)
+        await self.gate.enter(load_of(tokens, sequences))
         self.inside[name] = (tokens, sequences)
         self.entered.append(name)
         self._check()
 
     def leave(self, name: int) -> None:
         tokens, sequences = self.inside.pop(name)
-        self.gate.leave(tokens=tokens, sequences=sequences)
+        self.gate.leave(load_of(tokens, sequences))
 
     def _check(self) -> None:
         tokens = sum(size[0] for size in self.inside.values())
@@ -88,8 +94,8 @@ def test_bounds_and_order_hold_and_cancelling_leaks_nothing(seed):
         # A gate that leaked would not let these two in side by side.
         for name in list(crowd.inside):
             crowd.leave(name)
-        await asyncio.wait_for(crowd.gate.enter(tokens=TOKENS - 1, sequences=SEQUENCES - 1), 5)
-        await asyncio.wait_for(crowd.gate.enter(tokens=1, sequences=1), 5)
+        await asyncio.wait_for(crowd.gate.enter(load_of(TOKENS - 1, SEQUENCES - 1)), 5)
+        await asyncio.wait_for(crowd.gate.enter(load_of(1, 1)), 5)
         return crowd, order
 
     crowd, order = asyncio.run(play())
@@ -160,3 +166,32 @@ def test_a_cancelled_one_at_the_head_does_not_hold_up_those_behind_that_fit():
         return crowd.entered
 
     assert asyncio.run(play()) == [0, 2]
+
+
+def test_replies_shorter_than_they_may_be_make_room_for_those_that_wait():
+    """New tokens count in full until replies have told what share of them they take."""
+    asks = [Load(prompt=10, new=100, sequences=1) for _ in range(20)]
+
+    async def play() -> list[int]:
+        gate = TokenGate(tokens=220, sequences=100)
+        inside = 0
+
+        async def visit(load: Load) -> None:
+            nonlocal inside
+            await gate.enter(load)
+            inside += 1
+
+        visits = [asyncio.ensure_future(visit(load)) for load in asks]
+        await turns()
+        counts = [inside]
+        for taken in (10, 190):  # a tenth of what they may take; then all but as much
+            gate.learn(allowed=100 if taken == 10 else 300, taken=taken)
+            gate.leave(asks[0])
+            await turns()
+            counts.append(inside)
+        for waits in visits:
+            waits.cancel()
+        return counts
+
+    # 220 = 2 x (10 + 100); 11 x (10 + .1 x 100); then half of 100 each: nobody more.
+    assert asyncio.run(play()) == [2, 12, 12]

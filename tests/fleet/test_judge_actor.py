@@ -39,9 +39,9 @@ def lease_of(asks: Sequence[Ask], lease: int = 1, attempt: int = 1) -> Lease:
 class HeldEngine:
     """An engine that answers a request when it is told to, and takes one sequence at a time."""
 
-    def __init__(self, inner, max_num_seqs: int = 1) -> None:
+    def __init__(self, inner, max_num_seqs: int = 1, kv_tokens: int | None = None) -> None:
         self.inner = inner
-        self.max_num_seqs = max_num_seqs
+        self.bounds = {"max_num_seqs": max_num_seqs, "kv_tokens": kv_tokens}
         self.asked: list[Ask] = []
         self.go = asyncio.Event()
         self.problems: dict[str, BaseException] = {}
@@ -50,7 +50,7 @@ class HeldEngine:
     async def start(self) -> EngineFacts:
         facts = await self.inner.start()
         values = {name: getattr(facts, name) for name in facts.__slots__}
-        return EngineFacts(**{**values, "max_num_seqs": self.max_num_seqs})
+        return EngineFacts(**{**values, **self.bounds})
 
     def prepare(self, condition) -> Prepared:
         if condition.item_id in self.unprepared:
@@ -71,8 +71,8 @@ class HeldEngine:
         await self.inner.stop()
 
 
-def held(actor: JudgeActor, max_num_seqs: int = 1) -> HeldEngine:
-    engine = HeldEngine(actor._engine, max_num_seqs)
+def held(actor: JudgeActor, max_num_seqs: int = 1, kv_tokens: int | None = None) -> HeldEngine:
+    engine = HeldEngine(actor._engine, max_num_seqs, kv_tokens)
     actor._engine = engine
     return engine
 
@@ -343,6 +343,36 @@ def test_a_lease_recalled_before_any_of_it_began_comes_back_at_once(asking, make
     assert (back.landed, back.rows, len(back.withdrawn)) == (True, 0, 1)
     assert back.tokens == TokenCounts()
     assert landed.rows == judge_actor.OVERFILL
+
+
+def test_replies_shorter_than_they_may_be_let_more_asks_in(asking, run_here, make_actor_here):
+    """First what replies may take has to fit the cache twice over, then what they do take."""
+    asks = [asking.ask(f"q{n}", max_tokens=400) for n in range(40)]
+    condition = asks[0].condition
+
+    async def story() -> tuple[int, int]:
+        actor = make_actor_here()
+        inner = actor._engine
+        await inner.start()
+        prompt = inner.prepare(condition).prompt_tokens
+        engine = held(actor, 100, kv_tokens=2 * (prompt + condition.max_tokens))
+        await actor.start()
+        running = asyncio.ensure_future(actor.run(lease_of(asks)))
+        await turns()
+        at_first = len(engine.asked)
+        engine.go.set()
+        await turns(2)  # the first asks end, and those after them are let in
+        engine.go.clear()
+        await turns()
+        later = len(engine.asked) - at_first
+        engine.go.set()
+        assert (await running).rows == 40
+        return at_first, later
+
+    begin_session(run_here)
+    at_first, later = play(story)
+    assert at_first == 2 * judge_actor.OVERFILL
+    assert later > 2 * at_first
 
 
 def test_an_actor_says_whether_its_engine_is_there(make_actor_here):

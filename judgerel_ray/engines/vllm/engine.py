@@ -108,7 +108,10 @@ class VllmEngine:
         Effects: sets environment variables (see ``environment``), starts child processes, holds
         the event loop until the model is loaded: vLLM ties its sockets to the loop it starts on.
         """
+        from vllm.envs import disable_envs_cache, enable_envs_cache
+
         began, others = monotonic(), active_children()
+        disable_envs_cache()  # of an engine that ran here before
         os.environ.update(environment(self.spec, os.environ))
         try:
             tokenizer = _load_tokenizer(self.spec)
@@ -132,6 +135,7 @@ class VllmEngine:
             seconds=monotonic() - began,
         )
         self._max_model_len = facts.max_model_len or 0
+        enable_envs_cache()  # else read anew for every reply of every step; the core does it too
         return facts
 
     def prepare(self, condition: Condition) -> Prepared:
@@ -270,14 +274,18 @@ def _start_engine(
 
 
 def _stat_logger(count: Callable[[TokenCounts], None]) -> Any:
-    """Make a statistics sink that hands on each step's tokens."""
-    from vllm.v1.metrics.loggers import StatLoggerBase
+    """Make a statistics sink that hands on each step's tokens.
 
-    class Counter(StatLoggerBase):  # type: ignore[misc]
-        """Adds each step's tokens."""
+    It stands in for vLLM's own Prometheus sink, which nobody reads in an actor and which works
+    for every request of every step: vLLM adds its own unless it is given one of that class.
+    """
+    from vllm.v1.metrics.loggers import PrometheusStatLogger
 
-        def __init__(self, vllm_config: object, engine_index: int = 0) -> None:
-            del vllm_config, engine_index
+    class Counter(PrometheusStatLogger):  # type: ignore[misc]
+        """Adds each step's tokens; makes and keeps no metric."""
+
+        def __init__(self, vllm_config: object, engine_indexes: object = None) -> None:
+            del vllm_config, engine_indexes
 
         def record(self, scheduler_stats: object, iteration_stats: Any, **rest: object) -> None:
             """Count one step: prompts whose prefill it finished, and new tokens."""
@@ -290,6 +298,12 @@ def _stat_logger(count: Callable[[TokenCounts], None]) -> Any:
 
         def log_engine_initialized(self) -> None:
             """Nothing to say."""
+
+        def record_sleep_state(self, sleep: int = 0, level: int = 0) -> None:
+            """Nothing to keep."""
+
+        def record_admission_rejection(self, reason: str) -> None:
+            """Nothing to keep."""
 
     return Counter
 
