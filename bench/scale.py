@@ -45,9 +45,8 @@ from rich.console import Console
 
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
-from judgerel_ray.asking.run.pending import Owing
+from judgerel_ray.asking.run.pending import Owing, Unwriting
 from judgerel_ray.asking.run.running import run_sweep
-from judgerel_ray.asking.run.unwriting import Unwriting
 from judgerel_ray.config import load_sweep
 from judgerel_ray.core import TokenCounts
 from judgerel_ray.fleet import (

@@ -178,7 +178,7 @@ def run(sweep: Sweep | str | PathLike[str], asked: RunRequest) -> pl.DataFrame:
     184
     """
     loaded = _loaded(sweep)
-    from judgerel_ray.asking.run.calling import judgments_of
+    from judgerel_ray.asking.run.running import judgments_of
 
     return judgments_of(loaded, str(asked.out), address=asked.address, ask_lost=asked.ask_lost)
 
@@ -242,7 +242,7 @@ def exact(sweep: Sweep | str | PathLike[str], asked: ExactRequest) -> pl.DataFra
     ['exact', 'exact', 'exact', 'exact', 'exact', 'exact', 'exact', 'exact']
     """
     loaded = _loaded(sweep)
-    from judgerel_ray.asking.run.calling import judgments_of
+    from judgerel_ray.asking.run.running import judgments_of
     from judgerel_ray.config import as_exact
 
     return judgments_of(as_exact(loaded), str(asked.out), address=asked.address)

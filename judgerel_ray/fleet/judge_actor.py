@@ -18,9 +18,10 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from judgerel_ray.config import Prices
 from judgerel_ray.core import (
@@ -45,13 +46,35 @@ from judgerel_ray.fleet.engine_log import (
     own_log_tail,
 )
 from judgerel_ray.fleet.gate import Load, TokenGate
-from judgerel_ray.fleet.gathering import all_or_first_error
 from judgerel_ray.fleet.landing import landed_rows, never_sent, read_reply
 from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, GrowingAsk, Lease, Receipt
 from judgerel_ray.fleet.limiting import Share, seen_backends, share_limits
-from judgerel_ray.fleet.metrics import record
+from judgerel_ray.fleet.telemetry import record
 from judgerel_ray.store import RunDirectory, land, read_token
 from judgerel_ray.tables import count_outcomes
+
+T = TypeVar("T")
+
+
+async def all_or_first_error(makers: list[Callable[[], Awaitable[T]]]) -> list[T]:
+    """Run all together; when one raises, cancel the rest before raising it.
+
+    Examples
+    --------
+    >>> async def one():
+    ...     return 1
+    >>> asyncio.run(all_or_first_error([one, one]))
+    [1, 1]
+    """
+    tasks = [asyncio.ensure_future(maker()) for maker in makers]
+    try:
+        return list(await asyncio.gather(*tasks))
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+
 
 # An ask makes room only when the last of its replies ends: a tenth more than the engine runs at
 # once, as Ray advises for single requests, left its batch a third empty. Of the cache, too: a

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgerel_ray import store
-from judgerel_ray.fleet import cluster, metrics, pool, spans
+from judgerel_ray.fleet import cluster, pool, telemetry
 from judgerel_ray.fleet.board import Board
 from judgerel_ray.fleet.cluster import ActorHandle, Capacity
 from judgerel_ray.fleet.limiting import Providers
@@ -60,6 +60,6 @@ class Outside:
     close_lease: Callable[..., store.CommitRecord | None] = store.close_lease
     record_errors: Callable[..., object] = store.record_errors
     is_superseded: Callable[[store.RunDirectory, int], bool] = store.is_superseded
-    record: Callable[[str, str, float], None] = metrics.record
-    span: Callable[..., None] = spans.note
+    record: Callable[[str, str, float], None] = telemetry.record
+    span: Callable[..., None] = telemetry.note
     may_send: Callable[[Mapping[str, JudgePool], Board], bool] = lambda _pools, _board: True

@@ -15,11 +15,11 @@ from judgerel_ray.fleet.board import Board, JudgeState
 from judgerel_ray.fleet.engine_log import loss_line
 from judgerel_ray.fleet.landing import error_rows
 from judgerel_ray.fleet.lease import FailedAsk, Lease, Receipt, Work, item_of, split_ask, written
-from judgerel_ray.fleet.metrics import counts_of
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.placement import Placement
 from judgerel_ray.fleet.pool import Dispatched, JudgePool, Slot
 from judgerel_ray.fleet.retry import Fate, decide, is_loss_of_node, with_nodes_lost
+from judgerel_ray.fleet.telemetry import counts_of
 from judgerel_ray.store import RunDirectory
 
 ERROR_BATCH = 2_000

@@ -9,8 +9,7 @@ from judgerel_ray.store.ledger import JudgeTotals, Ledger, read_ledger
 from judgerel_ray.store.losses import Losses, lost_files, read_whole_ledger
 from judgerel_ray.store.manifest import check_same_sweep, read_manifest, write_manifest, write_own
 from judgerel_ray.store.parts import close_lease, land
-from judgerel_ray.store.ranges import Range
-from judgerel_ray.store.records import CommitRecord
+from judgerel_ray.store.records import CommitRecord, Range
 from judgerel_ray.store.rundir import RunDirectory, judge_folder
 from judgerel_ray.store.scan import (
     CHEAP_COLUMNS,

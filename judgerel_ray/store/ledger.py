@@ -17,12 +17,14 @@ import polars as pl
 from judgerel_ray.core import TokenCounts, request_key
 from judgerel_ray.store.digests import sha256
 from judgerel_ray.store.generations import as_read, older_files, read_generations
-from judgerel_ray.store.ranges import Range, gaps, overlap, union
 from judgerel_ray.store.records import (
     FOLDER,
     CommitRecord,
+    Range,
     SessionRecord,
     end_name,
+    gaps,
+    overlap,
     parse_attempt,
     parse_end,
     parse_session,
@@ -30,6 +32,7 @@ from judgerel_ray.store.records import (
     read_end,
     read_session,
     session_name,
+    union,
 )
 from judgerel_ray.store.rundir import RunDirectory
 from judgerel_ray.tables import count_outcomes

@@ -14,14 +14,15 @@ import polars as pl
 
 from judgerel_ray.core import TableError, TokenCounts, request_key
 from judgerel_ray.store.digests import sections_of, sha256
-from judgerel_ray.store.ranges import Range, union
 from judgerel_ray.store.records import (
     FOLDER,
     CommitRecord,
+    Range,
     attempt_name,
     commit_content,
     read_attempt,
     seal,
+    union,
     unseal,
 )
 from judgerel_ray.store.rundir import RunDirectory, judge_folder

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 import judgerel_ray
-from judgerel_ray.asking.run import calling
+from judgerel_ray.asking.run import running
 from judgerel_ray.asking.run.running import RunSummary
 from judgerel_ray.core import SweepError
 
@@ -19,7 +19,7 @@ def ended(sweep, driver_of, monkeypatch):
     def make(**said):
         values = {"session": 1, "asked": 3, "landed": 3, "owed": 0, "failed": 0, "asked_now": 3}
         summary = RunSummary(run="r", **{**values, "problems": {}, **said})
-        monkeypatch.setattr(calling, "run_sweep", lambda *_, **__: summary)
+        monkeypatch.setattr(running, "run_sweep", lambda *_, **__: summary)
         return driver.resolved.sweep, driver.out
 
     return make

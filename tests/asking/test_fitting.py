@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from judgerel_ray.asking.plan.fitting import prompt_fits
-from judgerel_ray.asking.plan.planning import plan_resolved
+from judgerel_ray.asking.plan.planning import plan_resolved, prompt_fits
 from judgerel_ray.asking.run.pending import NeverSent, Owing
 from judgerel_ray.asking.run.waves import fitting
 from judgerel_ray.core import RequestRefused

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from judgerel_ray.asking.run.pending import Owing
-from judgerel_ray.asking.run.unwriting import Unwriting
+from judgerel_ray.asking.run.pending import Owing, Unwriting
 from judgerel_ray.core import request_key
 from judgerel_ray.design import build_wave, voices_of
 from judgerel_ray.engines import prompt_fit

@@ -15,8 +15,7 @@ from judgerel_ray.fleet import (
     board_line,
     board_table,
 )
-from judgerel_ray.fleet.board import LINE_EVERY_S
-from judgerel_ray.fleet.event_lines import EventLines, display_on
+from judgerel_ray.fleet.board import LINE_EVERY_S, EventLines, display_on
 
 
 def board_of(**judges: JudgeBoard) -> Board:

@@ -11,7 +11,7 @@ import pytest
 
 from judgerel_ray.asking.run.running import run_sweep
 from judgerel_ray.config import load_sweep
-from judgerel_ray.fleet.metrics import COUNTERS, GAUGES, record
+from judgerel_ray.fleet.telemetry import COUNTERS, GAUGES, record
 
 EXPORTED = {*(f"ray_{name}_total" for name in COUNTERS), *(f"ray_{name}" for name in GAUGES)}
 

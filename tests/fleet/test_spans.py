@@ -11,7 +11,7 @@ import pytest
 from judgerel_ray.asking.run.running import run_sweep
 from judgerel_ray.config import load_sweep
 from judgerel_ray.core import SweepError
-from judgerel_ray.fleet.spans import note, traced_run
+from judgerel_ray.fleet.telemetry import note, traced_run
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.store.ranges import gaps, overlap, union
+from judgerel_ray.store.records import gaps, overlap, union
 
 RANGES = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 8)), max_size=8)
 

@@ -1,11 +1,16 @@
-"""Run a sweep, or go on with it: ask what is owed, wave by wave, and land it."""
+"""Run a sweep, or go on with it: ask what is owed, wave by wave, and land it.
+
+A shell learns from the exit code how a run ended; a Python program is warned where rows are owed.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+import polars as pl
 from rich.console import Console
 
 from judgerel_ray.asking.plan.planning import Plan, plan_resolved
@@ -15,7 +20,14 @@ from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
 from judgerel_ray.asking.run.opening import known_judges, open_run
 from judgerel_ray.asking.run.waves import Waves, later_requests
 from judgerel_ray.config import Sweep, parse_sweep
-from judgerel_ray.core import EngineError, JudgeRelError, StoreError, SweepError, printable
+from judgerel_ray.core import (
+    EngineError,
+    JudgeRelError,
+    StoreError,
+    SweepError,
+    UnfinishedRunWarning,
+    printable,
+)
 from judgerel_ray.counting.refusals import Refusals, read_refusals
 from judgerel_ray.fleet import (
     Board,
@@ -27,9 +39,9 @@ from judgerel_ray.fleet import (
     connected,
 )
 from judgerel_ray.fleet.address import probe_cluster
-from judgerel_ray.fleet.event_lines import display_on
+from judgerel_ray.fleet.board import display_on
 from judgerel_ray.fleet.machine import check_gpus, check_keys, check_keys_there
-from judgerel_ray.fleet.spans import traced_run
+from judgerel_ray.fleet.telemetry import traced_run
 from judgerel_ray.store import (
     Ledger,
     RunDirectory,
@@ -39,6 +51,7 @@ from judgerel_ray.store import (
     is_superseded,
     leave_token,
     read_ledger,
+    scan_judgments,
 )
 from judgerel_ray.store.outputs import missing_folder, refuse_inside_run
 
@@ -279,3 +292,26 @@ def _raise_if_none_could_answer(pools: Mapping[str, JudgePool], board: Board, pl
         if isinstance(first, JudgeRelError):
             raise first
         raise SweepError(str(first))
+
+
+CALLER = 4
+"""Frames from the warning to the line that called ``judgerel_ray.run``, a verb made of options."""
+
+
+def judgments_of(
+    sweep: object, out: str, *, address: str | None = None, ask_lost: bool = False
+) -> pl.DataFrame:
+    """Run a sweep, or go on with it, and read all judgments that landed.
+
+    Raises, Warns: as :func:`judgerel_ray.run`.
+    """
+    if not isinstance(sweep, Sweep):  # Python programs are not all type-checked
+        got = type(sweep).__name__
+        raise SweepError(f"sweep must be a path or what load_sweep gives, got {got}")
+    if not out.strip():
+        raise SweepError("out is empty", hint="name a new directory")
+    summary = run_sweep(sweep, out=out, address=address, ask_lost=ask_lost)
+    if summary.owed:
+        warning = UnfinishedRunWarning(summary.run, owed=summary.owed, problems=summary.problems)
+        warnings.warn(warning, stacklevel=CALLER)
+    return scan_judgments(RunDirectory.open(out)).collect()
