@@ -11,8 +11,8 @@ from dataclasses import fields, replace
 from itertools import combinations
 
 from judgerel_ray.core import Item, SweepError
+from judgerel_ray.protocols.waves.counts import Mark, Settings
 from judgerel_ray.protocols.waves.frame import AskFrame
-from judgerel_ray.protocols.waves.marks import Mark, Settings
 
 
 def refuse_pooled(frames: Sequence[AskFrame]) -> None:

@@ -8,8 +8,8 @@ from judgerel_ray.core import Item, Option, SweepError
 from judgerel_ray.design import AskFrame, check_own_forms
 from judgerel_ray.engines.simulated.replies import own_reply
 from judgerel_ray.protocols import Template, fill_example, read_verdict
-from judgerel_ray.protocols.best_of.waves import best_of_menu
-from judgerel_ray.protocols.replies.declaring import own_form
+from judgerel_ray.protocols.best_of.protocol import best_of_menu
+from judgerel_ray.protocols.replies.own_forms import own_form
 
 TABLES = [
     {"pattern": r"\[\[(?P<verdict>[^\]]+)\]\]", "example": "It is [[{verdict}]]."},
