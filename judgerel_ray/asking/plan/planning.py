@@ -21,7 +21,7 @@ from judgerel_ray.benchmarks import GoldReading
 from judgerel_ray.benchmarks.admission import gold_note
 from judgerel_ray.core import Ask
 from judgerel_ray.design import AskFrame, StageCount, build_wave, voices_of
-from judgerel_ray.design.reading_back import form_text
+from judgerel_ray.design.checks import form_text
 from judgerel_ray.engines import EngineSpec, PromptCounter, model_size, prompt_counter
 from judgerel_ray.protocols import TIE, fill_example, load_criterion, shipped_criteria
 from judgerel_ray.stats.intervals.stopping import least_settling
