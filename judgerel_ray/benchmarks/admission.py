@@ -1,22 +1,23 @@
 """What every loader's items must be before a sweep may ask about them.
 
-Which option `gold` means in a plain file: one reading for the whole file, and never a guess.
-
-In ``{"options": ["2", "1"], "gold": "2"}`` gold is the option of number 2, whose text is 1, or the
+Which option `gold` means in a plain file: one reading for the whole file, and never a guess. In
+``{"options": ["2", "1"], "gold": "2"}`` gold is the option of number 2, whose text is 1, or the
 option whose text is 2: right and wrong swap between the two. A reading by which any item's gold
 names no option is out; those that are left must name the same option in every item.
+
+Recorded responses, of a file of their own, are joined to questions as options.
 """
 
 from __future__ import annotations
 
 import re
 import string
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
-from judgerel_ray.benchmarks.record import Record
+from judgerel_ray.benchmarks.record import Record, excerpt
 from judgerel_ray.core import GoldIs, Item, Option, SweepError
 
 
@@ -365,3 +366,66 @@ def gold_note(read: GoldReading) -> str:
         f"gold is taken for the {read.reading} of the right option{alike}, as it is one in all "
         f"{read.n_items:,} items that have it"
     )
+
+
+Q = TypeVar("Q", bound=Hashable)
+
+
+class Responses(Generic[Q]):
+    """Answers by question and responder, each kept with the record that holds it.
+
+    Examples
+    --------
+    >>> kept: Responses[str] = Responses("answers.jsonl")
+    >>> kept.add("q1", "m2", "No.", Record(fields={}, place={"file": "answers.jsonl", "line": 1}))
+    >>> kept.options("q1", Record(fields={}, place={}))
+    (Option(option_id='m2', text='No.'),)
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._answers: dict[Q, dict[str, str]] = {}
+        self._records: dict[Q, Record] = {}
+
+    def __contains__(self, question: Q) -> bool:
+        return question in self._answers
+
+    def add(self, question: Q, responder: str, text: str, record: Record) -> None:
+        """Keep one answer.
+
+        Raises
+        ------
+        SweepError
+            If the responder has answered the question already.
+        """
+        answers = self._answers.setdefault(question, {})
+        if responder in answers:
+            raise record.wrong(f"{responder!r} answers the same question twice")
+        answers[responder] = text
+        self._records.setdefault(question, record)
+
+    def options(self, question: Q, record: Record) -> tuple[Option, ...]:
+        """Options of one question: its responders in the order of their names."""
+        answers = sorted(self._answers.get(question, {}).items())
+        return distinct_options((Option(option_id=r, text=text) for r, text in answers), record)
+
+    def match(self, questions: Mapping[Q, object], *, hint: str) -> None:
+        """Refuse answers none of which belongs to a question.
+
+        Raises
+        ------
+        SweepError
+            If no question is answered.
+        """
+        if not any(question in questions for question in self._answers):
+            example = next(iter(self._answers), None)
+            raise SweepError(
+                f"none of {len(self._answers)} answered questions is in the question file, "
+                f"the first is {excerpt(str(example))}",
+                where={"file": self._path},
+                hint=hint,
+            )
+
+    def first_unmatched(self, questions: Mapping[Q, object]) -> tuple[Q, Record] | None:
+        """First answered question that is not among these, with its record."""
+        return next((pair for pair in self._records.items() if pair[0] not in questions), None)

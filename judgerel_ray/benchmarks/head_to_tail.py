@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from judgerel_ray.benchmarks.admission import admit
+from judgerel_ray.benchmarks.admission import Responses, admit
 from judgerel_ray.benchmarks.record import Record, excerpt, kind_of, shown_names
-from judgerel_ray.benchmarks.responses import Responses
 from judgerel_ray.benchmarks.source import (
     file_name,
     format_of,

@@ -10,9 +10,8 @@ Examples
 judge is missing (and 1 more problem) [file=sweep.toml]. Try: add [[judge]] there
 """
 
-from judgerel_ray.config.judge import Judge, Limits, Prices
 from judgerel_ray.config.reading import as_exact, load_sweep, parse_sweep
-from judgerel_ray.config.sweep import FleetTable, Sweep
+from judgerel_ray.config.sweep import FleetTable, Judge, Limits, Prices, Sweep
 from judgerel_ray.protocols.ask import (
     AskTable,
     ExactSettings,

@@ -1,27 +1,241 @@
-"""The sweep file as one frozen type: judges, asks, fleet limits, and where its paths lead."""
+"""The sweep file as one frozen type: judges, asks, fleet limits, and where its paths lead.
+
+A ``[[judge]]`` is a model with all that changes its verdicts, and where it runs; its ``limits``,
+where it is behind an API, say what its server may be asked, and how patiently.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import (
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    JsonValue,
     create_model,
+    field_validator,
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from judgerel_ray.config.judge import SHARED, Judge, Limits
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.table import Name, Number, Table, Whole
+from judgerel_ray.core.table import Flag, Name, Number, Table, Text, Whole
 from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
+
+SHARED = ("concurrency", "requests_per_minute", "tokens_per_minute")
+"""Limits of a provider, which all judges behind it share."""
+
+
+class Limits(Table):
+    """What one provider may be asked; its judges and all their actors share it.
+
+    A provider is a ``base_url`` with an ``api_key_env``.
+    """
+
+    concurrency: Whole = Field(default=32, ge=1, le=10_000)
+    """Requests at the server at once."""
+    requests_per_minute: Number | None = Field(default=None, ge=1)
+    """Requests sent in any 60 seconds, those sent again included; default no limit."""
+    tokens_per_minute: Number | None = Field(default=None, ge=1)
+    """Tokens of prompts and replies in any 60 seconds; default no limit."""
+    timeout: Number = Field(default=120.0, gt=0)
+    """Seconds one try of a request may take."""
+    retries: Whole = Field(default=6, ge=0, le=1000)
+    """How often a request is sent again that its server failed at: no reply in time, half a reply,
+    an error of the server's own (5xx). One that says to come back later, or is not there, is asked
+    until the deadline."""
+    deadline: Number = Field(default=600.0, gt=0)
+    """Seconds a request may take with all its tries and the waiting between them."""
+
+    @model_validator(mode="after")
+    def _tries_fit(self) -> Self:
+        """Refuse a deadline that not even one try can keep."""
+        if self.deadline < self.timeout:
+            raise ValueError(
+                f"deadline must be at least timeout = {self.timeout:g}, got {self.deadline:g}"
+            )
+        return self
+
+    def lease_seconds(self, requests: int, tokens: int) -> float:
+        """Longest time in which so much work must have ended, one way or the other.
+
+        Examples
+        --------
+        >>> Limits(concurrency=10, deadline=600).lease_seconds(20, 0)
+        1200.0
+        """
+        seconds = -(-requests // self.concurrency) * self.deadline
+        if self.requests_per_minute is not None:
+            seconds += 60.0 * requests / self.requests_per_minute
+        if self.tokens_per_minute is not None:
+            seconds += 60.0 * tokens / self.tokens_per_minute
+        return seconds
+
+
+EngineName = Literal["vllm", "openai", "simulated"]
+MILLION = 1_000_000
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+_OF_SERVERS = ("base_url", "api_key_env", "limits")
+_OF_LOADED = ("revision", "dtype", "quantization", "max_model_len", "batch_invariant",
+              "trust_remote_code")  # fmt: skip
+
+
+class Prices(Table):
+    """Money for a million tokens, in any one currency."""
+
+    prompt: Number = Field(default=0.0, ge=0)
+    """Of prompt tokens."""
+    completion: Number = Field(default=0.0, ge=0)
+    """Of tokens that are generated."""
+    cached_prompt: Number | None = Field(default=None, ge=0)
+    """Of prompt tokens that a provider served from its cache; default as any other."""
+
+    def cost(self, prompt: int, cached: int, completion: int) -> float:
+        """Money for one reply; `cached` are those of its prompt tokens that came from a cache.
+
+        Examples
+        --------
+        >>> Prices(prompt=2.0, completion=8.0, cached_prompt=0.5).cost(1_000_000, 400_000, 0)
+        1.4
+        """
+        kept = self.prompt if self.cached_prompt is None else self.cached_prompt
+        spent = (prompt - cached) * self.prompt + cached * kept + completion * self.completion
+        return spent / MILLION
+
+
+class Judge(Table):
+    """One ``[[judge]]``: a model with all that changes its verdicts, and where it runs."""
+
+    name: Name
+    """Name in every table; also a folder of the run directory."""
+    engine: EngineName = "vllm"
+    """vllm, openai (any server that speaks OpenAI's API), or simulated (answers from a stated
+    distribution; not a judge)."""
+    model: Text
+    """Hub id or folder; the name it has at its server; for the simulated engine, the name of its
+    distribution."""
+    revision: Text | None = None
+    """Commit or branch of a hub id."""
+    gpus: Whole = Field(default=1, ge=0)
+    """GPUs of one engine, all on one node (tensor parallel); 0 runs on the CPU. Openai, simulated:
+    0."""
+    pipeline_parallel_size: Whole = Field(default=1, ge=1)
+    """Stages that a model too large for any node is cut into, each with its share of the GPUs on
+    one node; nodes may differ."""
+    replicas: Whole | Literal["auto"] = "auto"
+    """Engines of this judge side by side; auto takes as many as the cluster's GPUs allow."""
+    dtype: Text | None = None
+    """Precision of the weights; default: the model's own on GPU, float32 on CPU."""
+    quantization: Text | None = None
+    """Quantisation scheme of vLLM; part of the judge's identity."""
+    max_model_len: Whole | None = Field(default=None, ge=16)
+    """Longest prompt plus reply, in tokens."""
+    batch_invariant: Flag = False
+    """true: replies do not depend on what else is in a batch (vLLM on GPUs; slower). Part of the
+    judge's identity. false leaves it to the environment's VLLM_BATCH_INVARIANT."""
+    chat_template: Flag | Text = True
+    """true: the tokenizer's; a path: that file; false: the plain prompt, as in the paper."""
+    engine_options: dict[str, JsonValue] = Field(default_factory=dict)
+    """Passed on to the engine as they are; for openai what its server can do."""
+    base_url: Text | None = None
+    """Where an openai judge's server is, its version included: https://api.openai.com/v1."""
+    api_key_env: Text | None = None
+    """Name of the environment variable that holds the key; a local server needs none."""
+    limits: Limits | None = None
+    """What the server may be asked; shared by all judges behind it."""
+    prices: Prices | None = None
+    """Money for a million tokens; fills the cost column."""
+    trust_remote_code: Flag = False
+    """Run code shipped with the model."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _simulated_needs_no_gpu(cls, given: object) -> object:
+        """A simulated judge holds a GPU only where it is told to, one behind an API never."""
+        if isinstance(given, dict) and given.get("engine") in ("simulated", "openai"):
+            return {"gpus": 0, **given}
+        return given
+
+    @field_validator("base_url")
+    @classmethod
+    def _plain_url(cls, value: str | None) -> str | None:
+        """Refuse a place that is none, or that holds a secret; never say what it was."""
+        if value is None:
+            return None
+        try:
+            parts = urlsplit(value)
+            port_is_sound = parts.port is None or parts.port > 0
+        except ValueError:
+            raise ValueError("must be a URL such as http://localhost:8000/v1") from None
+        if "@" in parts.netloc or parts.query or parts.fragment:
+            raise ValueError(
+                "must not hold a user, password or query, as the run keeps a copy of the sweep "
+                "file; name the environment variable of the key in api_key_env"
+            )
+        if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_sound:
+            raise ValueError("must be a URL such as http://localhost:8000/v1")
+        return value.rstrip("/")
+
+    @field_validator("api_key_env")
+    @classmethod
+    def _names_a_variable(cls, value: str | None) -> str | None:
+        """Refuse what looks like the key itself; never say what it was."""
+        if value is not None and not _VARIABLE.fullmatch(value):
+            raise ValueError(
+                "must be the name of an environment variable, of capitals, digits and _, and never "
+                "the key itself"
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _fits_its_engine(self) -> Self:
+        """Refuse keys that have no meaning for the judge's engine."""
+        given = self.model_fields_set
+        if self.gpus % self.pipeline_parallel_size or self.pipeline_parallel_size > max(
+            self.gpus, 1
+        ):
+            raise ValueError(
+                f"pipeline_parallel_size must divide gpus = {self.gpus}, got "
+                f"{self.pipeline_parallel_size}: each stage has as many"
+            )
+        if self.engine != "openai":
+            for key in _OF_SERVERS:
+                if key in given:
+                    raise ValueError(f"{key} is of judges of engine openai, not {self.engine}")
+            return self
+        if self.base_url is None:
+            raise ValueError(
+                "a judge of engine openai needs base_url: https://api.openai.com/v1, or where "
+                "another server is"
+            )
+        for key in _OF_LOADED:
+            if key in given:
+                raise ValueError(f"{key} is the server's affair, leave it out for engine openai")
+        if self.gpus:
+            raise ValueError(f"gpus must be 0 for engine openai, got {self.gpus}: it asks a server")
+        if isinstance(self.chat_template, str):
+            raise ValueError(
+                "chat_template must be true (the server's own) or false (the plain prompt) for "
+                "engine openai"
+            )
+        return self
+
+    @field_validator("replicas")
+    @classmethod
+    def _at_least_one(cls, value: int | str) -> int | str:
+        """Refuse zero or fewer engines."""
+        if isinstance(value, int) and value < 1:
+            raise ValueError(f'must be at least 1 or "auto", got {value}')
+        return value
+
 
 UNKNOWN = "of no protocol"
 

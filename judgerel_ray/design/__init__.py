@@ -1,9 +1,7 @@
 """Asking: asks to conditions, wave by wave, and against each other; touches no file."""
 
-from judgerel_ray.design.grid import build_wave
-from judgerel_ray.design.overlap import check_asks, with_shared_orders
-from judgerel_ray.design.reading_back import check_own_forms
-from judgerel_ray.design.rounds import Goal, goal_of
+from judgerel_ray.design.checks import check_asks, check_own_forms, with_shared_orders
+from judgerel_ray.design.waves import Goal, build_wave, goal_of
 from judgerel_ray.protocols.waves.conditions import ItemWork
 from judgerel_ray.protocols.waves.counts import StageCount, count_stages
 from judgerel_ray.protocols.waves.frame import (

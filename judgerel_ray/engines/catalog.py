@@ -95,7 +95,7 @@ def gives_logprobs(spec: EngineSpec, *, of_prompts: bool = False) -> bool:
     (True, False)
     """
     if spec.engine == "openai":
-        from judgerel_ray.engines.openai.options import openai_options
+        from judgerel_ray.engines.openai.requests import openai_options
 
         return openai_options(spec).logprobs > 0 and not of_prompts
     if spec.engine != "simulated":

@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from judgerel_ray.core import digest
 from judgerel_ray.engines.engine import JSON, EngineSpec
 from judgerel_ray.engines.model_files import model_content
-from judgerel_ray.engines.tokenization.encoder import template_file
+from judgerel_ray.engines.tokenization import template_file
 
 BATCH_INVARIANT = "VLLM_BATCH_INVARIANT"
 """The variable by which vLLM is told, before it is imported."""

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from judgerel_ray.core import EngineStartError, SweepError
 from judgerel_ray.engines.engine import EngineSpec
-from judgerel_ray.engines.tokenization.folder_tokenizer import checked_json
+from judgerel_ray.engines.tokenization import checked_json
 
 WEIGHTS = frozenset({".safetensors", ".bin", ".pt", ".pth", ".gguf"})
 _TOKENIZERS = (

@@ -13,12 +13,13 @@ from judgerel_ray.core import Condition, Message, RequestRefused, SweepError
 from judgerel_ray.engines.catalog import make_engine
 from judgerel_ray.engines.engine import JSON, EngineSpec
 from judgerel_ray.engines.model_files import is_local
-from judgerel_ray.engines.tokenization.encoder import (
+from judgerel_ray.engines.tokenization import (
+    FolderTokenizer,
     PromptEncoder,
     chat_template_text,
+    checked_json,
     template_options,
 )
-from judgerel_ray.engines.tokenization.folder_tokenizer import FolderTokenizer, checked_json
 
 CHARACTERS_PER_TOKEN = 4
 PromptCounter = Callable[[tuple[Message, ...]], int]

@@ -27,10 +27,16 @@ from judgerel_ray.protocols.prompts.rendering import (
 from judgerel_ray.protocols.prompts.templates import Template, load_template, shipped_templates
 from judgerel_ray.protocols.rating.prompts import criterion_words, render_rating
 from judgerel_ray.protocols.replies.correctness_form import CONFIDENT_FORMS, read_confidence
-from judgerel_ray.protocols.replies.declaring import refuse_clashes
 from judgerel_ray.protocols.replies.forms import FORMS, Form, answer_frame
 from judgerel_ray.protocols.replies.mentions import Mention
-from judgerel_ray.protocols.replies.own_forms import OWN, TIE, fill_example, mention_of, read_words
+from judgerel_ray.protocols.replies.own_forms import (
+    OWN,
+    TIE,
+    fill_example,
+    mention_of,
+    read_words,
+    refuse_clashes,
+)
 from judgerel_ray.protocols.replies.scales import (
     load_scale,
     scale_labels,

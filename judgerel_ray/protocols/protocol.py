@@ -17,10 +17,17 @@ from judgerel_ray.protocols.ask import AskTable
 from judgerel_ray.protocols.prompts.rendering import labels_for, menu_for, question_form
 from judgerel_ray.protocols.prompts.templates import Template
 from judgerel_ray.protocols.waves.conditions import ItemWork
-from judgerel_ray.protocols.waves.counts import StageCount, answer_counts, judge_count
+from judgerel_ray.protocols.waves.counts import (
+    Mark,
+    Settings,
+    StageCount,
+    answer_counts,
+    judge_count,
+    judgment_marks,
+    judgment_rows,
+)
 from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
 from judgerel_ray.protocols.waves.judging import answer_names, singly_work, verdict_ids
-from judgerel_ray.protocols.waves.marks import Mark, Settings, judgment_marks, judgment_rows
 from judgerel_ray.protocols.waves.orders import most_orders
 from judgerel_ray.protocols.waves.responding import respond_work
 
@@ -181,7 +188,7 @@ class Protocol:
         return verdict_ids(frame, item, template)
 
     def marks(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
-        """All that is asked about an item; see :func:`marks.judgment_marks`."""
+        """All that is asked about an item; see :func:`counts.judgment_marks`."""
         return judgment_marks(frame, item)
 
     def rows(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:

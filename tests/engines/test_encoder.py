@@ -2,7 +2,7 @@ import pytest
 
 from judgerel_ray.core import Message, RequestRefused, SweepError
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.engines.tokenization.encoder import (
+from judgerel_ray.engines.tokenization import (
     PromptEncoder,
     chat_template_text,
     template_file,

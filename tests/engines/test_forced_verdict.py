@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgerel_ray.core import Menu, Scale
-from judgerel_ray.engines.verdict_tree import verdict_behind
+from judgerel_ray.engines.next_tokens import verdict_behind
 from judgerel_ray.protocols import load_scale, read_verdict, scale_labels, shipped_scales
 
 START = "Rating: [["

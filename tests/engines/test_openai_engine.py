@@ -21,8 +21,8 @@ from judgerel_ray.core import (
     TokenCounts,
 )
 from judgerel_ray.engines import EngineSpec, make_engine
+from judgerel_ray.engines.openai import engine as openai_engine
 from judgerel_ray.engines.openai import limits as openai_limits
-from judgerel_ray.engines.openai import servers as openai_servers
 from judgerel_ray.engines.openai.engine import OpenAIEngine
 
 # Only what hangs takes as long: a true answer of a busy machine is never late.
@@ -316,7 +316,7 @@ def test_a_model_that_is_not_served_is_told_with_those_that_are(fault_server):
 
 
 def test_nobody_at_home_is_an_engine_that_did_not_start(fault_server, monkeypatch):
-    monkeypatch.setattr(openai_servers, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(openai_engine, "PATIENCE_S", 0.2)
     server = fault_server()
     server.port = 9  # discard: nothing answers there
     with pytest.raises(EngineStartError, match=r"no server answers: .*127\.0\.0\.1:9/v1"):

@@ -6,8 +6,12 @@ import pytest
 
 from judgerel_ray.core import Ask, Message, RequestRefused, Scoring, SweepError
 from judgerel_ray.engines import EngineSpec, judge_fingerprint
-from judgerel_ray.engines.openai.options import OpenAIOptions, openai_options
-from judgerel_ray.engines.openai.requests import requests_of, tokens_at_most
+from judgerel_ray.engines.openai.requests import (
+    OpenAIOptions,
+    openai_options,
+    requests_of,
+    tokens_at_most,
+)
 
 VLLM = OpenAIOptions(server="vllm", top_k=True)
 PLAIN = OpenAIOptions()

@@ -9,10 +9,10 @@ from functools import cache
 import pytest
 
 from judgerel_ray.core import Condition, Menu, Scoring
+from judgerel_ray.engines.next_tokens import Explorer, NextTokens, explore
 from judgerel_ray.engines.simulated.engine import tree_findings
 from judgerel_ray.engines.simulated.options import SimulatedOptions
 from judgerel_ray.engines.simulated.truth import option_log_weights, tempered
-from judgerel_ray.engines.verdict_tree import Explorer, NextTokens, explore
 from judgerel_ray.protocols import load_scale, read_verdict, scale_labels, score_of
 
 START = "Rating: [["

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from judgerel_ray.core import Menu, Scoring, TokenLogprob
 from judgerel_ray.engines import Prepared
-from judgerel_ray.engines.scoring import option_passes, path_logprobs
+from judgerel_ray.engines.next_tokens import option_passes, path_logprobs
 from judgerel_ray.engines.vllm.scoring import MOST_WANTED, OneKind, score
 
 TOKENS = st.lists(

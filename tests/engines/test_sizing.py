@@ -10,7 +10,7 @@ import pytest
 import judgerel_ray
 from judgerel_ray.core import Message, SweepError
 from judgerel_ray.engines import EngineSpec, model_size, prompt_counter
-from judgerel_ray.engines.tokenization.encoder import PromptEncoder, chat_template_text
+from judgerel_ray.engines.tokenization import PromptEncoder, chat_template_text
 
 JUDGE = Path(judgerel_ray.__file__).parent / "demo" / "judge"
 

@@ -3,8 +3,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.core import Menu
-from judgerel_ray.engines.verdict_position import closed_label, spelled_verdicts, verdict_place
-from judgerel_ray.engines.verdict_tree import NextTokens
+from judgerel_ray.engines.next_tokens import (
+    NextTokens,
+    closed_label,
+    spelled_verdicts,
+    verdict_place,
+)
 
 MENU = Menu(labels=("A", "B", "AA"), option_ids=("x", "y", "z"), form="best_response")
 WORDS = ["so", " it", " is", " Best Response: [[", "A", "B", "]]", ".", " Best", " Response: [["]

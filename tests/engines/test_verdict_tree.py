@@ -6,7 +6,7 @@ import math
 import pytest
 
 from judgerel_ray.core import Condition, Menu, RequestRefused, Scoring
-from judgerel_ray.engines.verdict_tree import Explorer, NextTokens, Sampled, explore, verdict_of
+from judgerel_ray.engines.next_tokens import Explorer, NextTokens, Sampled, explore, verdict_of
 
 WORDS = ("", "Best Response: [[", "A", "B", "]]", " so", "C")
 END = 0

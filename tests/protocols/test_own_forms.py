@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from judgerel_ray.core import Menu, Outcome, OwnForm, SweepError
 from judgerel_ray.protocols import fill_example, load_scale, read_verdict, scale_labels
-from judgerel_ray.protocols.replies.declaring import own_form
-from judgerel_ray.protocols.replies.own_forms import MOST_READ
+from judgerel_ray.protocols.replies.own_forms import MOST_READ, own_form
 from judgerel_ray.protocols.replies.verdicts import read_rating
 
 BRACKETS = {"pattern": r"\[\[(?P<verdict>[^\[\]]+)\]\]", "example": "Two is clearer. [[{verdict}]]"}

@@ -34,7 +34,7 @@ def distribution_table(found: Sequence[tuple[Mapping[str, object], str]]) -> pl.
     ----------
     found : sequence of (mapping, str)
         Columns of `PLACE` of each prompt (those that are not there are null), and what an engine
-        found (the text of its completion; see ``engines.verdict_tree``).
+        found (the text of its completion; see ``engines.next_tokens``).
 
     Returns
     -------

@@ -8,8 +8,7 @@ from judgerel_ray.config import Limits, Prices
 from judgerel_ray.core import SweepError
 from judgerel_ray.design import AskFrame
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.engines.openai.options import openai_options
-from judgerel_ray.engines.openai.requests import MOST_STOPS
+from judgerel_ray.engines.openai.requests import MOST_STOPS, openai_options
 
 
 def check_served(frames: Sequence[AskFrame], specs: Mapping[str, EngineSpec]) -> None:

@@ -22,7 +22,7 @@ from judgerel_ray.benchmarks import GoldReading
 from judgerel_ray.benchmarks.admission import gold_note
 from judgerel_ray.core import Ask, Item
 from judgerel_ray.design import AskFrame, StageCount, Voice, build_wave, count_stages, voices_of
-from judgerel_ray.design.reading_back import form_text
+from judgerel_ray.design.checks import form_text
 from judgerel_ray.engines import (
     EngineSpec,
     PromptCounter,

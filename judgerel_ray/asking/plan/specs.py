@@ -19,7 +19,7 @@ from judgerel_ray.engines import EngineSpec, make_engine
 from judgerel_ray.engines.catalog import gives_logprobs
 from judgerel_ray.engines.simulated.options import simulated_options
 from judgerel_ray.engines.simulated.truth import option_log_weights
-from judgerel_ray.engines.tokenization.encoder import template_file
+from judgerel_ray.engines.tokenization import template_file
 
 
 def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:

@@ -20,9 +20,8 @@ from judgerel_ray.core import (
     request_key,
 )
 from judgerel_ray.engines.engine import JSON, cut_after
+from judgerel_ray.engines.next_tokens import NextTokens, spelled_verdicts, verdict_place
 from judgerel_ray.engines.openai.requests import Request
-from judgerel_ray.engines.verdict_position import spelled_verdicts, verdict_place
-from judgerel_ray.engines.verdict_tree import NextTokens
 
 Listing = tuple[tuple[bytes, float], ...]
 

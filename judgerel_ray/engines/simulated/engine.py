@@ -159,7 +159,7 @@ def _log(probability: float) -> float:
 
 
 def tree_findings(model: str, options: SimulatedOptions, condition: Condition) -> str:
-    """Write down the distribution, as :func:`judgerel_ray.engines.verdict_tree.explore` does.
+    """Write down the distribution, as :func:`judgerel_ray.engines.next_tokens.explore` does.
 
     Examples
     --------

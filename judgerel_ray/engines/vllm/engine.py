@@ -27,7 +27,7 @@ from judgerel_ray.core import (
     TokenCounts,
 )
 from judgerel_ray.engines.engine import JSON, EngineFacts, EngineSpec, Prepared
-from judgerel_ray.engines.tokenization.encoder import (
+from judgerel_ray.engines.tokenization import (
     PromptEncoder,
     Tokenizer,
     chat_template_text,

@@ -7,9 +7,16 @@ from typing import cast
 
 from judgerel_ray.core import Ask, Completion, Condition, EngineError, TokenLogprob
 from judgerel_ray.engines.engine import Prepared
-from judgerel_ray.engines.tokenization.encoder import PromptEncoder
-from judgerel_ray.engines.verdict_position import spelled_verdicts, verdict_place
-from judgerel_ray.engines.verdict_tree import Explorer, NextTokens, Sampled, explore, listed
+from judgerel_ray.engines.next_tokens import (
+    Explorer,
+    NextTokens,
+    Sampled,
+    explore,
+    listed,
+    spelled_verdicts,
+    verdict_place,
+)
+from judgerel_ray.engines.tokenization import PromptEncoder
 from judgerel_ray.engines.vllm.sampling import (
     Chunk,
     Output,

@@ -23,7 +23,7 @@ from judgerel_ray.core import (
     request_key,
 )
 from judgerel_ray.engines.engine import JSON, Prepared
-from judgerel_ray.engines.scoring import option_passes, path_logprobs
+from judgerel_ray.engines.next_tokens import option_passes, path_logprobs
 
 
 class Logprob(Protocol):

@@ -7,8 +7,7 @@ from string import ascii_uppercase
 from typing import Literal
 
 from judgerel_ray.core import Item, Menu, Message, Option, OwnForm, ReaderPolicy, Scale, SweepError
-from judgerel_ray.protocols.prompts.placeholders import PLACEHOLDER
-from judgerel_ray.protocols.prompts.templates import Template
+from judgerel_ray.protocols.prompts.templates import PLACEHOLDER, Template
 from judgerel_ray.protocols.replies.own_forms import TIE
 
 QuestionForm = Literal["question", "context", "dialogue"]

@@ -2,7 +2,7 @@
 
 A template folder holds ``template.toml`` (``form``, the declared form of the verdict, and
 ``verdict``, ``"first"`` or ``"last"`` in the reply; ``form`` may be a table that declares a form of
-one's own, see :mod:`judgerel_ray.protocols.replies.declaring`; for ratings also ``criterion``,
+one's own, see :mod:`judgerel_ray.protocols.replies.own_forms`; for ratings also ``criterion``,
 whether ``{criterion}`` stands for its ``"question"``, the default, or its ``"name"``) and the texts
 ``question.txt``, ``context.txt`` and ``dialogue.txt``; a protocol of several stages has a text for
 each beside them. Shipped ones lie in the folder ``templates`` of a protocol;
@@ -12,6 +12,7 @@ a sweep may name any other folder by its path.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,11 +20,11 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from judgerel_ray.core import OwnForm, SweepError, decoded, digest
-from judgerel_ray.protocols.prompts.placeholders import PLACEHOLDER
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
-from judgerel_ray.protocols.replies.declaring import own_form
-from judgerel_ray.protocols.replies.own_forms import OWN
+from judgerel_ray.protocols.replies.own_forms import OWN, own_form
 
+PLACEHOLDER = re.compile(r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}")
+"""``{name}`` is filled (group 2); ``{{name}}`` stands for the text ``{name}`` (group 1)."""
 _SETTINGS = "template.toml"
 _RECORDED = ("{prediction}", "{response}")
 """Texts that ask what the answer holds and nothing else: prompts recorded in a log, whole."""

@@ -9,14 +9,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from judgerel_ray.core import Menu, Scale, SweepError
-from judgerel_ray.protocols.replies.best_response import (
+from judgerel_ray.protocols.replies.choice_forms import (
+    NUMBERED_FORMS,
     authors_letters,
     best_response_is_cut,
     find_best_response,
+    find_numbered,
+    numbered_is_cut,
 )
 from judgerel_ray.protocols.replies.correctness_form import authors_correctness, find_correctness
 from judgerel_ray.protocols.replies.mentions import Mention
-from judgerel_ray.protocols.replies.numbered import NUMBERED_FORMS, find_numbered, numbered_is_cut
 from judgerel_ray.protocols.replies.own_forms import OWN, find_own
 from judgerel_ray.protocols.replies.rating_form import RATING_FORMS, find_ratings, rating_is_cut
 

@@ -11,8 +11,8 @@ from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable, Often
 from judgerel_ray.protocols.prompts.rendering import question_form
 from judgerel_ray.protocols.protocol import Protocol
+from judgerel_ray.protocols.waves.counts import Mark, Settings, answer_mark
 from judgerel_ray.protocols.waves.frame import AskFrame
-from judgerel_ray.protocols.waves.marks import Mark, Settings, answer_mark
 from judgerel_ray.protocols.waves.responding import respond_settings
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from judgerel_ray.core import Item, Menu, Message, Outcome, SweepError
 from judgerel_ray.protocols.prompts.rendering import fill, item_values, question_form
 from judgerel_ray.protocols.prompts.templates import Template
-from judgerel_ray.protocols.replies.numbered import find_numbered
+from judgerel_ray.protocols.replies.choice_forms import find_numbered
 from judgerel_ray.protocols.replies.verdicts import declines
 
 

@@ -1,25 +1,548 @@
-"""The protocol think_twice: models answer in two steps, and judge each other's answers."""
+"""The protocol think_twice: models answer in two steps, and judge each other's answers.
+
+In one conversation a model selects the likeliest options, then chooses one of them. Both steps are
+asked at every temperature and replication, so that single models are measured as the judges are
+that compare their answers. What judges compare is each model's replication 0 at one temperature,
+the same for all of them: only so are a judge's replications those of one question. A judge that
+answered itself compares with its own answer among the others' (participant) and without it
+(evaluator_only).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, Literal, Self
 
-from judgerel_ray.core import Item
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+from judgerel_ray.core import Ask, Condition, Item, Menu, Role, SweepError, request_key
+from judgerel_ray.core.table import Number, Whole
 from judgerel_ray.core.traits import SHIPPED
-from judgerel_ray.protocols.ask import AskTable
-from judgerel_ray.protocols.protocol import Protocol
-from judgerel_ray.protocols.think_twice.comparing import (
-    check_thinking,
-    comparing_work,
-    refuse_thinking_again,
-    thinking_counts,
+from judgerel_ray.protocols.ask import (
+    AskTable,
+    Tokens,
+    checked_count,
+    checked_names,
+    plain_temperature,
 )
-from judgerel_ray.protocols.think_twice.steps import thinking_work
-from judgerel_ray.protocols.think_twice.table import ThinkTwiceAsk
-from judgerel_ray.protocols.waves.conditions import ItemWork
-from judgerel_ray.protocols.waves.counts import StageCount
-from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
-from judgerel_ray.protocols.waves.marks import Mark, Settings
+from judgerel_ray.protocols.prompts.templates import Template
+from judgerel_ray.protocols.protocol import Protocol
+from judgerel_ray.protocols.replies.correctness_form import read_confidence
+from judgerel_ray.protocols.replies.verdicts import read_verdict
+from judgerel_ray.protocols.think_twice.prompts import (
+    read_selection,
+    render_choose,
+    render_compare,
+    render_select,
+)
+from judgerel_ray.protocols.waves.conditions import ItemWork, blank_condition, keyed_condition
+from judgerel_ray.protocols.waves.counts import Mark, Settings, StageCount
+from judgerel_ray.protocols.waves.frame import AskFrame, CutText, Texts, Voice, voices_of
+from judgerel_ray.protocols.waves.orders import most_orders, order_names
+
+JudgeRole = Literal["participant", "evaluator_only"]
+
+
+class ThinkTwiceAsk(AskTable):
+    """An ``[[ask]]`` of think_twice: models answer in two steps, judges compare the answers."""
+
+    leaves_out: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("verdict_logprobs", "early_stop"), ""),
+        "mode": "it samples replies",
+        "exact": "it samples replies",
+        "respond": "its models answer as they judge",
+        "answers": "its models answer",
+    }
+
+    protocol: Literal["think_twice"]
+    """Which of the models' answers is right."""
+    max_tokens: Tokens = 512
+    """New tokens at most."""
+    candidates: Annotated[Whole, Field(ge=0, le=100), AfterValidator(checked_count)] = 2
+    """How many options a model selects, or answers it writes, before it thinks twice."""
+    roles: Annotated[tuple[JudgeRole, ...], AfterValidator(checked_names)] = ()
+    """What judges compare: answers with their own among them (participant), or the others'
+    (evaluator_only); default both."""
+    answer_temperature: Number | None = None
+    """Temperature of the answers that judges compare; default the first."""
+    cascade: Number | None = Field(default=None, gt=0, le=1)
+    """Nobody judges: a question goes on to the next of `responders`, in the order named, only where
+    the confidence of the one before falls short of this; after the last, to a person."""
+
+    @field_validator("answer_temperature")
+    @classmethod
+    def _plain(cls, value: float | None) -> float | None:
+        """Map machine epsilon to 0."""
+        return None if value is None else plain_temperature(value)
+
+    @model_validator(mode="after")
+    def _can_be_compared(self) -> Self:
+        """Refuse what two steps and a comparison have no place for."""
+        if self.reader == "schroeder2024":
+            raise ValueError("reader schroeder2024 reads letters and words, no numbers")
+        if self.answer_temperature not in (None, *self.temperatures):
+            raise ValueError(
+                f"answer_temperature must be one of the temperatures {list(self.temperatures)}, "
+                f"got {self.answer_temperature}"
+            )
+        if self.cascade is not None:
+            self._goes_on()
+        elif not self.roles:
+            object.__setattr__(self, "roles", ("participant", "evaluator_only"))
+        if self.answer_temperature is None:
+            object.__setattr__(self, "answer_temperature", self.temperatures[0])
+        return self
+
+    def _goes_on(self) -> None:
+        """Refuse a cascade that has judges, or nobody to go on to."""
+        for key in ("roles", "judges", "answer_temperature"):
+            if getattr(self, key):
+                raise ValueError(f"cascade has no judges: leave out {key}")
+        if len(self.responders) < 2 or self.option_orders > 1:
+            raise ValueError(
+                "cascade needs at least 2 responders, in the order in which they are asked, and no "
+                f"option_orders, got {list(self.responders)} and {self.option_orders}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thought:
+    """What a model answered: keys and texts of both steps.
+
+    A text is None where it can never be had.
+    """
+
+    keys: tuple[str, str]
+    selected: str | None
+    chosen: str | None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is anything to show of it."""
+        return bool((self.selected or "").strip() and (self.chosen or "").strip())
+
+
+def thinking_work(frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts) -> ItemWork:
+    """What one model is asked about one item in an even wave (first step) or an odd (second).
+
+    In a cascade every model has two waves of its own, and what goes on to it is a later block: it
+    depends on what those before it said.
+    """
+    level, step = divmod(wave, 2)
+    asks: list[Ask] = []
+    impossible: list[tuple[Ask, str]] = []
+    n_blocked = 0
+    for template in frame.templates:
+        for temperature in frame.temperatures:
+            n = frame.replications(temperature)
+            select = _select(frame, voice, item, template, temperature)
+            if wave == 0:
+                asks.append(Ask(condition=select, first=0, n=n))
+                continue
+            for r in range(n):
+                if level and not _goes_on(frame, level, item, template, temperature, r, texts):
+                    continue
+                if step == 0:
+                    asks.append(Ask(condition=select, first=r, n=1))
+                    continue
+                key = request_key(select.condition_key, r)
+                if key not in texts:
+                    n_blocked += 1
+                    continue
+                choose = _choose(frame, voice, item, template, temperature, key, texts[key])
+                ask = Ask(condition=choose, first=r, n=1)
+                if choose.prompt:
+                    asks.append(ask)
+                else:
+                    impossible.append((ask, "its first step has no text"))
+    return ItemWork.of(voice, item, asks, impossible, n_blocked)
+
+
+def _goes_on(
+    frame: AskFrame,
+    level: int,
+    item: Item,
+    template: Template,
+    temperature: float,
+    replication: int,
+    texts: Texts,
+) -> bool:
+    """Whether every model before `level` answered, and none was sure enough."""
+    for voice in frame.responders[:level]:
+        select = _select(frame, voice, item, template, temperature)
+        first = request_key(select.condition_key, replication)
+        if first not in texts:
+            return False
+        choose = _choose(frame, voice, item, template, temperature, first, texts[first])
+        second = request_key(choose.condition_key, replication)
+        if second not in texts or _is_sure(frame, choose.menu, texts[second]):
+            return False
+    return True
+
+
+def _is_sure(frame: AskFrame, menu: Menu | None, text: str | None) -> bool:
+    """Whether an answer can be read, and is stated with the confidence a cascade asks for."""
+    threshold = ThinkTwiceAsk.of(frame.ask).cascade
+    if text is None or menu is None or threshold is None:
+        return False
+    end = "length" if isinstance(text, CutText) else "stop"  # as its row was read
+    if read_verdict(text, finish_reason=end, menu=menu).label is None:
+        return False
+    stated = read_confidence(text, finish_reason=end, form=menu.form, reader=menu.reader)
+    return stated is not None and stated >= threshold
+
+
+def landed_thought(
+    frame: AskFrame, voice: Voice, item: Item, template: Template, texts: Texts
+) -> Thought | None:
+    """A model's replication 0 at the temperature compared; None while it has not landed.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import ask_table
+    >>> from judgerel_ray.protocols import load_template
+    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p")
+    >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=())
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
+    >>> landed_thought(frame, Voice(name="m", fingerprint="0"), item,
+    ...                load_template("think_twice", "default"), {}) is None
+    True
+    """
+    temperature = ThinkTwiceAsk.of(frame.ask).answer_temperature or 0.0
+    select = _select(frame, voice, item, template, temperature)
+    first = request_key(select.condition_key, 0)
+    if first not in texts:
+        return None
+    choose = _choose(frame, voice, item, template, temperature, first, texts[first])
+    second = request_key(choose.condition_key, 0)
+    if second not in texts:
+        return None
+    return Thought(keys=(first, second), selected=texts[first], chosen=texts[second])
+
+
+def _select(
+    frame: AskFrame, voice: Voice, item: Item, template: Template, temperature: float
+) -> Condition:
+    """The condition of a model's first step."""
+    blank = blank_step(frame, voice, item, template, stage="select", role="responder")
+    most = ThinkTwiceAsk.of(frame.ask).candidates
+    blank = replace(blank, temperature=temperature, menu=_selecting(item, most))
+    return keyed_condition(blank, render_select(template, item, most=most))
+
+
+def _choose(
+    frame: AskFrame,
+    voice: Voice,
+    item: Item,
+    template: Template,
+    temperature: float,
+    parent: str,
+    selected: str | None,
+) -> Condition:
+    """The condition of the second step; without a prompt where the first has no text."""
+    blank = blank_step(frame, voice, item, template, stage="choose", role="responder")
+    most = ThinkTwiceAsk.of(frame.ask).candidates
+    offered = _selecting(item, most)
+    end = "length" if isinstance(selected, CutText) else "stop"  # as its row was read
+    read = read_selection(selected, finish_reason=end, menu=offered)
+    kept = read.labels or offered.labels
+    menu = Menu(
+        labels=kept,
+        option_ids=tuple(offered.option_ids[offered.labels.index(label)] for label in kept),
+        form="final_answer",
+        reader=frame.ask.reader,
+    )
+    blank = replace(blank, temperature=temperature, menu=menu)
+    if selected is None or not selected.strip():
+        return keyed_condition(blank, (), parents=(parent,))
+    prompt = render_choose(template, item, most=most, selected=selected)
+    return keyed_condition(blank, prompt, parents=(parent,))
+
+
+def _selecting(item: Item, most: int) -> Menu:
+    """The menu of a selection: the item's options by number, or as many candidates as are asked."""
+    if item.options:
+        return Menu(
+            labels=tuple(str(place) for place in range(len(item.options))),
+            option_ids=tuple(option.option_id for option in item.options),
+            form="options",
+            most=most,
+        )
+    numbers = tuple(str(place) for place in range(1, most + 1))
+    return Menu(labels=numbers, option_ids=numbers, form="candidates", most=most)
+
+
+def blank_step(
+    frame: AskFrame, voice: Voice, item: Item, template: Template, *, stage: str, role: Role
+) -> Condition:
+    """A condition of think_twice with everything but its menu, temperature and prompt.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import ask_table
+    >>> from judgerel_ray.protocols import load_template
+    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p")
+    >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=())
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
+    >>> blank_step(frame, Voice(name="m", fingerprint="0"), item,
+    ...            load_template("think_twice", "default"), stage="judge",
+    ...            role="participant").max_tokens
+    512
+    """
+    blank = blank_condition(
+        voice, item, protocol="think_twice", stage=stage, role=role, template=template
+    )
+    ask = frame.ask
+    names = [one.name for one in frame.responders]
+    block = int(ThinkTwiceAsk.of(ask).cascade is not None and voice.name in names[1:])
+    return replace(blank, top_k=ask.top_k, top_p=ask.top_p, max_tokens=ask.max_tokens, block=block)
+
+
+def comparing_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:
+    """What a judge is asked: role x template x order x temperature."""
+    asks: list[Ask] = []
+    impossible: list[tuple[Ask, str]] = []
+    n_blocked = 0
+    for role, template in ((r, t) for r in roles_of(frame, voice) for t in frame.templates):
+        others = compared(frame, voice, role)
+        thoughts = {one.name: landed_thought(frame, one, item, template, texts) for one in others}
+        known = {name: thought for name, thought in thoughts.items() if thought is not None}
+        if len(known) < len(thoughts):
+            each = sum(frame.replications(temperature) for temperature in frame.temperatures)
+            n_blocked += frame.ask.option_orders * each
+            continue
+        never = _never(voice, role, known)
+        parents = tuple(sorted(key for thought in known.values() for key in thought.keys))
+        for order, names in enumerate(
+            order_names(
+                item,
+                tuple(known),
+                n_orders=frame.ask.option_orders,
+                seed=frame.ask.order_seed,
+            )
+        ):
+            shown = [name for name in names if known[name].is_there]
+            blank = blank_step(frame, voice, item, template, stage="judge", role=role)
+            blank = replace(blank, option_order=order, menu=_menu(frame, item, tuple(shown)))
+            answers = [(known[n].selected or "", known[n].chosen or "") for n in shown]
+            prompt = () if never else render_compare(template, item, answers)
+            for temperature in frame.temperatures:
+                condition = keyed_condition(
+                    replace(blank, temperature=temperature), prompt, parents=parents
+                )
+                ask = Ask(condition=condition, first=0, n=frame.replications(temperature))
+                if never:
+                    impossible.append((ask, never))
+                else:
+                    asks.append(ask)
+    return ItemWork.of(voice, item, asks, impossible, n_blocked)
+
+
+def _never(voice: Voice, role: Role, known: dict[str, Thought]) -> str | None:
+    """Why a comparison can never be asked for; None where it can."""
+    if role == "participant" and not known[voice.name].is_there:
+        return "no answer of its own"
+    if not any(thought.is_there for thought in known.values()):
+        return f"no answer of {', '.join(known)}"
+    return None
+
+
+def roles_of(frame: AskFrame, voice: Voice) -> tuple[Role, ...]:
+    """In which roles a judge compares; one that answered nothing only evaluates.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import ask_table
+    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p")
+    >>> one, two = (Voice(name=name, fingerprint="0") for name in "ab")
+    >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=(one, two),
+    ...                  responders=(one,))
+    >>> roles_of(frame, two)
+    ('evaluator_only',)
+    """
+    answers = voice.name in {one.name for one in frame.responders}
+    roles: list[Role] = []
+    for role in ThinkTwiceAsk.of(frame.ask).roles:
+        if role == "participant" and answers:
+            roles.append("participant")
+        if role == "evaluator_only" and compared(frame, voice, role):
+            roles.append("evaluator_only")
+    return tuple(roles)
+
+
+def compared(frame: AskFrame, voice: Voice, role: Role) -> tuple[Voice, ...]:
+    """Whose answers a judge compares in a role.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import ask_table
+    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p")
+    >>> one, two = (Voice(name=name, fingerprint="0") for name in "ab")
+    >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=(one,),
+    ...                  responders=(one, two))
+    >>> [voice.name for voice in compared(frame, one, "evaluator_only")]
+    ['b']
+    """
+    own = voice.name if role == "evaluator_only" else None
+    return tuple(one for one in frame.responders if one.name != own)
+
+
+def check_thinking(frame: AskFrame) -> None:
+    """Refuse items and judges that nothing could be selected from, or compared by.
+
+    Raises
+    ------
+    SweepError
+        Naming the item or judge and what it lacks.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import ask_table
+    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p")
+    >>> check_thinking(AskFrame(index=0, ask=ask, items=(), templates=(), judges=()))
+    """
+    where, own = {"ask": frame.index, "benchmark": frame.ask.benchmark}, ThinkTwiceAsk.of(frame.ask)
+    for item in frame.items:
+        place = {**where, "item": item.item_id}
+        if item.turns:
+            raise SweepError(
+                "think_twice puts one question, the item is a dialogue",
+                where=place,
+                hint="give the turns as the item's context",
+            )
+        n_options = len(item.options)
+        if n_options == 1 or 0 < n_options < own.candidates:
+            raise SweepError(
+                f"think_twice selects {own.candidates} of at least 2 options, got {n_options}",
+                where=place,
+                hint="fewer candidates; or no options at all, for an open question",
+            )
+        if item.gold is not None and n_options:
+            ids = [option.option_id for option in item.options]
+            if item.gold not in ids:
+                raise SweepError(
+                    f"gold must be the id of an option, {', '.join(ids)}, got {item.gold!r}",
+                    where=place,
+                )
+    for voice in frame.judges:
+        roles = roles_of(frame, voice)
+        if not roles:
+            raise SweepError(
+                f"nobody's answers are left to compare, roles are {', '.join(own.roles)}",
+                where={**where, "judge": voice.name},
+                hint="name a second responder, or another role",
+            )
+        for role in roles:
+            most = most_orders(len(compared(frame, voice, role)))
+            if frame.ask.option_orders > most:
+                raise SweepError(
+                    f"option_orders must be at most {most} for {role}, "
+                    f"got {frame.ask.option_orders}",
+                    where={**where, "judge": voice.name},
+                )
+
+
+def _menu(frame: AskFrame, item: Item, shown: tuple[str, ...]) -> Menu:
+    """What a judge may answer: an option, or for an open question one of the models shown."""
+    ids = tuple(option.option_id for option in item.options) or shown
+    return Menu(
+        labels=tuple(str(place) for place in range(len(ids))),
+        option_ids=ids,
+        form="correct_answer",
+        reader=frame.ask.reader,
+    )
+
+
+def n_conditions(frame: AskFrame, voice: Voice, wave: int) -> Iterator[tuple[Role, int]]:
+    """How many conditions a wave makes of each item, by role; the second step's by first steps.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import ask_table
+    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p", temperatures=(1.0, 0.0))
+    >>> one, two = (Voice(name=name, fingerprint="0") for name in "ab")
+    >>> from judgerel_ray.protocols import load_template
+    >>> frame = AskFrame(index=0, ask=ask, items=(), judges=(one,), responders=(one, two),
+    ...                  templates=(load_template("think_twice", "default"),))
+    >>> [tuple(n_conditions(frame, one, wave)) for wave in range(3)]
+    [(('responder', 2),), (('responder', 6),), (('participant', 2), ('evaluator_only', 2))]
+    """
+    shown = len(frame.templates)
+    if wave >= frame.respond_waves:
+        conditions = shown * frame.ask.option_orders * len(frame.temperatures)
+        yield from ((role, conditions) for role in roles_of(frame, voice))
+    elif wave % 2 == 0:
+        yield "responder", shown * len(frame.temperatures)
+    else:
+        yield "responder", shown * sum(frame.replications(t) for t in frame.temperatures)
+
+
+def thinking_counts(frame: AskFrame) -> Iterator[StageCount]:
+    """Count the stages: both steps of every model, and the comparisons.
+
+    In a cascade only the first model is asked whatever is answered.
+
+    Yields
+    ------
+    StageCount
+    """
+    n_items = len(frame.items)
+    n_each = sum(frame.replications(temperature) for temperature in frame.temperatures)
+    for wave in range(frame.n_waves):
+        stage = "judge" if wave >= frame.respond_waves else ("select", "choose")[wave % 2]
+        for voice in voices_of(frame, wave):
+            for role, n in n_conditions(frame, voice, wave):
+                # Prompts of the second step are one for each reply to the first.
+                requests = n if stage == "choose" else n // len(frame.temperatures) * n_each
+                later = ThinkTwiceAsk.of(frame.ask).cascade is not None and wave > 1
+                yield StageCount(
+                    ask=frame.index,
+                    judge=voice.name,
+                    role=role,
+                    stage=stage,
+                    wave=wave,
+                    items=n_items,
+                    conditions=n * n_items,
+                    requests=0 if later else requests * n_items,
+                    requests_at_most=requests * n_items,
+                )
+
+
+def refuse_thinking_again(frames: Sequence[AskFrame]) -> None:
+    """Refuse two asks of an item: rows do not say how many were selected, or who was compared.
+
+    And of a benchmark where one is a cascade: rows do not say who was to be asked next.
+
+    Raises
+    ------
+    SweepError
+        Naming both asks.
+    """
+    seen: dict[tuple[str, str], int] = {}
+    asked: dict[str, AskFrame] = {}
+    for frame in frames:
+        for item in frame.items:
+            other = asked.setdefault(item.benchmark, frame)
+            is_cascade = (
+                ThinkTwiceAsk.of(frame.ask).cascade is not None
+                or ThinkTwiceAsk.of(other.ask).cascade is not None
+            )
+            if other is not frame and is_cascade:
+                raise SweepError(
+                    f"ask[{other.index}] and ask[{frame.index}] think twice about one benchmark, "
+                    "one as a cascade: what the cascade did could not be told",
+                    where={"benchmark": item.benchmark},
+                    hint="another benchmark name, or two sweeps with a run directory each",
+                )
+            first = seen.setdefault((item.benchmark, item.item_id), frame.index)
+            if first != frame.index:
+                raise SweepError(
+                    f"ask[{first}] and ask[{frame.index}] both think twice about one item: their "
+                    "rows could not be told apart",
+                    where={"benchmark": item.benchmark, "item": item.item_id},
+                    hint="merge the asks, or make them two sweeps with a run directory each",
+                )
 
 
 class ThinkTwice(Protocol):

@@ -1,7 +1,9 @@
-"""The distribution of a verdict from the next tokens of a prompt, without sampling.
+"""What the next tokens of a prompt or a reply say of its verdict.
 
-An engine only looks: what follows a prefix, how probable is it. Which prefixes, and what they
-settle, is decided here.
+Without sampling: the distribution of a verdict from a tree of prefixes, and the probabilities of
+options that may follow a prompt, by the fewest passes over it. Of a sampled reply: the place where
+its verdict is decided, and what each next token there would have decided. An engine only looks:
+what follows a prefix, how probable is it. Which prefixes, and what they settle, is decided here.
 
 Shape suffixes: T = temperatures, V = verdicts and, last, "no verdict".
 """
@@ -11,11 +13,11 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from judgerel_ray.core import Condition, Menu, RequestRefused, Scoring
+from judgerel_ray.core import Condition, Menu, RequestRefused, Scoring, TokenLogprob
 from judgerel_ray.protocols import answer_frame, read_verdict, settled_reading
 from judgerel_ray.protocols.replies.rating_form import may_be_rating
 from judgerel_ray.stats import TokenTree, remainder_draws, with_draws
@@ -293,3 +295,172 @@ def _rating_behind(text: str, menu: Menu, start: str, finish_reason: str | None)
     ending = "stop" if end else finish_reason or "stop"
     label = read_verdict(reply, finish_reason=ending, menu=menu).label
     return NO_VERDICT if label is None else menu.labels.index(label)
+
+
+TextOf = Callable[[Sequence[int]], str]
+
+
+def verdict_place(tokens: Sequence[int], *, menu: Menu, text_of: TextOf) -> int | None:
+    """Find the token of a reply that writes its verdict's label.
+
+    Parameters
+    ----------
+    tokens : sequence of int
+        The reply.
+    menu : Menu
+        The labels on offer, the declared form and the reading policy.
+    text_of : callable
+        Text of the reply's first tokens.
+
+    Returns
+    -------
+    int or None
+        Its index: with it the reply so far has that verdict once the form is closed, without it
+        not. None where the reply has no verdict, or its form has no words around the label.
+
+    Examples
+    --------
+    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
+    >>> words = ["So.", " Best Response: [[", "B", "]]"]
+    >>> verdict_place([0, 1, 2, 3], menu=menu, text_of=lambda ids: "".join(words[i] for i in ids))
+    2
+    """
+    final = read_verdict(text_of(tokens), finish_reason="stop", menu=menu).label
+    if final is None:
+        return None
+    # The verdict stays from its place on: halving finds the first prefix that has it.
+    low, high = 0, len(tokens)
+    while low < high:
+        middle = (low + high) // 2
+        if closed_label(text_of(tokens[:middle]), menu) == final:
+            high = middle
+        else:
+            low = middle + 1
+    return low - 1 if low and closed_label(text_of(tokens[:low]), menu) == final else None
+
+
+def closed_label(text: str, menu: Menu) -> str | None:
+    """The label of a reply whose form is closed where it stands; None where it has none.
+
+    Examples
+    --------
+    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
+    >>> closed_label("Best Response: [[B", menu), closed_label("Best Response: [[", menu)
+    ('B', None)
+    """
+    close = answer_frame(menu.form)[1]
+    for ending in (text, text + close):
+        label = read_verdict(ending, finish_reason="stop", menu=menu).label
+        if label is not None:
+            return label
+    return None
+
+
+def spelled_verdicts(
+    before: Sequence[int], found: NextTokens, *, menu: Menu, text_of: TextOf, texts: Sequence[str]
+) -> tuple[TokenLogprob, ...]:
+    """Say which verdict each next token at the verdict's place would have spelled.
+
+    Parameters
+    ----------
+    before : sequence of int
+        The reply up to there.
+    found : NextTokens
+        The most probable tokens after it.
+    menu : Menu
+        The labels on offer.
+    text_of : callable
+        Text of the reply's first tokens.
+    texts : sequence of str
+        Text of each token by itself.
+
+    Returns
+    -------
+    tuple of TokenLogprob
+        Most probable first; ``continuation`` is the option's place on the menu, None where the
+        token spells none.
+
+    Examples
+    --------
+    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
+    >>> words = ["Best Response: [[", "A", "B", "?"]
+    >>> found = spelled_verdicts([0], NextTokens((1, 3), (-0.1, -3.0)), menu=menu,
+    ...     text_of=lambda ids: "".join(words[i] for i in ids), texts=["A", "?"])
+    >>> [one.continuation for one in found]
+    [0, None]
+    """
+    spelled = []
+    for place, (token, logprob) in enumerate(zip(found.tokens, found.logprobs, strict=True)):
+        label = closed_label(text_of((*before, token)), menu)
+        option = menu.labels.index(label) if label is not None else None
+        spelled.append(
+            TokenLogprob(token=texts[place], logprob=logprob, rank=place + 1, continuation=option)
+        )
+    return tuple(spelled)
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One look at the next token: after the prompt and ``before``, of each of ``wanted``."""
+
+    before: Tokens
+    wanted: tuple[int, ...]
+
+
+def option_passes(continuations: Sequence[Tokens]) -> tuple[Pass, ...]:
+    """Plan the fewest passes that see every token of every option.
+
+    Parameters
+    ----------
+    continuations : sequence of tuple of int
+        Tokens of each option; none begins another.
+
+    Returns
+    -------
+    tuple of Pass
+        Shortest beginnings first, so that later ones find the earlier ones' prefix cached.
+
+    Examples
+    --------
+    >>> option_passes([(5,), (6, 7), (6, 8)])
+    (Pass(before=(), wanted=(5, 6)), Pass(before=(6,), wanted=(7, 8)))
+    """
+    wanted: dict[Tokens, set[int]] = {}
+    for tokens in continuations:
+        for place, token in enumerate(tokens):
+            wanted.setdefault(tokens[:place], set()).add(token)
+    ordered = sorted(wanted, key=lambda before: (len(before), before))
+    return tuple(Pass(before, tuple(sorted(wanted[before]))) for before in ordered)
+
+
+def path_logprobs(
+    continuations: Sequence[Tokens], seen: Mapping[Tokens, Mapping[int, float]]
+) -> tuple[tuple[float, ...], ...]:
+    """Read the log-probability of every token of every option from the passes.
+
+    Parameters
+    ----------
+    continuations : sequence of tuple of int
+        As passes were planned for.
+    seen : mapping
+        What each pass saw: log-probabilities by token, by what stood before.
+
+    Returns
+    -------
+    tuple of tuple of float
+        One for each option, in nats; their sum is the whole option's.
+
+    Raises
+    ------
+    KeyError
+        If a pass or a token is missing.
+
+    Examples
+    --------
+    >>> path_logprobs([(5,), (6, 7)], {(): {5: -1.0, 6: -0.5}, (6,): {7: -0.1}})
+    ((-1.0,), (-0.5, -0.1))
+    """
+    return tuple(
+        tuple(seen[tokens[:place]][token] for place, token in enumerate(tokens))
+        for tokens in continuations
+    )

@@ -1,0 +1,354 @@
+"""What is refused before anything is asked: asks that overlap, and forms that are not read back.
+
+Of a sweep's asks one name is one item, and nothing is asked twice; nor may they differ only in what
+no recorded column tells apart: their judgments would be pooled. A form of verdict that a template
+declares for itself must be read back from its own example, with every word that may stand in it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import combinations
+
+from judgerel_ray.core import Item, Menu, OwnForm, SweepError, printable
+from judgerel_ray.protocols import (
+    TIE,
+    Reading,
+    Template,
+    counted_mention,
+    fill_example,
+    mention_of,
+    read_words,
+    refuse_clashes,
+)
+from judgerel_ray.protocols.replies.own_forms import spoken_text
+from judgerel_ray.protocols.waves.counts import Mark, Settings
+from judgerel_ray.protocols.waves.frame import AskFrame
+
+
+def check_asks(frames: Sequence[AskFrame]) -> None:
+    """Refuse asks that name different items alike, or whose judgments could not be told apart.
+
+    Two asks may share items, and the answers that responders write to them. Judgments they would
+    share are a mistake: they would be asked once and counted twice. Only best_of asks with order
+    seeds of their own may draw some orders alike; those are asked and counted once, with the first.
+    Judgments that differ in what no row records (max_tokens, early_stop, the reader, the
+    responders) would be pooled as replications of each other. Two templates of one ask that put
+    some of its items in the same words would ask those twice.
+
+    Raises
+    ------
+    SweepError
+        Naming both asks and the item.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import ask_table
+    >>> from judgerel_ray.protocols.waves.frame import Voice
+    >>> from judgerel_ray.protocols import load_template
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
+    >>> frames = [AskFrame(index=i, ask=ask_table(protocol="respond", benchmark="b", path="p"),
+    ...                    items=(item,), judges=(Voice(name="m", fingerprint="0"),),
+    ...                    templates=(load_template("respond", "default"),)) for i in range(2)]
+    >>> check_asks(frames)
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: ask[0] and ask[1] ask the same of judge m ...
+    """
+    _refuse_clashing_items(frames)
+    for protocol in dict.fromkeys(frame.protocol for frame in frames):
+        protocol.check_together([frame for frame in frames if frame.protocol is protocol])
+    _refuse_equal_wordings(frames)
+    _refuse_asking_twice(frames)
+    refuse_pooled(frames)
+
+
+def _refuse_clashing_items(frames: Sequence[AskFrame]) -> None:
+    """One name, one item; but for gold, which correctness shows as it stands in the file."""
+    seen: dict[tuple[str, str], tuple[AskFrame, Item]] = {}
+    parts = [one.name for one in fields(Item)]
+    for frame in frames:
+        for item in frame.items:
+            first, known = seen.setdefault((item.benchmark, item.item_id), (frame, item))
+            if known == item:
+                continue
+            shown = first.protocol.traits.shows_gold or frame.protocol.traits.shows_gold
+            differ = [one for one in parts if getattr(item, one) != getattr(known, one)]
+            if differ != ["gold"] or not shown:
+                raise SweepError(
+                    f"ask[{first.index}] and ask[{frame.index}] have different items of one name: "
+                    f"{' and '.join(differ)} {'differs' if len(differ) == 1 else 'differ'}",
+                    where={"benchmark": item.benchmark, "item": item.item_id},
+                    hint="give the asks different benchmark names",
+                )
+
+
+def _refuse_equal_wordings(frames: Sequence[AskFrame]) -> None:
+    """No two templates of an ask that put items to its judges in the same words."""
+    for frame in (frame for frame in frames if frame.protocol.traits.judges):
+        first_of = {frame.protocol.first_texts(item): item for item in reversed(frame.items)}
+        for forms, item in first_of.items():
+            for one, two in combinations(frame.templates, 2):
+                if all(one.texts.get(form) == two.texts.get(form) for form in forms):
+                    raise SweepError(
+                        f"templates {one.name} and {two.name} put the same words to items of the "
+                        f"form {forms[0]}: they would be asked once and counted twice",
+                        where={"ask": frame.index, "item": item.item_id},
+                        hint=f"another {forms[-1]}.txt, or an ask of its own for those items",
+                    )
+
+
+def with_shared_orders(frames: Sequence[AskFrame]) -> tuple[AskFrame, ...]:
+    """The frames, each knowing how else its items' options are drawn in the sweep.
+
+    Asks with order seeds of their own number their orders together: where two draws coincide the
+    judgments are one, and where they differ their ``option_order`` does.
+
+    Examples
+    --------
+    >>> with_shared_orders([])
+    ()
+    """
+    drawn: dict[tuple[str, str], dict[int, int]] = {}
+    for frame in frames:
+        if frame.protocol.traits.compares:
+            for item in frame.items:
+                seeds = drawn.setdefault((item.benchmark, item.item_id), {})
+                seed, n_orders = frame.ask.order_seed, frame.ask.option_orders
+                seeds[seed] = max(n_orders, seeds.get(seed, 0))
+    shared = {name: tuple(sorted(seeds.items())) for name, seeds in drawn.items() if len(seeds) > 1}
+    return tuple(
+        replace(
+            frame,
+            order_draws={
+                name: shared[name]
+                for item in frame.items
+                if (name := (item.benchmark, item.item_id)) in shared
+            },
+        )
+        for frame in frames
+    )
+
+
+def _refuse_asking_twice(frames: Sequence[AskFrame]) -> None:
+    """No judgment that two asks would both make, but for orders that two seeds draw alike."""
+    asked_about = Counter((item.benchmark, item.item_id) for f in frames for item in f.items)
+    seen: dict[Mark, tuple[AskFrame, str]] = {}
+    for frame in frames:
+        coinciding: dict[str, tuple[AskFrame, Item]] = {}
+        fresh: set[str] = set()
+        for item in frame.items:
+            if asked_about[item.benchmark, item.item_id] == 1:
+                fresh.update(voice.name for voice in frame.judges)
+                continue  # the usual case, and the only one of a large sweep
+            for mark, template, *_ in frame.protocol.marks(frame, item):
+                for voice in frame.judges:
+                    first, known = seen.setdefault((voice.name, *mark), (frame, template))
+                    if first is frame:
+                        fresh.add(voice.name)
+                    elif _may_coincide(first, frame) and known == template:
+                        coinciding.setdefault(voice.name, (first, item))
+                    else:
+                        raise _asked_twice(first, frame, voice.name, item)
+        for name, (first, item) in coinciding.items():
+            if name not in fresh:  # every order drawn is one of an ask before
+                raise _asked_twice(first, frame, name, item)
+
+
+def _may_coincide(first: AskFrame, second: AskFrame) -> bool:
+    """Whether two asks draw orders of their own, so that some may be alike by chance.
+
+    Nothing but the options of best_of is shown in an order, and one condition has one rule by which
+    it is asked on.
+    """
+    one, two = first.ask, second.ask
+    alike = first.protocol is second.protocol and first.protocol.traits.compares
+    return alike and one.order_seed != two.order_seed and one.adaptive == two.adaptive
+
+
+def _asked_twice(first: AskFrame, second: AskFrame, judge: str, item: Item) -> SweepError:
+    """Two asks that make the same requests."""
+    return SweepError(
+        f"ask[{first.index}] and ask[{second.index}] ask the same of judge {judge}",
+        where={"benchmark": item.benchmark, "item": item.item_id},
+        hint="merge the two asks",
+    )
+
+
+def refuse_pooled(frames: Sequence[AskFrame]) -> None:
+    """Refuse asks of one item that differ only in what rows of judgments do not record.
+
+    Their rows would count as replications of one condition, each replication number twice.
+
+    Raises
+    ------
+    SweepError
+        Naming both asks, the judge and the keys that differ.
+
+    Examples
+    --------
+    >>> refuse_pooled([])
+    """
+    asked_about = Counter((item.benchmark, item.item_id) for f in frames for item in f.items)
+    seen: dict[Mark, tuple[AskFrame, Settings]] = {}
+    for frame in frames:
+        for item in frame.items:
+            if asked_about[item.benchmark, item.item_id] == 1:
+                continue
+            for mark, settings in frame.protocol.rows(frame, item):
+                for voice in frame.judges:
+                    first, known = seen.setdefault((voice.name, *mark), (frame, settings))
+                    if known != settings:
+                        raise _pooled(first, frame, voice.name, item, (known, settings))
+
+
+def _pooled(
+    first: AskFrame, second: AskFrame, judge: str, item: Item, settings: tuple[Settings, Settings]
+) -> SweepError:
+    """Two asks whose rows are alike."""
+    one, two = settings
+    differing = [key for key in two if one[key] != two[key]]
+    shown = [
+        f"{key} ({_shown(one[key])} and {_shown(two[key])})"
+        if key in ("max_tokens", "early_stop", "reader", "verdict_logprobs")
+        else key
+        for key in differing
+    ]
+    return SweepError(
+        f"judgments of ask[{first.index}] and ask[{second.index}] by judge {judge} would be "
+        f"pooled: they differ only in {', '.join(shown)}, which their rows do not record",
+        where={"benchmark": item.benchmark, "item": item.item_id},
+        hint="make them two sweeps with a run directory each",
+    )
+
+
+def _shown(value: object) -> str:
+    """A value with the words of TOML."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """One word in the verdict's place, and the label it stands for; None for a refusal."""
+
+    word: str
+    label: str | None
+    menu: Menu
+
+
+def check_own_forms(frame: AskFrame) -> None:
+    """Refuse forms that are not read back from their own examples, and what they do not allow.
+
+    Every word that may stand in the verdict's place is put there and read: of every number of
+    options that items have, and of every item where options go by their texts.
+
+    Raises
+    ------
+    SweepError
+        Naming the form, its example and what was read.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import ask_table
+    >>> ask = ask_table(protocol="best_of", benchmark="b", path="p")
+    >>> check_own_forms(AskFrame(index=0, ask=ask, items=(), templates=(), judges=())) is None
+    True
+    """
+    for template in frame.templates:
+        if template.own is None:
+            continue
+        where: dict[str, object] = {"ask": frame.index, "template": template.name}
+        _refuse_settings(frame, template, where)
+        sayings = [
+            one
+            for menu, place in frame.protocol.menus(frame, template, where)
+            for one in _sayable(menu, place)
+        ]
+        texts = [fill_example(template.own, one.word) for one in sayings]
+        spoken = [spoken_text(text, True) for text in texts]
+        for one, text, words in zip(sayings, texts, read_words(spoken, template.own), strict=True):
+            mentions = [mention for each in words if (mention := mention_of(each, one.menu))]
+            reading = counted_mention(mentions, one.menu, False)
+            stands_for = one.label if reading is None else reading.label
+            if reading is None or stands_for != one.label:
+                raise _not_read_back(template, one, text, words, reading, where)
+
+
+def _refuse_settings(frame: AskFrame, template: Template, where: dict[str, object]) -> None:
+    """Refuse settings that need the words of a shipped form."""
+    ask = frame.ask
+    if ask.reader == "schroeder2024":
+        raise SweepError(
+            f"reader schroeder2024 reads letters and words, template {template.name} declares a "
+            "form of its own",
+            where=where,
+            hint='reader = "first", "last" or "unanimous"',
+        )
+    for key in ("early_stop", "verdict_logprobs"):
+        if getattr(ask, key):
+            raise SweepError(
+                f"{key} needs a form whose words end at the label, template {template.name} "
+                "declares a form of its own, which what follows may still change",
+                where=where,
+                hint=f"{key} = false",
+            )
+
+
+def _sayable(menu: Menu, where: Mapping[str, object]) -> list[_Said]:
+    """Every word that may stand in the verdict's place."""
+    own = menu.own or OwnForm(example="")
+    if menu.scale is not None:
+        sayings = [_Said(label, label, menu) for label in menu.labels]
+    else:
+        places = [f"option {place}" for place in range(1, len(menu.labels) + 1)]
+        if own.ties:
+            places[-1] = "a tie"
+        refuse_clashes((*menu.words, own.refusals), (*places, "a refusal"), where)
+        pairs = zip(menu.words, menu.labels, strict=True)
+        sayings = [_Said(word, label, menu) for words, label in pairs for word in words]
+    return sayings + [_Said(word, None, menu) for word in own.refusals]
+
+
+def _not_read_back(
+    template: Template,
+    one: _Said,
+    text: str,
+    words: list[tuple[str, ...]],
+    reading: Reading | None,
+    where: dict[str, object],
+) -> SweepError:
+    """A form that does not read what it declares."""
+    own = template.own or OwnForm(example="")
+    if reading is None:
+        read = "nothing"
+    else:
+        read = " then ".join(repr(" and ".join(each)) for each in words)
+        read += f", which is {reading.label or reading.outcome.value}"
+    expected = {None: "a refusal", TIE: "a tie"}.get(one.label, f"label {one.label}")
+    return SweepError(
+        f"the form of template {template.name} cannot be read back from its own example: with "
+        f"{one.word!r} for {expected}, {form_text(own)} reads {read} from {_short(text)!r}",
+        where=where,
+        hint="a pattern that holds the example's own words, or another example",
+    )
+
+
+def form_text(own: OwnForm) -> str:
+    """Write where a form has its word, in one line.
+
+    Examples
+    --------
+    >>> form_text(OwnForm(example="", path=("scores", 0, "winner")))
+    "json 'scores[0].winner'"
+    """
+    if own.pattern:
+        return f"pattern '{printable(own.pattern)}'"
+    steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in own.path]
+    return f"json {''.join(steps).removeprefix('.')!r}"
+
+
+def _short(text: str, most: int = 200) -> str:
+    """A text, cut in the middle where it is long."""
+    return text if len(text) <= most else f"{text[: most // 2]} ... {text[-most // 2 :]}"
