@@ -30,10 +30,10 @@ from judgerel_ray.counting.verdicts.places import ORDER, place
 from judgerel_ray.counting.verdicts.policy import SCORED
 from judgerel_ray.stats import Level
 from judgerel_ray.stats.generalizability.facet_agreement import (
+    FacetLevels,
     PairCoefficient,
     reproducibility_terms,
 )
-from judgerel_ray.stats.generalizability.facet_layout import FacetLevels
 from judgerel_ray.stats.generalizability.order_effects import position_terms, swap_terms
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 

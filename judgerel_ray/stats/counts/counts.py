@@ -116,6 +116,27 @@ def _sorted(values: set[object]) -> tuple[object, ...]:
         ) from error
 
 
+def count_vectors(total: int, n_values: int) -> NDArray[np.int64]:
+    """List all vectors of whole numbers that sum to a total, shape (vectors, n_values).
+
+    Examples
+    --------
+    >>> count_vectors(2, 2).tolist()
+    [[0, 2], [1, 1], [2, 0]]
+    """
+    if n_values == 0:
+        return np.zeros((int(total == 0), 0), dtype=np.int64)
+    if n_values == 1:
+        return np.array([[total]], dtype=np.int64)
+    return np.vstack(
+        [
+            np.hstack([np.full((len(rest), 1), first), rest])
+            for first in range(total + 1)
+            for rest in [count_vectors(total - first, n_values - 1)]
+        ]
+    )
+
+
 def refuse_few_categories(name: str, counts_UV: ArrayLike, n_categories: int | None) -> None:
     """Refuse fewer declared categories than values that occur (ValueError).
 

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
+from judgerel_ray.stats.agreement.agreement import Statistic, named_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
-from judgerel_ray.stats.agreement.named import Statistic, named_statistic
 from judgerel_ray.stats.counts.counts import checked_counts
 from judgerel_ray.stats.counts.statistic import CountStatistic, CountTable, Floats, term_sums
 from judgerel_ray.stats.null.closed_null import SETTLED_SKEWNESS, ClosedNull, unit_floor

@@ -16,7 +16,7 @@ from judgerel_ray.stats import (
     measure,
     omega_bootstrap,
 )
-from judgerel_ray.stats.intervals.bootstrap import bootstrap_weights
+from judgerel_ray.stats.intervals.interval import bootstrap_weights
 
 ALPHA = count_statistic("krippendorff_alpha", n_values=3)
 RNG = np.random.default_rng(0)

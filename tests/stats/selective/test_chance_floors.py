@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.stats.selective.chance_floors import accuracy_floor, ranking_floor
+from judgerel_ray.stats.selective.discrimination import accuracy_floor, ranking_floor
 
 tables = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.integers(-1, 2)),

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.stats import risk_coverage
-from judgerel_ray.stats.selective import equal_acceptance as ordered_answers
-from judgerel_ray.stats.selective.equal_acceptance import OrderedAnswers, answered, equal_acceptance
+from judgerel_ray.stats.selective import systems
+from judgerel_ray.stats.selective.systems import OrderedAnswers, answered, equal_acceptance
 
 scored = st.lists(
     st.tuples(st.sampled_from([0.1, 0.4, 0.5, 0.9]), st.booleans()), min_size=2, max_size=15
@@ -31,8 +31,8 @@ def test_many_distinct_scores_are_summed_as_few_are(monkeypatch):
     scores, right = rng.choice([0.2, 0.4, 0.6, 0.8], 90), rng.random(90) < 0.6
     names, weights = np.repeat(np.arange(30), 3), rng.integers(0, 3, (7, 30)).astype(float)
     few = OrderedAnswers(answered(scores, right, names), np.arange(30))
-    monkeypatch.setattr(ordered_answers, "_FEW", 0)
-    monkeypatch.setattr(ordered_answers, "_CELLS", 200)
+    monkeypatch.setattr(systems, "_FEW", 0)
+    monkeypatch.setattr(systems, "_CELLS", 200)
     many = OrderedAnswers(answered(scores, right, names), np.arange(30))
     grid = np.array([0.1, 0.35, 1.0])
     assert many.errors(weights, grid) == pytest.approx(few.errors(weights, grid), nan_ok=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judgerel_ray.stats import mcnemar_exact
-from judgerel_ray.stats.selective.paired_accuracy import paired_accuracy
+from judgerel_ray.stats.selective.systems import paired_accuracy
 
 
 def test_the_four_kinds_of_questions():
