@@ -65,27 +65,24 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
         majority_vote,
         supported_shares,
     )
-    from judgerel_ray.stats.confusion.accuracy_by_label import (
-        inter_rater_accuracy,
-        label_accuracy,
-        rating_deviation,
-    )
     from judgerel_ray.stats.confusion.baselines import (
         cross_fitted_model,
         method_tokens,
         vote_scores,
+    )
+    from judgerel_ray.stats.confusion.labels import (
+        cross_fitted_labels,
+        label_accuracy,
+        rating_deviation,
+        search_threshold,
+        threshold_transfer,
+        wagner2024_threshold,
     )
     from judgerel_ray.stats.confusion.matrix import (
         LabelEdges,
         Uncertainty,
         confusion_uncertainty,
         label_edges,
-    )
-    from judgerel_ray.stats.confusion.thresholds import (
-        cross_fitted_labels,
-        search_threshold,
-        threshold_transfer,
-        wagner2024_threshold,
     )
     from judgerel_ray.stats.generalizability.component import VarianceComponent
     from judgerel_ray.stats.generalizability.dstudy import (
@@ -149,6 +146,7 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
         scale_rank_correlation,
         scale_shift,
     )
+    from judgerel_ray.stats.ratings.people_match import inter_rater_accuracy
     from judgerel_ray.stats.ratings.ranking import Ranking, rank_judges
     from judgerel_ray.stats.ratings.rated_scales import (
         SCALE_CASES,
@@ -349,15 +347,16 @@ __all__ = [
 _DEFERRED: dict[str, tuple[str, ...]] = {
     "agreement.correctness": ("CORRECTNESS", "correctness_statistic"),
     "agreement.majority": ("MajorityVote", "drawn_together", "majority_vote", "supported_shares"),
-    "confusion.accuracy_by_label": ("inter_rater_accuracy", "label_accuracy", "rating_deviation"),
     "confusion.baselines": ("cross_fitted_model", "method_tokens", "vote_scores"),
-    "confusion.matrix": ("LabelEdges", "Uncertainty", "confusion_uncertainty", "label_edges"),
-    "confusion.thresholds": (
+    "confusion.labels": (
         "cross_fitted_labels",
+        "label_accuracy",
+        "rating_deviation",
         "search_threshold",
         "threshold_transfer",
         "wagner2024_threshold",
     ),
+    "confusion.matrix": ("LabelEdges", "Uncertainty", "confusion_uncertainty", "label_edges"),
     "generalizability.component": ("VarianceComponent",),
     "generalizability.dstudy": (
         "BudgetSplit",
@@ -400,6 +399,7 @@ _DEFERRED: dict[str, tuple[str, ...]] = {
         "scale_rank_correlation",
         "scale_shift",
     ),
+    "ratings.people_match": ("inter_rater_accuracy",),
     "ratings.ranking": ("Ranking", "rank_judges"),
     "ratings.rated_scales": (
         "QuantisationCeiling",

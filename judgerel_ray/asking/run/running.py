@@ -16,7 +16,7 @@ from judgerel_ray.asking.run.opening import known_judges, open_run
 from judgerel_ray.asking.run.waves import Waves, later_requests
 from judgerel_ray.config import Sweep, parse_sweep
 from judgerel_ray.core import EngineError, JudgeRelError, StoreError, SweepError, printable
-from judgerel_ray.counting.refusals import Refusals, read_refusals
+from judgerel_ray.counting.outcomes import Refusals, read_refusals
 from judgerel_ray.fleet import (
     Board,
     Fleet,
