@@ -1,8 +1,8 @@
 """Counts: how often each unit received each value. The sufficient statistic of agreement.
 
-Shape suffixes: U = units, R = raters (replications), V = distinct values.
+A coefficient of them is a value: what it is, what it rests on, or why there is none.
 
-A coefficient as a value: what it is, what it rests on, or why there is none.
+Shape suffixes: U = units, R = raters (replications), V = distinct values.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Ranking judges by several measures, with how sure the ranks are.
 
-Shape suffixes: J = judges, C = clusters (questions), B = resamples.
+Measures are resampled by question: intervals of ranks hold with ties, and each judge has a chance
+to be the best.
 
-Ranks of judges by resampled measures: intervals that hold with ties, and chances to be best.
-
-Shape suffixes: J = judges, K = judges they are compared with, B = resamples.
+Shape suffixes: J = judges, K = judges they are compared with, C = clusters (questions),
+B = resamples.
 """
 
 from __future__ import annotations
