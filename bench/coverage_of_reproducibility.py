@@ -29,15 +29,13 @@ from bench.reproducibility_page import Audit, page
 from bench.simulated_coverage import Coverage
 from judgerel_ray.stats import Interval, count_statistic
 from judgerel_ray.stats.generalizability.facet_agreement import (
-    PairCoefficient,
-    pair_value,
-    reproducibility_terms,
-)
-from judgerel_ray.stats.generalizability.facet_layout import (
     FacetLevels,
+    PairCoefficient,
     crossed_units,
     item_terms,
     level_features,
+    pair_value,
+    reproducibility_terms,
 )
 from judgerel_ray.stats.generalizability.facet_null import Wanted, facet_floors
 from judgerel_ray.stats.generalizability.order_effects import swap_terms

@@ -17,8 +17,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.drift.betting import drift_evidence
-from judgerel_ray.stats.drift.exchangeability import exchangeability
+from judgerel_ray.stats.drift import drift_evidence, exchangeability
 
 Floats = NDArray[np.float64]
 LEVEL = 0.05

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma, ndtr, stdtrit
 
 from judgerel_ray.stats import auroc, risk_coverage
-from judgerel_ray.stats.selective.equal_acceptance import answered, equal_acceptance
+from judgerel_ray.stats.selective.systems import answered, equal_acceptance
 
 Floats = NDArray[np.float64]
 Ends = tuple[float | None, float | None]

@@ -30,7 +30,7 @@ from judgerel_ray.stats import (
     rank_judges,
     scale_ratings,
 )
-from judgerel_ray.stats.intervals.bootstrap import bootstrap_weights
+from judgerel_ray.stats.intervals.interval import bootstrap_weights
 from judgerel_ray.stats.intervals.question_statistic import QuestionStatistic, QuestionTerms, whole
 from judgerel_ray.stats.ratings.ranking import Rank
 

@@ -21,10 +21,13 @@ from numpy.typing import NDArray
 from judgerel_ray.stats import auroc, learn_then_test, risk_coverage
 from judgerel_ray.stats.intervals.shares import clustered_share
 from judgerel_ray.stats.selective.calibration import brier_score, calibration_error
-from judgerel_ray.stats.selective.chance_floors import accuracy_floor, ranking_floor
-from judgerel_ray.stats.selective.equal_acceptance import answered, equal_acceptance
-from judgerel_ray.stats.selective.paired_accuracy import paired_accuracy
+from judgerel_ray.stats.selective.discrimination import accuracy_floor, ranking_floor
 from judgerel_ray.stats.selective.selective import accepted_errors
+from judgerel_ray.stats.selective.systems import (
+    answered,
+    equal_acceptance,
+    paired_accuracy,
+)
 
 Floats = NDArray[np.float64]
 LEVELS = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95])

@@ -1,19 +1,281 @@
-"""What the rows of a file make doubtful of what it says: a line each, and no number changes."""
+"""What in a file of judgments may not mean what it says: a line each, and no number changes.
+
+Columns may bear names of ours and mean something else: ``role`` and ``block`` choose rows, so they
+are ours only where they hold what ours hold, and are left out else. Names of items, judges and
+conditions may differ in spelling alone; they are kept apart. Verdicts may be numbers, ratings off
+their scale, and ties without a place of their own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from math import factorial
+from typing import get_args
 
 import polars as pl
 
-from judgerel_ray.core import Scale
-from judgerel_ray.counting.columns import is_judge
+from judgerel_ray.core import Role, Scale, SweepError
+from judgerel_ray.counting.columns import is_judge, is_no_value
+from judgerel_ray.counting.files.records import is_nested
+from judgerel_ray.counting.files.source import Source
 from judgerel_ray.counting.nesting import PLACES, UnitRows
 from judgerel_ray.counting.verdicts.places import N_OPTIONS, ORDER, SHOWN, is_tie
 from judgerel_ray.counting.verdicts.policy import SCORED
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_names
-from judgerel_ray.counting.verdicts.spelling import folded
+from judgerel_ray.counting.verdicts.spelling import folded, told_apart
+
+_ROLES = frozenset(get_args(Role))
+_LONGEST = 4  # values told
+_OURS = {
+    "role": f"roles are {', '.join(get_args(Role))}",
+    "block": "blocks are whole numbers from 0 on, and 0 is one of them",
+}
+
+
+def own_columns(
+    source: Source, *, named: Collection[str], reads: Collection[str] | None = None
+) -> Source:
+    """Leave out columns that are not used, or that only by their name are ours.
+
+    Parameters
+    ----------
+    source : Source
+        Rows as they are there.
+    named : collection of str
+        Columns that a person named: one of them is never left out unasked.
+    reads : collection of str, optional
+        Columns that are used besides those that tell rows apart; by default any.
+
+    Returns
+    -------
+    Source
+        Roles in the spelling that ours have.
+
+    Raises
+    ------
+    SweepError
+        If a column that was named is not what its name says.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q"], "role": ["assistant"], "confidence": ["high"]})
+    >>> found = own_columns(Source(rows=rows), named=(), reads=())
+    >>> found.rows.collect().columns, found.notes[0][:60]
+    (['item_id'], "column role is not read: its values are 'assistant', and rol")
+    """
+    schema = source.rows.collect_schema()
+    rows, notes = source.rows, list(source.notes)
+    if reads is not None:
+        unused = set(_SELDOM) - {*reads, *named}
+        rows = rows.drop(
+            name for name in schema if name in unused and (_SELDOM[name] or is_nested(schema[name]))
+        )
+    for name, own in _CHECKS.items():
+        if name not in schema:
+            continue
+        values = rows.select(name).unique().collect(engine="streaming")[name]
+        spelled = own(values)
+        if spelled is None:
+            rows = rows.drop(name)
+            notes.append(_not_read(name, values, source, named))
+        elif not spelled.equals(values):
+            rows = rows.with_columns(pl.col(name).cast(pl.String).replace(values, spelled))
+            pairs = zip(values, spelled, strict=True)
+            words = sorted(f"{one!r} as {other}" for one, other in pairs if one != other)
+            notes.append(f"column {name}: read {', '.join(words)}")
+    return replace(source, rows=rows, notes=tuple(notes))
+
+
+_SELDOM = {"confidence": True, "gold": False, "key": False, "finish_reason": False}
+"""Columns that only some of what reads judgments looks at, and whether it says so in `reads`."""
+
+
+def _roles(values: pl.Series) -> pl.Series | None:
+    """Roles as ours are spelled; None where none of them is ours."""
+    if values.dtype != pl.String:
+        return values if values.dtype == pl.Null else None
+    bare = values.str.strip_chars().str.to_lowercase().str.replace_all(r"[\s-]+", "_")
+    if values.drop_nulls().filter(bare.drop_nulls() != "").is_empty():
+        return values
+    own = bare.is_in(list(_ROLES)).fill_null(False)
+    return None if not own.any() else bare.zip_with(own, values)
+
+
+def _blocks(values: pl.Series) -> pl.Series | None:
+    """Blocks as they are; None where they are no blocks of ours."""
+    if values.dtype.is_nested() or values.dtype.is_temporal() or values.dtype == pl.Boolean:
+        return None
+    text = values.cast(pl.String).str.strip_chars().alias("text")
+    text = text.to_frame().filter(~is_no_value(pl.col("text")))["text"]
+    number = text.cast(pl.Float64, strict=False)
+    whole = (number >= 0) & (number == number.floor()) & number.is_finite()
+    if not whole.fill_null(False).all():
+        return None
+    return values if len(text) < len(values) or (number == 0).any() else None
+
+
+_CHECKS: dict[str, Callable[[pl.Series], pl.Series | None]] = {"role": _roles, "block": _blocks}
+
+
+def _not_read(name: str, values: pl.Series, source: Source, named: Collection[str]) -> str:
+    """The line of a column that is left out; SweepError where a person named it."""
+    nested = values.dtype.is_nested()
+    seen = [] if nested else sorted(values.drop_nulls().to_list())
+    some = ", ".join(map(repr, seen[:_LONGEST])) + (", ..." if len(seen) > _LONGEST else "")
+    got = f"its values are {some}" if some else "its values are lists or objects"
+    if name in named:
+        raise SweepError(
+            f"column {name} cannot be used: {got}, and {_OURS[name]}",
+            where=source.where,
+            hint=f"rename the column; without a column {name} every row counts",
+        )
+    return f"column {name} is not read: {got}, and {_OURS[name]}"
+
+
+ITEM = "item_id"
+_NAMES = {
+    "judge": "judges", ITEM: "items", "benchmark": "benchmarks", "criterion": "criteria",
+    "definition": "definitions", "scale": "scales", "template": "templates",
+    "responder": "responders",
+}  # fmt: skip
+_MOST_UNITS, _MOST_NAMES = 500_000, 50_000  # above them nothing is looked for: a tenth of a second
+_SHOWN = 3
+_TOTALS = (
+    "total", "totals", "grand total", "subtotal", "sum", "mean", "average", "avg", "avg.", "median",
+    "overall", "summary",
+)  # fmt: skip
+SUMS_UP = pl.col(ITEM).cast(pl.String).str.strip_chars().str.to_lowercase().is_in(_TOTALS)
+"""Whether a row is, by its item's name, one that sums up others."""
+
+
+def names_kept_apart(units: pl.DataFrame) -> tuple[str, ...]:
+    """Say which items, judges, criteria ... are probably one though spelled in several ways.
+
+    Parameters
+    ----------
+    units : pl.DataFrame
+        What was counted, one row a unit. Of more than 500,000 units, or 50,000 names, nothing is
+        said.
+
+    Examples
+    --------
+    >>> units = pl.DataFrame({"judge": ["GPT", "gpt "], "item_id": ["1", "2"]})
+    >>> names_kept_apart(units)
+    ("judges kept apart that differ in spelling alone: 'GPT' and 'gpt '",)
+    """
+    if units.height > _MOST_UNITS:
+        return ()
+    lines = []
+    for column, what in _NAMES.items():
+        if column not in units.columns:
+            continue
+        names = units[column].cast(pl.String).drop_nulls().unique()
+        if names.len() > _MOST_NAMES:
+            continue
+        keyed = names.alias("name").to_frame().with_columns(key=folded(pl.col("name")))
+        alike = (
+            keyed.group_by("key").agg(pl.col("name").sort()).filter(pl.col("name").list.len() > 1)
+        )
+        groups = [
+            " and ".join(told_apart(one, quotes=repr))
+            for one in alike.sort("key")["name"].to_list()
+        ]
+        if groups:
+            more = f"; and {len(groups) - _SHOWN} more" if len(groups) > _SHOWN else ""
+            listed = "; ".join(groups[:_SHOWN])
+            lines.append(f"{what} kept apart that differ in spelling alone: {listed}{more}")
+    return tuple(lines)
+
+
+def totals_line(units: pl.DataFrame) -> str | None:
+    """Say which items are probably lines of totals, as sheets end with them, and no questions.
+
+    Parameters
+    ----------
+    units : pl.DataFrame
+        What was counted, one row a unit.
+
+    Examples
+    --------
+    >>> totals_line(pl.DataFrame({"item_id": ["q1", "q2", "TOTAL"]}))
+    "counted as questions: 'TOTAL'; take the line out if it sums up others"
+    """
+    found = units.filter(SUMS_UP)[ITEM].cast(pl.String).unique().sort().to_list()
+    if not found or len(found) == units[ITEM].n_unique():
+        return None
+    it = "the lines out if they sum" if len(found) > 1 else "the line out if it sums"
+    return f"counted as questions: {', '.join(map(repr, found))}; take {it} up others"
+
+
+def spelled_otherwise(items_a: pl.Series, items_b: pl.Series) -> list[tuple[str, str]]:
+    """Pair items that one side has alone with those of the other that differ in spelling alone.
+
+    Examples
+    --------
+    >>> spelled_otherwise(pl.Series(["1", "q", "z"]), pl.Series(["1.0", "q", "y"]))
+    [('1', '1.0')]
+    """
+    a, b = (names.cast(pl.String).drop_nulls().unique() for names in (items_a, items_b))
+    alone = [
+        one.filter(~one.is_in(other.implode())).alias("name").to_frame()
+        for one, other in ((a, b), (b, a))
+    ]
+    if max(one.height for one in alone) > _MOST_NAMES:
+        return []
+    keyed_a, keyed_b = (one.with_columns(key=folded(pl.col("name"))) for one in alone)
+    met = keyed_a.join(keyed_b, on="key", suffix="_b").sort("name", "name_b")
+    return list(
+        met.unique("name", keep="first", maintain_order=True).select("name", "name_b").rows()
+    )
+
+
+def otherwise_line(items_a: pl.Series, items_b: pl.Series) -> str | None:
+    """Say of two sides that are compared how many items differ between them in spelling alone.
+
+    Examples
+    --------
+    >>> otherwise_line(pl.Series(["1", "q"]), pl.Series(["1.0", "q"]))
+    "1 item of the two differs in spelling alone, and is left out on both sides: '1' and '1.0'"
+    """
+    pairs = spelled_otherwise(items_a, items_b)
+    if not pairs:
+        return None
+    some = "; ".join(" and ".join(told_apart(one, quotes=repr)) for one in pairs[:_SHOWN])
+    more = "; ..." if len(pairs) > _SHOWN else ""
+    n = f"{len(pairs):,} items of the two differ" if len(pairs) > 1 else "1 item of the two differs"
+    left_out = "are left out" if len(pairs) > 1 else "is left out"
+    return f"{n} in spelling alone, and {left_out} on both sides: {some}{more}"
+
+
+def nothing_shared(
+    items_a: pl.Series, items_b: pl.Series, where: Mapping[str, object]
+) -> SweepError:
+    """Make the refusal of two sides that have no item in common.
+
+    Examples
+    --------
+    >>> print(nothing_shared(pl.Series(["1", "2"]), pl.Series(["1.0"]), {}))
+    no item_id is in both: a has '1', '2'; b has '1.0'. Try: write item_id alike in both: '1', or \
+'1.0'
+    """
+    pairs = spelled_otherwise(items_a, items_b)
+    hint = "compare judgments of the same questions, with the same item_id letter by letter"
+    if pairs:
+        one, other = told_apart(pairs[0], quotes=repr)
+        hint = f"write item_id alike in both: {one}, or {other}"
+    return SweepError(
+        f"no item_id is in both: a has {_some(items_a)}; b has {_some(items_b)}",
+        where=where,
+        hint=hint,
+    )
+
+
+def _some(names: pl.Series) -> str:
+    """The first few names in order."""
+    known = names.cast(pl.String).drop_nulls().unique().sort()
+    return ", ".join(map(repr, known.head(_SHOWN))) + ", ..." * (known.len() > _SHOWN)
+
 
 _MOST_TOLD = 6
 _TWO = 2  # of two values all levels agree

@@ -25,7 +25,7 @@ from judgerel_ray.counting.columns import (
     typed_column,
     typed_columns,
 )
-from judgerel_ray.counting.doubts import doubts
+from judgerel_ray.counting.doubts import SUMS_UP, doubts, names_kept_apart, own_columns, totals_line
 from judgerel_ray.counting.files.records import (
     inside_error,
     is_nested,
@@ -34,10 +34,8 @@ from judgerel_ray.counting.files.records import (
     refuse_inside,
 )
 from judgerel_ray.counting.files.source import Source, names_told, read_source, readable
-from judgerel_ray.counting.foreign import own_columns
 from judgerel_ray.counting.groups.grouping import lines_left_out
 from judgerel_ray.counting.groups.tally import Tally, tally_judgments, tally_unchecked, told_apart
-from judgerel_ray.counting.item_names import SUMS_UP, names_kept_apart, totals_line
 from judgerel_ray.counting.nesting import UnitRows
 from judgerel_ray.counting.verdicts.places import SHOWN
 from judgerel_ray.counting.verdicts.spelling import (

@@ -10,28 +10,28 @@ Examples
 True
 """
 
-from judgerel_ray.legacy.accuracy import (
-    AccuracyEstimate,
-    AnsweredQuestion,
-    ResponseAccuracy,
-    head_to_tail_accuracy,
-    response_accuracy,
-)
-from judgerel_ray.legacy.estimator import WARNING, Schroeder2024, schroeder2024
-from judgerel_ray.legacy.factoring import CONFLICTING, LETTERS, NON_RESPONSE, codes_from_verdicts
-from judgerel_ray.legacy.permutation import (
+from judgerel_ray.legacy.estimator import (
+    WARNING,
     PermutationNull,
+    Schroeder2024,
     Schroeder2024Noise,
     independence_alpha,
+    schroeder2024,
     schroeder2024_noise_floor,
 )
-from judgerel_ray.legacy.spread import (
+from judgerel_ray.legacy.factoring import CONFLICTING, LETTERS, NON_RESPONSE, codes_from_verdicts
+from judgerel_ray.legacy.summaries import (
     BANDS,
+    AccuracyEstimate,
+    AnsweredQuestion,
     FiveNumbers,
     InterRaterSpread,
+    ResponseAccuracy,
     VerbalBand,
     five_numbers,
+    head_to_tail_accuracy,
     inter_rater_spread,
+    response_accuracy,
     verbal_band,
 )
 

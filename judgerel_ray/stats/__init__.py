@@ -11,9 +11,7 @@ Examples
 0.444
 """
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from judgerel_ray.stats.agreement.agreement import (
@@ -41,22 +39,21 @@ from judgerel_ray.stats.agreement.majority import majority_probabilities, majori
 from judgerel_ray.stats.counts.counts import Coefficient, Counts, counts_from_ratings
 from judgerel_ray.stats.counts.statistic import CountStatistic, measure
 from judgerel_ray.stats.internal_consistency.consistency import (
+    OmegaResamples,
     column_noise_floor,
     item_bootstrap,
     item_interval,
     item_values,
+    omega_bootstrap,
 )
 from judgerel_ray.stats.internal_consistency.omega import Omega, mcdonald_omega
-from judgerel_ray.stats.internal_consistency.omega_bootstrap import OmegaResamples, omega_bootstrap
 from judgerel_ray.stats.internal_consistency.schmid_leiman import (
     omega_from_correlation,
     omega_hierarchical,
 )
 from judgerel_ray.stats.internal_consistency.scores import cronbach_alpha
-from judgerel_ray.stats.intervals.bootstrap import bootstrap_interval
-from judgerel_ray.stats.intervals.interval import Interval, jackknife_interval
+from judgerel_ray.stats.intervals.interval import Interval, bootstrap_interval, jackknife_interval
 from judgerel_ray.stats.intervals.shares import clopper_pearson
-from judgerel_ray.stats.lazy_imports import DEFERRED
 from judgerel_ray.stats.null.noise import NoiseFloor, noise_floor, noise_floors
 from judgerel_ray.stats.null.score_noise import score_floor
 
@@ -68,32 +65,34 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
         majority_vote,
         supported_shares,
     )
-    from judgerel_ray.stats.confusion.accuracy_by_label import (
-        inter_rater_accuracy,
+    from judgerel_ray.stats.confusion.baselines import (
+        cross_fitted_model,
+        method_tokens,
+        vote_scores,
+    )
+    from judgerel_ray.stats.confusion.labels import (
+        cross_fitted_labels,
         label_accuracy,
         rating_deviation,
+        search_threshold,
+        threshold_transfer,
+        wagner2024_threshold,
     )
-    from judgerel_ray.stats.confusion.baselines import method_tokens, vote_scores
     from judgerel_ray.stats.confusion.matrix import (
         LabelEdges,
         Uncertainty,
         confusion_uncertainty,
         label_edges,
     )
-    from judgerel_ray.stats.confusion.matrix_model import cross_fitted_model
-    from judgerel_ray.stats.confusion.thresholds import (
-        cross_fitted_labels,
-        search_threshold,
-        threshold_transfer,
-        wagner2024_threshold,
-    )
-    from judgerel_ray.stats.counts.replications import replications_for, spearman_brown
-    from judgerel_ray.stats.generalizability.budget import BudgetSplit, budget_splits
     from judgerel_ray.stats.generalizability.component import VarianceComponent
     from judgerel_ray.stats.generalizability.dstudy import (
+        BudgetSplit,
         Dependability,
+        budget_splits,
         dependability,
         judgments_for,
+        replications_for,
+        spearman_brown,
     )
     from judgerel_ray.stats.generalizability.facet_agreement import (
         PAIR_COEFFICIENTS,
@@ -147,6 +146,7 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
         scale_rank_correlation,
         scale_shift,
     )
+    from judgerel_ray.stats.ratings.people_match import inter_rater_accuracy
     from judgerel_ray.stats.ratings.ranking import Ranking, rank_judges
     from judgerel_ray.stats.ratings.rated_scales import (
         SCALE_CASES,
@@ -169,7 +169,6 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
         reliability_bins,
     )
     from judgerel_ray.stats.selective.discrimination import auroc, cross_fitted_auroc
-    from judgerel_ray.stats.selective.equal_acceptance import equal_acceptance
     from judgerel_ray.stats.selective.guarantees import (
         ConformalRule,
         GuaranteedThreshold,
@@ -177,18 +176,15 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
         conformal_sets,
         learn_then_test,
     )
-    from judgerel_ray.stats.selective.paired_accuracy import mcnemar_exact
     from judgerel_ray.stats.selective.selective import acceptance_curve, risk_coverage
-    from judgerel_ray.stats.verdict_distributions.limits import limit_coefficients
-    from judgerel_ray.stats.verdict_distributions.rao_blackwell import split_variance
+    from judgerel_ray.stats.selective.systems import equal_acceptance, mcnemar_exact
+    from judgerel_ray.stats.verdict_distributions.limits import limit_coefficients, split_variance
     from judgerel_ray.stats.verdict_distributions.tempering import (
+        TokenTree,
         VerdictBounds,
+        remainder_draws,
         tempered_step,
         verdict_bounds,
-    )
-    from judgerel_ray.stats.verdict_distributions.token_tree import (
-        TokenTree,
-        remainder_draws,
         with_draws,
     )
 
@@ -348,24 +344,103 @@ __all__ = [
     "with_draws",
 ]
 
+_DEFERRED: dict[str, tuple[str, ...]] = {
+    "agreement.correctness": ("CORRECTNESS", "correctness_statistic"),
+    "agreement.majority": ("MajorityVote", "drawn_together", "majority_vote", "supported_shares"),
+    "confusion.baselines": ("cross_fitted_model", "method_tokens", "vote_scores"),
+    "confusion.labels": (
+        "cross_fitted_labels",
+        "label_accuracy",
+        "rating_deviation",
+        "search_threshold",
+        "threshold_transfer",
+        "wagner2024_threshold",
+    ),
+    "confusion.matrix": ("LabelEdges", "Uncertainty", "confusion_uncertainty", "label_edges"),
+    "generalizability.component": ("VarianceComponent",),
+    "generalizability.dstudy": (
+        "BudgetSplit",
+        "Dependability",
+        "budget_splits",
+        "dependability",
+        "judgments_for",
+        "replications_for",
+        "spearman_brown",
+    ),
+    "generalizability.facet_agreement": ("PAIR_COEFFICIENTS", "reproducibility"),
+    "generalizability.facet_cells": ("FacetCells", "label_cells", "score_cells"),
+    "generalizability.order_effects": (
+        "ORDER_EFFECTS",
+        "first_place",
+        "order_effect",
+        "position_bias",
+    ),
+    "generalizability.variance_components": ("VarianceComponents", "variance_components"),
+    "intervals.judge_differences": ("benjamini_hochberg", "holm"),
+    "intervals.mixing": ("posterior_interval",),
+    "intervals.paired": ("Difference", "Estimate", "paired_difference", "terms_difference"),
+    "intervals.precision": ("AlphaPrecision", "alpha_precision"),
+    "intervals.question_statistic": ("QuestionStatistic", "count_terms", "mean_of"),
+    "intervals.stopping": (
+        "StoppingRule",
+        "distribution_interval",
+        "mode_is_settled",
+        "next_replications",
+        "replay",
+    ),
+    "intervals.vote_limits": ("VoteLimits", "vote_limits"),
+    "panels.panel": ("EffectiveJudges", "PanelStep", "effective_judges", "panel_steps"),
+    "ratings.correlations": ("correlation",),
+    "ratings.inter_scale": (
+        "disattenuated_alpha",
+        "inter_scale_alpha",
+        "inter_scale_interval",
+        "inter_scale_terms",
+        "scale_rank_correlation",
+        "scale_shift",
+    ),
+    "ratings.people_match": ("inter_rater_accuracy",),
+    "ratings.ranking": ("Ranking", "rank_judges"),
+    "ratings.rated_scales": (
+        "QuantisationCeiling",
+        "SCALE_CASES",
+        "ScaleCase",
+        "ScaleRatings",
+        "quantisation_ceiling",
+        "scale_ratings",
+    ),
+    "ratings.reference": ("ReferenceAgreement", "reference_agreement", "weighted_scores"),
+    "ratings.scale_mapping": ("SCALE_MAPPINGS", "map_scores", "mapping_level"),
+    "ratings.scale_noise": ("inter_scale_floor", "scale_noise_floor"),
+    "selective.calibration": ("brier_score", "calibration_error", "reliability_bins"),
+    "selective.discrimination": ("auroc", "cross_fitted_auroc"),
+    "selective.guarantees": (
+        "ConformalRule",
+        "GuaranteedThreshold",
+        "conformal_rule",
+        "conformal_sets",
+        "learn_then_test",
+    ),
+    "selective.selective": ("acceptance_curve", "risk_coverage"),
+    "selective.systems": ("equal_acceptance", "mcnemar_exact"),
+    "verdict_distributions.limits": ("limit_coefficients", "split_variance"),
+    "verdict_distributions.tempering": (
+        "TokenTree",
+        "VerdictBounds",
+        "remainder_draws",
+        "tempered_step",
+        "verdict_bounds",
+        "with_draws",
+    ),
+}
+"""Plans, comparisons, uncertainty and scales: coefficients of a file need none of them."""
+
 
 def __getattr__(name: str) -> object:
     """Load a name of plans, comparisons and uncertainty when it is first asked for."""
-    for module, names in DEFERRED.items():
+    for module, names in _DEFERRED.items():
         if name in names:
             found: object = getattr(import_module(f"{__name__}.{module}"), name)
             globals()[name] = found
             return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-class _Room(ModuleType):
-    """The room, whose functions stay functions when a module of the same name is imported."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        # Python binds every imported submodule to its parent, and would hide the function.
-        if not (name in __all__ and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Room

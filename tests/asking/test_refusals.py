@@ -6,8 +6,7 @@ import pytest
 
 from judgerel_ray.asking.run.pending import Owing
 from judgerel_ray.core import TokenCounts
-from judgerel_ray.counting.outcomes import NOT_SENT
-from judgerel_ray.counting.refusals import read_refusals
+from judgerel_ray.counting.outcomes import NOT_SENT, read_refusals
 from judgerel_ray.design import voices_of
 from judgerel_ray.fleet import landed_rows, never_sent
 from judgerel_ray.store import begin_session, end_session, land, read_ledger

@@ -19,7 +19,7 @@ from judgerel_ray.asking.run.running import RunSummary
 from judgerel_ray.cli import main
 from judgerel_ray.cli.parsing import commands, parse
 from judgerel_ray.core import EngineError, EngineStartError, StoreError, SweepError, TableError
-from judgerel_ray.counting.refusals import Refusals
+from judgerel_ray.counting.outcomes import Refusals
 from judgerel_ray.fleet import address as ray_address
 
 # Frozen: a verb or flag that changes here changes for everyone's scripts.

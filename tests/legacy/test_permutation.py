@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from judgerel_ray.legacy import (
+    estimator,
     independence_alpha,
-    permutation,
     schroeder2024,
     schroeder2024_noise_floor,
 )
@@ -98,7 +98,7 @@ def test_shuffles_that_fail_are_counted():
 
 def test_failed_shuffles_count_as_being_as_far():
     null = np.append(np.linspace(-1, 1, 79), [np.nan] * 20)
-    found = permutation._summary(5.0, null)
+    found = estimator._summary(5.0, null)
     assert (found.n_permutations, found.n_failed) == (79, 20)
     assert found.p == pytest.approx(21 / 100)
     assert found.method == "79 shuffles inside each question (20 more failed), two-sided"

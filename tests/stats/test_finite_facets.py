@@ -8,10 +8,12 @@ import pytest
 from judgerel_ray.stats.generalizability.component import (
     all_levels_interval,
     few_draws_interval,
+    finite_form,
+    left_as_error,
+    of_one_level,
 )
 from judgerel_ray.stats.generalizability.dstudy import dependability, judgments_for
 from judgerel_ray.stats.generalizability.facet_cells import label_cells, score_cells
-from judgerel_ray.stats.generalizability.populations import finite_form, left_as_error, of_one_level
 from judgerel_ray.stats.generalizability.variance_components import variance_components
 
 

@@ -22,7 +22,6 @@ PLANS = (
     "intervals.paired",
     "generalizability.dstudy",
     "panels.panel",
-    "generalizability.budget",
     "generalizability.variance_components",
 )
 

@@ -22,8 +22,13 @@ from judgerel_ray.analyses.reliability.lead_codes import LeadCode, Replies, repl
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag, Noted
-from judgerel_ray.counting.groups.greedy import said_of_greedy, sampled
-from judgerel_ray.counting.groups.grouping import Block, count_judgments, varying_facets
+from judgerel_ray.counting.groups.grouping import (
+    Block,
+    count_judgments,
+    said_of_greedy,
+    sampled,
+    varying_facets,
+)
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
 from judgerel_ray.counting.verdicts.places import (
     ORDER,

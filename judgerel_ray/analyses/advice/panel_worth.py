@@ -11,8 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.core import count_of
-from judgerel_ray.counting.groups.greedy import sampled
-from judgerel_ray.counting.groups.grouping import Block, count_judgments
+from judgerel_ray.counting.groups.grouping import Block, count_judgments, sampled
 from judgerel_ray.counting.groups.matrix import unit_counts
 from judgerel_ray.counting.verdicts.policy import LABEL, SCORED, own_level
 from judgerel_ray.stats.agreement.majority import majority_vote

@@ -17,12 +17,13 @@ from judgerel_ray.analyses.reliability.order_effects import labels_by_default
 from judgerel_ray.analyses.reliability.reproducibility import NUISANCE, level_distances
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag, Noted
-from judgerel_ray.counting.groups.greedy import said_of_greedy, sampled
 from judgerel_ray.counting.groups.grouping import (
     DEFAULT_GROUPS,
     Block,
     CountedJudgments,
     count_judgments,
+    said_of_greedy,
+    sampled,
     varying_facets,
 )
 from judgerel_ray.counting.groups.matrix import unit_counts
@@ -30,10 +31,10 @@ from judgerel_ray.counting.verdicts.places import ORDER, place
 from judgerel_ray.counting.verdicts.policy import SCORED
 from judgerel_ray.stats import Level
 from judgerel_ray.stats.generalizability.facet_agreement import (
+    FacetLevels,
     PairCoefficient,
     reproducibility_terms,
 )
-from judgerel_ray.stats.generalizability.facet_layout import FacetLevels
 from judgerel_ray.stats.generalizability.order_effects import position_terms, swap_terms
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 

@@ -27,10 +27,10 @@ from judgerel_ray.analyses.reliability.reproducibility import orders_recorded, p
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag, Noted
+from judgerel_ray.counting.doubts import nothing_shared
 from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.groups.grouping import Block, varying_facets
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
-from judgerel_ray.counting.item_names import nothing_shared
 from judgerel_ray.counting.placeless import placed
 from judgerel_ray.counting.verdicts.places import (
     ORDER,

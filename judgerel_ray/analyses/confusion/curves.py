@@ -11,8 +11,7 @@ from judgerel_ray.analyses.confusion.groups import Bools, JudgedGroup, Labelling
 from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions
 from judgerel_ray.analyses.confusion.worth import group_schema
 from judgerel_ray.stats import acceptance_curve, label_accuracy
-from judgerel_ray.stats.confusion.accuracy_by_label import LabelAccuracy
-from judgerel_ray.stats.confusion.thresholds import DEFAULT_GRID
+from judgerel_ray.stats.confusion.labels import DEFAULT_GRID, LabelAccuracy
 from judgerel_ray.stats.intervals.shares import clustered_share
 
 STEPS = 50

@@ -23,7 +23,7 @@ from judgerel_ray.stats import (
     threshold_transfer,
     wagner2024_threshold,
 )
-from judgerel_ray.stats.confusion.thresholds import CrossFittedLabels, Transfer
+from judgerel_ray.stats.confusion.labels import CrossFittedLabels, Transfer
 
 GROUP = ("judge", "benchmark", "template", "temperature", "mode")
 FOLDS = 5

@@ -12,7 +12,7 @@ from judgerel_ray.stats.intervals.stopping import (
     distribution_interval,
     mode_is_settled,
 )
-from judgerel_ray.tables.settled import STATES
+from judgerel_ray.tables import STATES
 
 
 def settled_row(

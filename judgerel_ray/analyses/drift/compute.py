@@ -11,8 +11,7 @@ from scipy.special import stdtrit
 
 from judgerel_ray.analyses.drift.tables import Cause
 from judgerel_ray.core import digest
-from judgerel_ray.stats.drift.betting import drift_evidence
-from judgerel_ray.stats.drift.exchangeability import PERMUTATIONS, exchangeability
+from judgerel_ray.stats.drift import PERMUTATIONS, drift_evidence, exchangeability
 
 Row = dict[str, Any]
 

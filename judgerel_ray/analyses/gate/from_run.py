@@ -48,7 +48,7 @@ from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.stats.agreement.correctness import CORRECTNESS
-from judgerel_ray.stats.selective.paired_accuracy import paired_accuracy
+from judgerel_ray.stats.selective.systems import paired_accuracy
 
 _OF_A_DROP = "accuracy"
 _OF_DIFFERENCE = ("difference", "value_b", "low", "high", "standard_error")

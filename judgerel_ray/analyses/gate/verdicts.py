@@ -20,7 +20,7 @@ from judgerel_ray.blocks.words import (
     number,
 )
 from judgerel_ray.core.codes import Flag
-from judgerel_ray.counting.groups.greedy import TEMPERATURE
+from judgerel_ray.counting.groups.grouping import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 
 SIGNS = {Verdict.PASS: "\u2713", Verdict.FAIL: "\u2717", Verdict.INCONCLUSIVE: "?"}

@@ -20,7 +20,7 @@ from judgerel_ray.stats.panels.search import (
     search_panels,
 )
 from judgerel_ray.stats.panels.votes import mean_interval, panel_floor, panel_votes, question_means
-from judgerel_ray.stats.selective.paired_accuracy import paired_accuracy
+from judgerel_ray.stats.selective.systems import paired_accuracy
 
 _NOISE_ABOVE = 0.05
 _MEMBERS = {

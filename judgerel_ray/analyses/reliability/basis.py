@@ -82,7 +82,7 @@ def failures_of(
     block: Literal[0, "all"] = "all" if options and options.block == "all" else 0
     source = judged.source
     if judged.run is not None:
-        from judgerel_ray.counting.refusals import failed_rows
+        from judgerel_ray.counting.outcomes import failed_rows
         from judgerel_ray.store import checked_ledger
 
         rows = failed_rows(judged.run, checked_ledger(judged.run))

@@ -35,9 +35,10 @@ from judgerel_ray.stats.agreement.completions import (
     RATIOS,
     CompletedRange,
     completed_range,
+    extremes,
+    mean_range,
     scored_range,
 )
-from judgerel_ray.stats.counts.filling import extremes, mean_range
 
 BOUNDED = (
     "percent_agreement",

@@ -11,8 +11,13 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.reliability.estimates import Group, noise_columns
 from judgerel_ray.analyses.reliability.lead_codes import FEWEST, LeadCode
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.groups.greedy import said_of_greedy, sampled
-from judgerel_ray.counting.groups.grouping import Block, count_judgments, varying_facets
+from judgerel_ray.counting.groups.grouping import (
+    Block,
+    count_judgments,
+    said_of_greedy,
+    sampled,
+    varying_facets,
+)
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.nesting import N

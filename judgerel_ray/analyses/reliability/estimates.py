@@ -34,7 +34,7 @@ from judgerel_ray.stats import (
     noise_floors,
 )
 from judgerel_ray.stats.counts.statistic import CountTable
-from judgerel_ray.stats.generalizability.facet_layout import LaidOut, lay_out
+from judgerel_ray.stats.generalizability.facet_agreement import LaidOut, lay_out
 
 _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger", "entropy_agreement")
 OF_NUMBERS = ("krippendorff_alpha", "icc1", "icck")

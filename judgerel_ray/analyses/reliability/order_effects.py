@@ -25,8 +25,7 @@ from judgerel_ray.counting.verdicts.policy import (
     value_of,
 )
 from judgerel_ray.stats import Coefficient, Interval, NoiseFloor
-from judgerel_ray.stats.generalizability.facet_agreement import reproducibility_terms
-from judgerel_ray.stats.generalizability.facet_layout import lay_out
+from judgerel_ray.stats.generalizability.facet_agreement import lay_out, reproducibility_terms
 from judgerel_ray.stats.generalizability.facet_null import Wanted, facet_floors
 from judgerel_ray.stats.generalizability.order_effects import (
     ORDER_EFFECTS,

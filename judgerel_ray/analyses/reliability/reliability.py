@@ -50,17 +50,15 @@ from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.given import warn_of
-from judgerel_ray.counting.groups.greedy import (
-    TEMPERATURE,
-    said_of_greedy,
-    sampled,
-    units_of,
-)
 from judgerel_ray.counting.groups.grouping import (
+    TEMPERATURE,
     Block,
     CountedJudgments,
     count_judgments,
     parts_by,
+    said_of_greedy,
+    sampled,
+    units_of,
     varying_facets,
 )
 from judgerel_ray.counting.groups.matrix import unit_table

@@ -28,17 +28,23 @@ from judgerel_ray.stats import Interval, Level, NoiseFloor, count_statistic, mea
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
 from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.generalizability.facet_agreement import (
+    MOMENT_FORM,
     PAIR_COEFFICIENTS,
+    FacetLevels,
     PairCoefficient,
+    lay_out,
     left_out_values,
     pair_value,
     repeats_known,
     reproducibility_terms,
 )
-from judgerel_ray.stats.generalizability.facet_layout import MOMENT_FORM, FacetLevels, lay_out
 from judgerel_ray.stats.generalizability.facet_null import Wanted, facet_floors
-from judgerel_ray.stats.intervals.bootstrap import between, bootstrap_weights
-from judgerel_ray.stats.intervals.interval import flagged, student_interval
+from judgerel_ray.stats.intervals.interval import (
+    between,
+    bootstrap_weights,
+    flagged,
+    student_interval,
+)
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 
 

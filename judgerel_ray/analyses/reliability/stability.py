@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from judgerel_ray.counting.groups.greedy import TEMPERATURE
-from judgerel_ray.counting.groups.grouping import Block, count_judgments
+from judgerel_ray.counting.groups.grouping import TEMPERATURE, Block, count_judgments
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED
 

@@ -31,8 +31,7 @@ from judgerel_ray.stats.selective.calibration import (
     calibration_error,
     reliability_bins,
 )
-from judgerel_ray.stats.selective.chance_floors import accuracy_floor, ranking_floor
-from judgerel_ray.stats.selective.discrimination import few_answers
+from judgerel_ray.stats.selective.discrimination import accuracy_floor, few_answers, ranking_floor
 from judgerel_ray.stats.selective.selective import BANDS, Band, accepted_errors
 
 Row = dict[str, object]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from judgerel_ray.core import CHOSEN, Outcome, SweepError
 from judgerel_ray.counting.columns import FACETS, is_judge
 from judgerel_ray.counting.right_answers import GOLD, ITEM, refuse_strangers, with_right
-from judgerel_ray.stats.selective.paired_accuracy import PairedAccuracy, paired_accuracy
+from judgerel_ray.stats.selective.systems import PairedAccuracy, paired_accuracy
 
 CONFIDENCES = ("stated", "agreement", "support", "margin", "probability")
 """Confidences an answer may have.

@@ -27,7 +27,7 @@ from judgerel_ray.analyses.selection.systems_paired import (
 )
 from judgerel_ray.core import CHOSEN, Outcome
 from judgerel_ray.counting.right_answers import ITEM
-from judgerel_ray.stats.selective.equal_acceptance import answered, equal_acceptance
+from judgerel_ray.stats.selective.systems import answered, equal_acceptance
 
 JUDGING = ("participant", "evaluator_only")
 """Roles of judges that compare what models answered."""

@@ -22,13 +22,13 @@ from judgerel_ray.analyses.selection.systems import (
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.intervals import check_resamples
 from judgerel_ray.stats.intervals.judge_differences import holm
-from judgerel_ray.stats.selective.equal_acceptance import (
+from judgerel_ray.stats.selective.systems import (
     SHARES,
     EqualAcceptance,
+    PairedAccuracy,
     answered,
     equal_acceptance,
 )
-from judgerel_ray.stats.selective.paired_accuracy import PairedAccuracy
 
 Family = Literal["all", "roles", "best"]
 FAMILIES: tuple[Family, ...] = ("all", "roles", "best")
@@ -190,7 +190,7 @@ def accuracy_columns(found: PairedAccuracy) -> dict[str, object]:
 
     Examples
     --------
-    >>> from judgerel_ray.stats.selective.paired_accuracy import paired_accuracy
+    >>> from judgerel_ray.stats.selective.systems import paired_accuracy
     >>> accuracy_columns(paired_accuracy([1], [1]))["n_questions"]
     1
     """

@@ -12,7 +12,7 @@ from judgerel_ray.analyses.selection.systems import QUESTION, System, joined_acc
 from judgerel_ray.analyses.selection.systems_cost import JUDGING
 from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
 from judgerel_ray.stats import holm
-from judgerel_ray.stats.selective.paired_accuracy import PairedAccuracy, paired_accuracy
+from judgerel_ray.stats.selective.systems import PairedAccuracy, paired_accuracy
 
 _F, _I, _S = pl.Float64(), pl.Int64(), pl.String()
 PREFERENCE_COLUMNS: dict[str, pl.DataType] = {

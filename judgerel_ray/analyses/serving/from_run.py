@@ -18,7 +18,7 @@ from judgerel_ray.analyses.serving.noise import (
 from judgerel_ray.core import FileGone, StoreError, SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.traits import protocols_where
-from judgerel_ray.counting.groups.greedy import TEMPERATURE
+from judgerel_ray.counting.groups.grouping import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import COLUMNS, flag_columns
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.columns import FACETS, is_judge, outcome_column
-from judgerel_ray.counting.groups.greedy import TEMPERATURE
-from judgerel_ray.counting.groups.grouping import Block, varying_facets
+from judgerel_ray.counting.groups.grouping import TEMPERATURE, Block, varying_facets
 from judgerel_ray.counting.verdicts.policy import COLUMNS, FAILED, Row, method_columns, value_of
 from judgerel_ray.stats.intervals.differing import Differing, differing_replies, differing_requests
 

@@ -21,7 +21,7 @@ from judgerel_ray.asking.plan.specs import (
 from judgerel_ray.benchmarks import REFERENCE, GoldReading, read_items, sample_items
 from judgerel_ray.config import AskTable, Sweep
 from judgerel_ray.core import GoldIs, Item, SweepError, digest
-from judgerel_ray.core.tolerance import check_reachable
+from judgerel_ray.core.assigned import check_reachable
 from judgerel_ray.design import (
     AskFrame,
     StageCount,

@@ -28,7 +28,7 @@ from judgerel_ray.core import (
     UnfinishedRunWarning,
     printable,
 )
-from judgerel_ray.counting.refusals import Refusals, read_refusals
+from judgerel_ray.counting.outcomes import Refusals, read_refusals
 from judgerel_ray.fleet import (
     Board,
     Fleet,

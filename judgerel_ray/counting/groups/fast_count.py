@@ -1,19 +1,15 @@
 """Units counted by a few kinds of rows that are known beforehand: a column of numbers a kind.
 
 A file of judgments mostly has a handful of verdicts. Counting rows of each by unit alone, and not
-by unit and verdict, takes a third of the time and half the memory.
+by unit and verdict, takes a third of the time and half the memory. Columns with one value in all
+rows tell nothing apart, and nothing is read of them.
 
-Columns with one value in all rows: they tell nothing apart, and so nothing is read of them.
+The same pass proves that no unit holds a replication twice: each row adds a number that its
+replication makes, and the sum over a unit tells whether its replications are what they should be.
 
-Whether any unit holds a replication twice, shown by sums that one pass over the rows gives.
-
-Shape of both proofs: each row adds a number that its replication makes, and the sum over a unit
-tells whether its replications are what they should be.
-
-Counts that are the digits of one sum.
-
-Of some columns at most one is true in any row. If the k-th of them adds 2^(bits k), the sum over
-rows has the number of rows of each as a digit, as long as none of those numbers has more bits.
+Counts are the digits of one sum. Of some columns at most one is true in any row. If the k-th of
+them adds 2^(bits k), the sum over rows has the number of rows of each as a digit, as long as none
+of those numbers has more bits.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows, nest_rows
 from judgerel_ray.counting.verdicts.places import ORDER
-from judgerel_ray.stats.generalizability.facet_layout import FacetLevels
+from judgerel_ray.stats.generalizability.facet_agreement import FacetLevels
 
 _CELLS = 50_000_000  # counts held at once: 400 MB
 

@@ -3,9 +3,8 @@
 Labels of a file say where the chosen option stood ("A", "B"); a tie stands nowhere, whatever its
 label. Where items have options of their own (two of six systems each), what a verdict names in one
 item is on no other's menu: verdicts are then taken by the place their option has in the first
-order, or chance would be that of all options of the file.
-
-How many levels a facet has: orders of k options are k!, others are declared or unlimited.
+order, or chance would be that of all options of the file. Orders of k options are k!; levels of
+other facets are as many as declared, or unlimited.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""Missing verdicts and levels of measurement: what a row counts as.
+"""Missing verdicts and levels of measurement: what a row counts as, and what rows of results hold.
 
 ``category`` makes every outcome without a verdict a value of its own; ``drop`` makes those rows
 missing; ``bounds`` asks what the worst and the best of all answers in their place would make of a
 coefficient. A ``failed`` request is missing under all three: it says nothing about the judge.
 
-Rows of one quantity each: its value, its interval, how many it rests on, and how it was had.
-
-Rows of results: their columns in reading order, and the words that stand in them.
+A row of results is one quantity: its value, its interval, how many it rests on, and how it was had.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from judgerel_ray.asking.refresh.directory import MADE, Refresh, SeriesDirectory
 from judgerel_ray.blocks.html import rendered_page
 from judgerel_ray.config.series import Series
 from judgerel_ray.reporting.refresh.measuring import MEASURED, anchor_ps
-from judgerel_ray.stats.drift.betting import drift_evidence
+from judgerel_ray.stats.drift import drift_evidence
 from judgerel_ray.store.parts import encode_parquet
 from judgerel_ray.store.seals import is_whole, sealed
 

@@ -1,28 +1,26 @@
-"""Worst and best case of coefficients whose chance the verdicts themselves measure.
+"""Worst and best case of coefficients, over all ways to fill in the verdicts that are missing.
 
-However missing verdicts are filled in, a coefficient like alpha falls with ``W / C``: W is the
-disagreement inside units, ``sum_q w_q (m_q^2 - sum_v n_qv^2)``, and C what chance would give, a
-function of the totals of the values alone. For given totals W has a least and a greatest value, so
-walking unit by unit through all totals that can be reached gives both extremes exactly. Where there
-are too many totals, W and C are bounded apart, which brackets the extremes.
+Means over units have their extremes unit by unit. However verdicts are filled in, a coefficient
+like alpha falls with ``W / C``: W is the disagreement inside units, of verdicts
+``sum_q w_q (m_q^2 - sum_v n_qv^2)``, and C what chance would give, a function of the totals of the
+values alone. For given totals W has a least and a greatest value, so walking unit by unit through
+all totals that can be reached gives both extremes exactly. Where there are too many totals, W and C
+are bounded apart, which brackets the extremes.
 
-Shape suffixes: U = units, K = categories, S = totals that can be reached, one axis a category but
-the last.
+Alpha of numbers and icc1 have ``W = sum_q w_q n_q' d n_q`` and ``C = c' d c``, with distances d
+between values; ordinal distances depend on the totals. Where the ways to fill in are few enough,
+all are tried; where not, W, C and d are bounded apart: no way to fill in goes beyond.
 
-Worst and best case of coefficients of numbers: alpha of a level, and icc1 of scores.
-
-Where the ways to fill in are few enough, all are tried. Where not, the disagreement inside units
-``W = sum_q w_q n_q' d n_q`` and that of the totals ``C = c' d c`` are bounded apart, with distances
-d between values; the coefficients fall with ``W / C``. Ordinal distances depend on the totals, and
-are bounded, too. This brackets the extremes: no way to fill in goes beyond.
-
-Shape suffixes: U = units, K = values, T = terms, W = ways.
+Shape suffixes: U = units, K = categories or values, S = totals that can be reached, one axis a
+category but the last, T = terms, W = ways.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from math import comb, inf, log
 
 import numpy as np
@@ -30,10 +28,11 @@ from numpy.typing import NDArray
 
 from judgerel_ray.stats.agreement.agreement import count_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level
-from judgerel_ray.stats.counts.filling import extremes, ways_to_fill
 from judgerel_ray.stats.counts.statistic import CountStatistic, Floats, divide
 
 Counts = NDArray[np.int64]
+
+
 RATIOS = ("krippendorff_alpha", "fleiss_kappa", "gwet_ac1", "icc1")
 """Coefficients of which :func:`completed_range` knows the extremes."""
 _MOST_STEPS = 10**8  # totals times ways to fill a unit: a second
@@ -41,6 +40,8 @@ _MOST_TOTALS = 2 * 10**6
 _MOST_WAYS = 50_000
 _MOST_COMMON = 10**6
 _MOST_MISSING = 10**7
+_MOST_FILLED = 2000
+_MOST_SUMS = 6 * 10**6  # sums of terms of all ways: 48 MB, half a second
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +124,7 @@ def completed_range(
     name : str
         One of `RATIOS`, at the nominal level.
     seen_UK, missing_U
-        As of :func:`judgerel_ray.stats.counts.filling.mean_range`.
+        As of :func:`judgerel_ray.stats.agreement.completions.mean_range`.
 
     Returns
     -------
@@ -296,7 +297,6 @@ def _levelled(totals_K: Floats, added: float) -> Floats:
 
 OF_SCORES = ("krippendorff_alpha", "icc1")
 """Coefficients of numbers of which :func:`scored_range` knows the extremes."""
-_MOST_SUMS = 6 * 10**6  # sums of terms of all ways: 48 MB, half a second
 
 
 def scored_range(
@@ -438,3 +438,104 @@ def _squares(
     least: Floats = (seen * near).sum(axis=1) + 2 * missing * near.min(axis=1)
     most: Floats = (seen * far).sum(axis=1) + 2 * missing * far.max(axis=1) + pairs * far_KK.max()
     return least, most
+
+
+def ways_to_fill(missing: int, width: int) -> Iterator[tuple[int, ...]]:
+    """Share missing verdicts out to the categories, in all ways.
+
+    Examples
+    --------
+    >>> list(ways_to_fill(2, 2))
+    [(0, 2), (1, 1), (2, 0)]
+    """
+    for bars in combinations(range(missing + width - 1), width - 1):
+        edges = (-1, *bars, missing + width - 1)
+        yield tuple(edges[i + 1] - edges[i] - 1 for i in range(width))
+
+
+def mean_range(
+    statistic: CountStatistic, seen_UK: NDArray[np.integer], missing_U: NDArray[np.integer]
+) -> tuple[float | None, float | None, bool]:
+    """Compute the worst and the best case of a mean over units of numbers in [0, 1].
+
+    Parameters
+    ----------
+    statistic : CountStatistic
+        With the terms [takes part, number] a unit: majority stability.
+    seen_UK : ndarray of int, shape (n_units, n_categories)
+        How often each unit received each category; those that never occurred have a column, too.
+    missing_U : ndarray of int, shape (n_units,)
+        Verdicts to fill in.
+
+    Returns
+    -------
+    low, high : float or None
+        None where no unit takes part.
+    exact : bool
+        Whether all ways of all units were tried; otherwise some units count as 0, and as 1.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> vote = count_statistic("majority_stability_1", n_values=2)
+    >>> mean_range(vote, np.array([[2, 0], [1, 0]]), np.array([0, 1]))
+    (0.5, 1.0, True)
+    """
+    width = seen_UK.shape[1]
+    sizes = seen_UK.sum(axis=1) + missing_U
+    taking = sizes >= statistic.min_ratings
+    if not taking.any() or width < 1:
+        return None, None, True
+    # The value of a unit knows no names: units alike but for them are filled in once.
+    alike = np.concatenate([np.sort(seen_UK, axis=1), missing_U[:, None]], axis=1)[taking]
+    units, n = np.unique(alike, axis=0, return_counts=True)
+    ends = np.tile([0.0, 1.0], (len(units), 1))
+    left, exact = _MOST_FILLED, True
+    for u in np.argsort(units[:, -1], kind="stable"):
+        missing = int(units[u, -1])
+        if comb(missing + width - 1, width - 1) > max(left, 1):
+            exact = False
+            continue
+        ways = np.array(list(ways_to_fill(missing, width)), dtype=np.int64)
+        filled = np.unique(np.sort(units[u, :-1] + ways, axis=1), axis=0)
+        left -= len(ways)
+        values = statistic.terms(filled.astype(np.float64))[:, 1]
+        ends[u] = values.min(), values.max()
+    low, high = (ends * n[:, None]).sum(axis=0) / n.sum()
+    return float(low), float(high), exact
+
+
+def extremes(seen_UK: Counts, missing_U: Counts) -> tuple[Counts, Counts]:
+    """Fill in what is missing so that units disagree most, and so that they agree most.
+
+    Parameters
+    ----------
+    seen_UK, missing_U
+        As of :func:`mean_range`.
+
+    Returns
+    -------
+    worst, best : ndarray of int, shape (n_units, n_categories)
+        Each unit's counts in increasing order, whatever they are counts of.
+
+    Examples
+    --------
+    >>> worst, best = extremes(np.array([[0, 3, 1]]), np.array([4]))
+    >>> worst.tolist(), best.tolist()
+    ([[2, 3, 3]], [[0, 1, 7]])
+    """
+    seen = np.sort(seen_UK, axis=1)
+    width = seen.shape[1]
+    best = seen.copy()
+    best[:, -1] += missing_U
+    # Water filled into the lowest columns: `j` of them rise to one level, the rest stay above it.
+    below = np.cumsum(seen, axis=1)
+    j = np.arange(1, width + 1)
+    room = j * seen - below  # what lifts the first j columns to the j-th
+    lifted = (room <= missing_U[:, None]).sum(axis=1)
+    water = missing_U + np.take_along_axis(below, lifted[:, None] - 1, axis=1)[:, 0]
+    level, rest = water // lifted, water % lifted
+    place = np.arange(width)
+    worst = np.where(place < lifted[:, None], level[:, None], seen)
+    worst += (place < lifted[:, None]) & (place >= (lifted - rest)[:, None])
+    return worst, best

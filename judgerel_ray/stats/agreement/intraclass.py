@@ -1,21 +1,12 @@
 """Intraclass correlation: the share of the variance of ratings that is between units.
 
-Shape suffixes: U = units, R = raters (replications), V = distinct values, 3 = number, sum and sum
-of squares of a unit's scores.
+One-way analysis of variance of replications within units, from sums over units. The terms of a unit
+are [1, m, m^2, sum of squares within, total (one column or one a value), sum of squares]; for
+verdicts as mere names the squares are those of indicators (Gini's), for scores those of the
+numbers. Of continuous scores a stream need keep only number, sum and sum of squares of each unit.
 
-One-way analysis of variance of replications within units, from sums over units.
-
-The terms of a unit are [1, m, m^2, sum of squares within, total (one column or one a value), sum of
-squares]; for verdicts as mere names the squares are those of indicators (Gini's), for scores those
-of the numbers.
-
-Shape suffixes: U = units, V = distinct values, T = terms, 3 = m, sum, sum of squares; ``...`` = any
-leading batch axes.
-
-Continuous scores by number, sum and sum of squares of each unit: all that a stream need keep.
-
-Shape suffixes: U = units, R = raters (replications), 3 = number, sum, sum of squares; ``...`` = any
-leading batch axes.
+Shape suffixes: U = units, R = raters (replications), V = distinct values, T = terms, 3 = number,
+sum and sum of squares of a unit's scores; ``...`` = any leading batch axes.
 """
 
 from __future__ import annotations

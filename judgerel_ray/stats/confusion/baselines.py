@@ -1,17 +1,24 @@
-"""Plain scores to hold a confusion matrix against, at what they cost.
+"""What the uncertainty label is held against: plain votes, at what they cost, and a fitted model.
 
-Shape suffixes: U = items, V = distinct verdicts.
+The model rests on the whole confusion matrix and says whether the judgment is right, and which
+option is. Both are one ridge logistic regression over options (conditional logit); whether a
+judgment is right has the two options "wrong", whose features are 0, and "right".
+
+Shape suffixes: U, N = items, V = distinct verdicts, O = options, F = features.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.agreement.certainty import entropy_terms
+from judgerel_ray.stats.confusion.matrix import Uncertainty, checked_confusion, scaled_columns
 from judgerel_ray.stats.counts.counts import checked_counts
+from judgerel_ray.stats.counts.folds import grouped_folds
 from judgerel_ray.stats.counts.statistic import Floats, divide
 
 
@@ -124,3 +131,237 @@ def method_tokens(
         replication=reply,
         replications=(confusion - prompt) // reply,
     )
+
+
+_STEPS = 50
+_LEAST_SHARE = 1e-6  # logs of probabilities below it tell of rounding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixModelScores:
+    """Predictions for judgments by a model that never saw them.
+
+    Attributes
+    ----------
+    correct_N : ndarray of float, shape (n_items,)
+        Probability that the judge's own choice is right; NaN where the matrix says nothing.
+    option_N : ndarray of int, shape (n_items,)
+        Most probable option; -1 where the matrix says nothing.
+    option_share_N : ndarray of float, shape (n_items,)
+        Its probability; NaN likewise.
+    fold_N : ndarray of int, shape (n_items,)
+        Fold of each item.
+    """
+
+    correct_N: Floats  # noqa: N815  a shape, not a case
+    option_N: NDArray[np.intp]  # noqa: N815
+    option_share_N: Floats  # noqa: N815
+    fold_N: NDArray[np.intp]  # noqa: N815
+
+
+def cross_fitted_model(
+    confusions: Sequence[ArrayLike],
+    uncertainties: Sequence[Uncertainty],
+    right_N: ArrayLike,
+    *,
+    groups_N: ArrayLike | None = None,
+    n_folds: int = 5,
+    seed: int = 0,
+    ridge: float = 1.0,
+) -> MatrixModelScores:
+    """Predict correctness and the right option from matrices, each item by the other folds.
+
+    Parameters
+    ----------
+    confusions : sequence of array-like, each of shape (n_options, n_assessments)
+        One matrix an item; items may differ in their number of options.
+    uncertainties : sequence of Uncertainty
+        Their scores, with the judge's own choice in ``chosen``.
+    right_N : array-like of int, shape (n_items,)
+        Row of the right option of each item.
+    groups_N : array-like, shape (n_items,), optional
+        Items of one group stay in one fold; by default each is its own.
+    n_folds, seed : int
+        Folds (at least 2, at most the groups), and how they are drawn.
+    ridge : float
+        Penalty on squared weights of standardised features, above 0; the intercept is free.
+
+    Returns
+    -------
+    MatrixModelScores
+        Items whose scores are undefined are left out of every fit. A judge without a choice of its
+        own counts as wrong.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, `ridge` is not above 0, or there are too few groups.
+
+    References
+    ----------
+    .. [1] Wagner et al. (2024), arXiv:2410.11594, section 7, proposes such a model.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import confusion_uncertainty
+    >>> sure, torn = [[0.9, 0.8], [0.1, 0.2]], [[0.9, 0.1], [0.1, 0.9]]
+    >>> matrices = [sure, torn] * 20
+    >>> scores = [confusion_uncertainty(one, chosen=0) for one in matrices]
+    >>> found = cross_fitted_model(matrices, scores, [0, 1] * 20)
+    >>> bool(found.correct_N[0] > 0.9), bool(found.correct_N[1] < 0.1), int(found.option_N[0])
+    (True, True, 0)
+    """
+    right = np.asarray(right_N)
+    if not len(confusions) == len(uncertainties) == right.size or right.ndim != 1:
+        raise ValueError("cross_fitted_model: all arguments must be of one length")
+    if not ridge > 0:
+        raise ValueError(f"cross_fitted_model: ridge must be above 0, got {ridge!r}")
+    groups = np.arange(right.size) if groups_N is None else np.asarray(groups_N)
+    fold_N = grouped_folds(groups, n_folds=n_folds, seed=seed)
+    known = np.array([one.undefined is None for one in uncertainties])
+    judged = np.array([-1 if one.chosen is None else one.chosen for one in uncertainties])
+    features = [
+        option_features(confusion, one) if one.undefined is None else np.zeros((0, 0))
+        for confusion, one in zip(confusions, uncertainties, strict=True)
+    ]
+    own_NF = np.array([correctness_features(one) for one in uncertainties])
+    correct_N = np.full(right.size, np.nan)
+    option_N = np.full(right.size, -1, dtype=np.intp)
+    share_N = np.full(right.size, np.nan)
+    for fold in range(n_folds):
+        fit, use = known & (fold_N != fold), known & (fold_N == fold)
+        if not fit.any() or not use.any():
+            continue
+        mean, sd = own_NF[fit].mean(axis=0), own_NF[fit].std(axis=0)
+        scaled = np.where(sd > 1e-12, (own_NF - mean) / np.where(sd > 1e-12, sd, 1.0), 0.0)
+        lone = np.concatenate([np.ones((right.size, 1)), scaled], axis=1)
+        pair = np.stack([np.zeros_like(lone), lone], axis=1)
+        is_right = (judged == right).astype(np.intp)
+        weights = conditional_logit(pair[fit], is_right[fit], ridge=ridge, free=1)
+        correct_N[use] = _chances(pair[use], weights)[:, 1]
+        padded = _padded([features[i] for i in np.flatnonzero(known)])
+        place = np.cumsum(known) - 1
+        spread = np.nanstd(padded[place[fit]], axis=(0, 1))
+        padded = padded / np.where(spread > 1e-12, spread, 1.0)
+        weights = conditional_logit(padded[place[fit]], right[fit], ridge=ridge, free=0)
+        chances = _chances(padded[place[use]], weights)
+        option_N[use] = chances.argmax(axis=1)
+        share_N[use] = chances.max(axis=1)
+    return MatrixModelScores(
+        correct_N=correct_N, option_N=option_N, option_share_N=share_N, fold_N=fold_N
+    )
+
+
+def correctness_features(uncertainty: Uncertainty) -> tuple[float, ...]:
+    """Lay out what may tell whether the judge's own choice is right; 0 where a score is absent.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import confusion_uncertainty
+    >>> len(correctness_features(confusion_uncertainty([[0.9, 0.7], [0.1, 0.3]], chosen=0)))
+    8
+    """
+    one = uncertainty
+    scores = (one.margin, one.signed_margin, max(one.u_O, default=None), one.entropy)
+    agreed = float(one.chosen is not None and one.chosen == one.chosen_by_matrix)
+    others = (one.worst_case, one.suggestibility, one.dobrushin, agreed)
+    return tuple(0.0 if score is None else float(score) for score in (*scores, *others))
+
+
+def option_features(confusion_OA: ArrayLike, uncertainty: Uncertainty) -> Floats:
+    """Lay out what may tell which option is right, shape (n_options, 6).
+
+    Log of the mean probability, log of the least, the largest, under its own assessment, without
+    it, and whether the judge chose it by itself.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import confusion_uncertainty
+    >>> matrix = [[0.9, 0.7], [0.1, 0.3]]
+    >>> option_features(matrix, confusion_uncertainty(matrix, chosen=0)).shape
+    (2, 6)
+    """
+    confusion = checked_confusion(confusion_OA, function="option_features")
+    used = scaled_columns(confusion) if uncertainty.normalised else confusion
+    n = len(used)
+    own, rest = np.zeros(n), np.zeros(n)
+    if used.shape == (n, n):
+        diagonal = np.eye(n, dtype=bool)
+        own = np.nan_to_num(used[diagonal])
+        rest = np.array([_mean(row[~diagonal[i]]) for i, row in enumerate(used)])
+    there = used[:, ~np.isnan(used).any(axis=0)]
+    chosen = np.arange(n) == (-1 if uncertainty.chosen is None else uncertainty.chosen)
+    columns = (
+        np.log(np.maximum(there.mean(axis=1), _LEAST_SHARE)),
+        np.log(np.maximum(there.min(axis=1), _LEAST_SHARE)),
+        there.max(axis=1), own, rest, chosen.astype(np.float64),
+    )  # fmt: skip
+    return np.stack(columns, axis=1)
+
+
+def conditional_logit(
+    features_NOF: Floats, right_N: NDArray[np.integer], *, ridge: float, free: int
+) -> Floats:
+    """Fit weights by Newton's method; options of NaN features are not on offer.
+
+    Parameters
+    ----------
+    features_NOF : ndarray of float, shape (n_items, n_options, n_features)
+    right_N : ndarray of int, shape (n_items,)
+        Place of the right option.
+    ridge : float
+        Penalty: half of it times the squared weights is added to the loss.
+    free : int
+        Leading weights that go without penalty but for 1e-6, which keeps them finite.
+
+    Returns
+    -------
+    ndarray of float, shape (n_features,)
+
+    Examples
+    --------
+    Three of four: the intercept is log 3.
+
+    >>> x = np.zeros((4, 2, 1)); x[:, 1] = 1.0
+    >>> round(float(conditional_logit(x, np.array([1, 1, 1, 0]), ridge=1.0, free=1)[0]), 4)
+    1.0986
+    """
+    n, _, n_features = features_NOF.shape
+    penalty = np.where(np.arange(n_features) < free, 1e-6, ridge)
+    weights = np.zeros(n_features)
+    filled = np.nan_to_num(features_NOF)
+    own = filled[np.arange(n), right_N]
+    for _ in range(_STEPS):
+        chances = _chances(features_NOF, weights)
+        mean = np.einsum("no,nof->nf", chances, filled)
+        slope = (own - mean).sum(axis=0) - penalty * weights
+        bend = np.einsum("no,nof,nog->fg", chances, filled, filled) - mean.T @ mean
+        step = np.linalg.solve(bend + np.diag(penalty), slope)
+        # Far from the top Newton overshoots; a bounded step of a concave loss gets there.
+        weights = weights + step / max(1.0, float(np.abs(step).max()) / 4.0)
+        if np.abs(step).max() < 1e-10:
+            break
+    return weights
+
+
+def _chances(features_NOF: Floats, weights_F: Floats) -> Floats:
+    """Softmax of weighted features over the options on offer."""
+    worth = np.where(np.isnan(features_NOF).any(axis=2), -np.inf, features_NOF @ weights_F)
+    lifted = np.exp(worth - worth.max(axis=1, keepdims=True))
+    chances: Floats = lifted / lifted.sum(axis=1, keepdims=True)
+    return chances
+
+
+def _padded(features: Sequence[Floats]) -> Floats:
+    """Items of fewer options filled up with NaN."""
+    most = max(len(one) for one in features)
+    padded = np.full((len(features), most, features[0].shape[1]), np.nan)
+    for i, one in enumerate(features):
+        padded[i, : len(one)] = one
+    return padded
+
+
+def _mean(values: Floats) -> float:
+    """Mean of what is there; 0 of nothing."""
+    there = values[~np.isnan(values)]
+    return float(there.mean()) if there.size else 0.0

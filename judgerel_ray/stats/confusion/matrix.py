@@ -3,19 +3,11 @@
 A judge is shown, in turn, an assessment arguing for each option, and every option's probability is
 read. An option that stays likely whatever was argued is one the judge is sure of.
 
+The label is low between two edges. With u sorted downwards, a judgment is of low uncertainty at
+threshold t where u2 < t <= u1 (where u must exceed it, u2 <= t < u1) and its own choice allows it.
+So two numbers and a flag an item are all a search needs.
+
 Shape suffixes: O = options (rows), A = assessments (columns), N = items.
-
-Columns of a confusion matrix: what one assessment makes of every option.
-
-Shape suffixes: O = options (rows), A = assessments (columns).
-
-Edges of the uncertainty label: between which thresholds a judgment is of low uncertainty.
-
-With u sorted downwards, a judgment is of low uncertainty at threshold t where u2 < t <= u1 (where u
-must exceed it, u2 <= t < u1) and its own choice allows it. So two numbers and a flag an item are
-all a search needs.
-
-Shape suffixes: N = items.
 """
 
 from __future__ import annotations

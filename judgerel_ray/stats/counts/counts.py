@@ -1,8 +1,8 @@
 """Counts: how often each unit received each value. The sufficient statistic of agreement.
 
-Shape suffixes: U = units, R = raters (replications), V = distinct values.
+A coefficient of them is a value: what it is, what it rests on, or why there is none.
 
-A coefficient as a value: what it is, what it rests on, or why there is none.
+Shape suffixes: U = units, R = raters (replications), V = distinct values.
 """
 
 from __future__ import annotations
@@ -114,6 +114,27 @@ def _sorted(values: set[object]) -> tuple[object, ...]:
         raise ValueError(
             f"counts_from_ratings: ratings_UR must hold values of one kind, got {values!r}"
         ) from error
+
+
+def count_vectors(total: int, n_values: int) -> NDArray[np.int64]:
+    """List all vectors of whole numbers that sum to a total, shape (vectors, n_values).
+
+    Examples
+    --------
+    >>> count_vectors(2, 2).tolist()
+    [[0, 2], [1, 1], [2, 0]]
+    """
+    if n_values == 0:
+        return np.zeros((int(total == 0), 0), dtype=np.int64)
+    if n_values == 1:
+        return np.array([[total]], dtype=np.int64)
+    return np.vstack(
+        [
+            np.hstack([np.full((len(rest), 1), first), rest])
+            for first in range(total + 1)
+            for rest in [count_vectors(total - first, n_values - 1)]
+        ]
+    )
 
 
 def refuse_few_categories(name: str, counts_UV: ArrayLike, n_categories: int | None) -> None:

@@ -3,15 +3,18 @@
 A nuisance facet (the order of the options, the template) is one that should not matter to a
 verdict. Repeatability asks the same prompt again; reproducibility compares two judgments of one
 item whose nuisance facets are drawn at random and independently of each other (ISO 5725). A judge
-that goes by position repeats itself perfectly and reproduces nothing.
+that goes by position repeats itself perfectly and reproduces nothing. Units are laid out by item
+once, for a coefficient and its noise floor; what an item adds to a coefficient is a row of terms.
 
 Shape suffixes: U = units (an item at one level of its nuisance facets), V = distinct values,
-F = features of a unit, I = items, T = terms; ``...`` = any leading batch axes.
+F = features of a unit, I = items, C = classes of pairs, T = terms; ``...`` = any leading batch
+axes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -19,16 +22,317 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.agreement.agreement import corrected
 from judgerel_ray.stats.counts.counts import Coefficient, checked_counts
-from judgerel_ray.stats.counts.statistic import BLOCK, Floats, divide, row_sums
-from judgerel_ray.stats.generalizability.facet_layout import (
-    FIXED,
-    FacetLevels,
-    LaidOut,
-    crossed_units,
-    formed,
-    lay_out,
+from judgerel_ray.stats.counts.statistic import (
+    BLOCK,
+    Floats,
+    divide,
+    row_sums,
+    run_sums,
+    side_by_side,
 )
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
+
+_CLASSES = 3  # pairs: same level; same order at another level; another order
+FIXED = 2 + 3 * _CLASSES
+"""Terms of an item before its features."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FacetLevels:
+    """At which level of its nuisance facets each unit was asked.
+
+    Attributes
+    ----------
+    items_U : ndarray of int, shape (n_units,)
+        The item each unit is of.
+    levels_U : ndarray of int, shape (n_units,)
+        Its level: one number for each combination of nuisance facets.
+    orders_U : ndarray of int, shape (n_units,), optional
+        The order of the options, where more orders are possible than were asked.
+    n_orders : float, optional
+        How many orders are possible; by default those recorded are all there are.
+    """
+
+    items_U: NDArray[np.int64]  # noqa: N815  a shape, not a case
+    levels_U: NDArray[np.int64]  # noqa: N815
+    orders_U: NDArray[np.int64] | None = None  # noqa: N815
+    n_orders: float | None = None
+
+    @property
+    def alone(self) -> bool:
+        """Whether the order is all that is varied: no two levels share one."""
+        return self.orders_U is self.levels_U
+
+    def of_units(self, kept_U: NDArray[np.generic] | slice) -> FacetLevels:
+        """Keep some units, by index, by a mask or in a row, in that order."""
+        levels = self.levels_U[kept_U]
+        orders = levels if self.alone else None if self.orders_U is None else self.orders_U[kept_U]
+        return FacetLevels(
+            items_U=self.items_U[kept_U],
+            levels_U=levels,
+            orders_U=orders,
+            n_orders=self.n_orders,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CrossedUnits:
+    """Units of the items that were asked at two levels or more, sorted by item.
+
+    Attributes
+    ----------
+    starts_I : ndarray of int, shape (n_items,)
+        First unit of each item.
+    levels : FacetLevels
+        Their levels.
+    kept_U : ndarray of int
+        Which of the units given they are.
+    weights_IC : ndarray of float, shape (n_items, 3)
+        Chance that two judgments of the item are of one level, of one order at two levels, and of
+        two orders.
+    """
+
+    starts_I: NDArray[np.intp]  # noqa: N815
+    levels: FacetLevels
+    kept_U: NDArray[np.intp]  # noqa: N815
+    weights_IC: Floats  # noqa: N815
+
+    def parts(self, n_items: int) -> Iterator[tuple[slice, slice, CrossedUnits]]:
+        """Take so many items at a time: which they are, their units, and how those are crossed."""
+        ends_I = np.append(self.starts_I[1:], self.kept_U.size)
+        for first in range(0, self.starts_I.size, n_items):
+            chosen = slice(first, first + n_items)
+            units = slice(int(self.starts_I[first]), int(ends_I[chosen][-1]))
+            yield (
+                chosen,
+                units,
+                CrossedUnits(
+                    starts_I=self.starts_I[chosen] - units.start,
+                    levels=self.levels.of_units(units),
+                    kept_U=self.kept_U[units],
+                    weights_IC=self.weights_IC[chosen],
+                ),
+            )
+
+
+def crossed_units(levels: FacetLevels, n_ratings_U: ArrayLike) -> CrossedUnits:
+    """Find the items asked at two levels or more, and how their pairs of judgments weigh.
+
+    Levels are drawn independently among those recorded for the item, each weighing the same. Of
+    orders that are a sample of the possible ones, two judgments share theirs with the chance of
+    one in `n_orders`.
+
+    Examples
+    --------
+    >>> levels = FacetLevels(items_U=np.array([0, 0, 1]), levels_U=np.array([0, 1, 0]))
+    >>> found = crossed_units(levels, [2, 2, 2])
+    >>> found.kept_U.tolist(), found.weights_IC.tolist()
+    ([0, 1], [[0.5, 0.0, 0.5]])
+    """
+    rated = np.flatnonzero(np.asarray(n_ratings_U) > 0)
+    order = rated[np.lexsort((levels.levels_U[rated], levels.items_U[rated]))]
+    items = levels.items_U[order]
+    first = np.flatnonzero(np.diff(items, prepend=-1)) if items.size else np.empty(0, np.intp)
+    n_levels = np.diff(first, append=items.size)
+    several_U = np.repeat(n_levels > 1, n_levels)
+    order, n_levels = order[several_U], n_levels[n_levels > 1]
+    starts = np.concatenate([[0], np.cumsum(n_levels)[:-1]]).astype(np.intp)[: n_levels.size]
+    crossed = levels.of_units(order)
+    n = n_levels.astype(np.float64)
+    if crossed.orders_U is None or crossed.n_orders is None:
+        zero = np.zeros_like(n)
+        weights = side_by_side(1 / n, zero, 1 - 1 / n)
+        return CrossedUnits(starts_I=starts, levels=crossed, kept_U=order, weights_IC=weights)
+    same_order, n_orders_I = n, n
+    if not crossed.alone:
+        row = np.repeat(np.arange(n.size), n_levels)
+        _, cell, size = np.unique(
+            row * (crossed.orders_U.max(initial=0) + 1) + crossed.orders_U,
+            return_inverse=True, return_counts=True,
+        )  # fmt: skip
+        # Ordered pairs of levels of one order.
+        same_order = np.bincount(row, size[cell], n.size).astype(np.float64)
+        n_orders_I = np.bincount(row, 1 / size[cell], n.size).astype(np.float64)
+    share = same_order / n**2
+    partial = n_orders_I < crossed.n_orders
+    share = np.where(partial, 1 / crossed.n_orders, share)
+    same_level = share * n / same_order
+    weights = side_by_side(same_level, share - same_level, 1 - share)
+    return CrossedUnits(starts_I=starts, levels=crossed, kept_U=order, weights_IC=weights)
+
+
+def level_features(counts: Floats, distances_VV: Floats) -> tuple[Floats, Floats, Floats]:
+    """Shares (..., U, V), mean distance of two of a unit's own judgments (..., U), and numbers.
+
+    Examples
+    --------
+    >>> shares, within, n = level_features(np.array([[1.0, 1.0]]), 1 - np.eye(2))
+    >>> shares.tolist(), within.tolist(), n.tolist()
+    ([[0.5, 0.5]], [1.0], [2.0])
+    """
+    m = row_sums(counts)
+    # No judgment is compared with itself.
+    own = formed(counts, distances_VV) - counts @ np.diagonal(distances_VV)
+    within = np.divide(own, m * (m - 1), out=np.zeros_like(m), where=m > 1)
+    return counts / np.maximum(m, 1)[..., None], within, m
+
+
+def moment_features(moments: Floats) -> tuple[Floats, Floats, Floats]:
+    """[1, mean, mean square] (..., U, 3), mean squared distance of a unit's own scores, numbers.
+
+    Examples
+    --------
+    >>> features, within, n = moment_features(np.array([[2.0, 2.0, 4.0]]))
+    >>> features.tolist(), within.tolist(), n.tolist()
+    ([[1.0, 1.0, 2.0]], [4.0], [2.0])
+    """
+    m, total, squares = np.moveaxis(moments, -1, 0)
+    mean, square = divide(total, m), divide(squares, m)
+    spread = np.maximum(square - mean**2, 0.0) * m
+    within = np.divide(2 * spread, m - 1, out=np.zeros_like(m), where=m > 1)
+    return side_by_side(np.ones_like(mean), mean, square), within, m
+
+
+MOMENT_FORM = np.array([[0.0, 0.0, 1.0], [0.0, -2.0, 0.0], [1.0, 0.0, 0.0]])
+"""(x - y)^2 as a bilinear form of [1, x, x^2]."""
+
+
+def item_terms(
+    features: Floats, within: Floats, n_ratings: Floats, units: CrossedUnits, form_FF: Floats
+) -> Floats:
+    """Lay out what each item adds, shape (..., I, T).
+
+    [1, sum of squared weights of its judgments, of each class of pairs (its weight, its weight
+    where there is such a pair, that times the mean distance), features' mean, their form].
+
+    Examples
+    --------
+    >>> levels = FacetLevels(items_U=np.array([0, 0]), levels_U=np.array([0, 1]))
+    >>> units = crossed_units(levels, [2, 2])
+    >>> found = level_features(np.array([[2.0, 0.0], [0.0, 2.0]]), 1 - np.eye(2))
+    >>> item_terms(*found, units, 1 - np.eye(2))[..., 2:11].tolist()
+    [[0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.5]]
+    """
+    starts, levels = units.starts_I, units.levels
+    n_levels = np.diff(starts, append=levels.items_U.size).astype(np.float64)
+    repeated = (n_ratings > 1).astype(np.float64)
+    n_repeated = run_sums(repeated, starts)
+    same_level = divide(run_sums(within * repeated, starts), n_repeated)
+    total = run_sums(features, starts, axis=-2)
+    own = formed(features, form_FF)
+    of_all, of_level = formed(total, form_FF), run_sums(own, starts)
+    if levels.orders_U is None or levels.n_orders is None or levels.alone:
+        pairs_order, of_order = n_levels, of_level
+    else:
+        row = np.repeat(np.arange(n_levels.size), n_levels.astype(np.intp))
+        cells = np.unique(
+            row * (levels.orders_U.max(initial=0) + 1) + levels.orders_U, return_inverse=True
+        )[1]
+        n_cells = int(cells.max(initial=-1)) + 1
+        turned = np.argsort(cells, kind="stable")
+        begins = np.flatnonzero(np.diff(cells[turned], prepend=-1))
+        sums = np.add.reduceat(features[..., turned, :], begins, axis=-2)
+        size = np.bincount(cells, minlength=n_cells).astype(np.float64)
+        item_of_cell = np.zeros(n_cells, dtype=np.intp)
+        item_of_cell[cells] = row
+        begin = np.flatnonzero(np.diff(item_of_cell, prepend=-1))
+        pairs_order = np.add.reduceat(size**2, begin)
+        of_order = np.add.reduceat(formed(sums, form_FF), begin, axis=-1)
+    other_level = divide(of_order - of_level, np.broadcast_to(pairs_order - n_levels, of_all.shape))
+    apart = n_levels**2 - pairs_order
+    other_order = divide(of_all - of_order, np.broadcast_to(apart, of_all.shape))
+    columns = [np.ones_like(of_all), run_sums(1 / n_ratings, starts) / n_levels**2]
+    for place, mean in enumerate((same_level, other_level, other_order)):
+        weight = np.broadcast_to(units.weights_IC[:, place], of_all.shape)
+        there = ~np.isnan(mean)
+        columns += [weight, weight * there, np.where(there, weight * np.nan_to_num(mean), 0.0)]
+    centre = total / n_levels[:, None]
+    return side_by_side(*columns, *np.moveaxis(centre, -1, 0), formed(centre, form_FF))
+
+
+def formed(features: Floats, form_FF: Floats) -> Floats:
+    """Compute f' form f over the last axis.
+
+    Examples
+    --------
+    >>> formed(np.array([[0.5, 0.5]]), 1 - np.eye(2)).tolist()
+    [0.5]
+    """
+    if np.array_equal(form_FF, 1 - np.eye(len(form_FF))):  # all pairs but those of equal values
+        apart: Floats = row_sums(features) ** 2 - np.einsum("...f,...f->...", features, features)
+        return apart
+    formed: Floats = np.einsum("...f,...f->...", features @ form_FF, features)
+    return formed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LaidOut:
+    """Units of crossed items with all that coefficients and their floors are computed from.
+
+    Attributes
+    ----------
+    crossed : CrossedUnits
+        The units that take part, by item.
+    units_UF : ndarray of float
+        Their counts, or number, sum and sum of squares of their scores.
+    n_ratings_U : ndarray of float
+        How many judgments they have.
+    form_FF : ndarray of float
+        Distances of values, or `MOMENT_FORM`.
+    terms_IT : ndarray of float, shape (n_items, n_terms)
+        As of :func:`item_terms`.
+    counted : bool
+        Whether units are counts.
+    """
+
+    crossed: CrossedUnits
+    units_UF: Floats  # noqa: N815  a shape, not a case
+    n_ratings_U: Floats  # noqa: N815
+    form_FF: Floats  # noqa: N815
+    terms_IT: Floats  # noqa: N815
+    counted: bool
+
+
+def lay_out(
+    units: ArrayLike | LaidOut, levels: FacetLevels, *, distances_VV: Floats | None = None
+) -> LaidOut:
+    """Lay units out once for several coefficients and their floors.
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers, or shapes do not fit.
+
+    Examples
+    --------
+    >>> levels = FacetLevels(items_U=np.array([0, 0, 1]), levels_U=np.array([0, 1, 0]))
+    >>> lay_out([[2, 0], [1, 1], [0, 2]], levels, distances_VV=1 - np.eye(2)).units_UF.tolist()
+    [[2.0, 0.0], [1.0, 1.0]]
+    """
+    if isinstance(units, LaidOut):
+        return units
+    if distances_VV is None:
+        array, form = np.asarray(units, dtype=np.float64), MOMENT_FORM
+        n_U = array[:, 0]
+    else:
+        array = checked_counts(units, function="reproducibility")
+        form, n_U = distances_VV, row_sums(array)
+    if levels.items_U.shape != n_U.shape or levels.levels_U.shape != n_U.shape:
+        raise ValueError(
+            f"reproducibility: levels must have shape {n_U.shape}, got {levels.items_U.shape}"
+        )
+    crossed = crossed_units(levels, n_U)
+    kept_UF = np.asfortranarray(array[crossed.kept_U])  # each column in one piece
+    terms_IT = np.empty((crossed.starts_I.size, FIXED + len(form) + 1), order="F")
+    for items, of_items, some in crossed.parts(max(1, BLOCK // (FIXED + 4 * len(form)))):
+        few_UF = kept_UF[of_items]
+        found = moment_features(few_UF) if distances_VV is None else level_features(few_UF, form)
+        terms_IT[items] = item_terms(*found, some, form)
+    return LaidOut(
+        crossed=crossed, units_UF=kept_UF, n_ratings_U=n_U[crossed.kept_U], form_FF=form,
+        terms_IT=terms_IT, counted=distances_VV is not None,
+    )  # fmt: skip
+
 
 PairCoefficient = Literal[
     "krippendorff_alpha", "percent_agreement", "fleiss_kappa", "gwet_ac1", "brennan_prediger",

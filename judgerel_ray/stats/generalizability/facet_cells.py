@@ -1,21 +1,14 @@
 """Cells of a design: how often each combination of facets was judged, and the sums of its verdicts.
 
 All that variance components need. Sums are kept about the mean of all judgments, which changes no
-component and keeps rounding small.
-
-Shape suffixes: C = cells (combinations of facet levels), V = values (1 for scores).
-
-Sums of squares of a design and what they are expected to be: Henderson's first method.
-
-For every set of facets A, ``T_A`` is the sum over its cells of (sum of verdicts)^2 / judgments.
-Where all effects are random, ``E T_A = N mu^2 + sum_B k(A, B) var_B + cells(A) var_residual`` with
+component and keeps rounding small. Their squares are those of Henderson's first method: for every
+set of facets A, ``T_A`` is the sum over its cells of (sum of verdicts)^2 / judgments. Where all
+effects are random, ``E T_A = N mu^2 + sum_B k(A, B) var_B + cells(A) var_residual`` with
 ``k(A, B) = sum_ab n_ab^2 / n_a``, whatever the balance. Everything is computed for the whole data
 and for the data less one group of questions at a time.
 
-Shape suffixes: C = cells of the design, L = levels of a set of facets, G = groups of questions
-left out plus one (the last: none left out), V = values, E = equations.
-
-Effects of a design: which are wanted, and which are fixed.
+Shape suffixes: C = cells (combinations of facet levels), L = levels of a set of facets, G = groups
+of questions left out plus one (the last: none left out), V = values (1 for scores), E = equations.
 """
 
 from __future__ import annotations

@@ -18,17 +18,15 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.counts.statistic import Floats, run_sums
 from judgerel_ray.stats.generalizability.facet_agreement import (
-    PairCoefficient,
-    coefficient_of,
-    mean_distance,
-)
-from judgerel_ray.stats.generalizability.facet_layout import (
     CrossedUnits,
     FacetLevels,
     LaidOut,
+    PairCoefficient,
+    coefficient_of,
     item_terms,
     lay_out,
     level_features,
+    mean_distance,
 )
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor, floor_of
 

@@ -11,19 +11,15 @@ of facets A,
 free of every fixed effect whatever the balance. What the fixed effects themselves come to is told
 by the means of the x, each of weight one, less what chance and other effects add to them.
 
-Shape suffixes: C = cells of the design, L = levels of a set of facets, X = combinations of fixed
-levels, G = groups of questions left out plus one (the last: none left out), V = values,
-E = equations.
-
-Levels of a facet as a sample of more: what components would be with other levels.
-
 Leaving out questions shows what other questions would have given. It says nothing of other levels
 (a fifth template beside the four there are), of which there are few, so that they decide more.
 Components that hold the question, and what is made of them, have their levels left out in turn as
 the questions are, and both variances add up. A component of levels alone is a variance of few
 draws, known by its mean square: see :mod:`judgerel_ray.stats.generalizability.component`.
 
-Shape suffixes: C = cells, H = groups of levels, P = components.
+Shape suffixes: C = cells of the design, L = levels of a set of facets, X = combinations of fixed
+levels, G = groups of questions left out plus one (the last: none left out), H = groups of levels,
+V = values, E = equations, P = components.
 """
 
 from __future__ import annotations

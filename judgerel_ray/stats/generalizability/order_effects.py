@@ -15,8 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.counts.counts import Coefficient, checked_counts
 from judgerel_ray.stats.counts.statistic import Floats, divide, row_sums, run_sums, side_by_side
-from judgerel_ray.stats.generalizability.facet_agreement import reproducibility_terms
-from judgerel_ray.stats.generalizability.facet_layout import FIXED, FacetLevels, LaidOut
+from judgerel_ray.stats.generalizability.facet_agreement import (
+    FIXED,
+    FacetLevels,
+    LaidOut,
+    reproducibility_terms,
+)
 from judgerel_ray.stats.intervals.interval import Interval, student_interval
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 
@@ -86,7 +90,7 @@ def swap_layout(laid: LaidOut) -> LaidOut:
 
     Examples
     --------
-    >>> from judgerel_ray.stats.generalizability.facet_layout import lay_out
+    >>> from judgerel_ray.stats.generalizability.facet_agreement import lay_out
     >>> levels = FacetLevels(items_U=np.array([0, 0]), levels_U=np.array([0, 1]))
     >>> laid = lay_out([[2, 0], [1, 1]], levels, distances_VV=1 - np.eye(2))
     >>> swap_layout(laid).terms_IT[:, 8:11].tolist()

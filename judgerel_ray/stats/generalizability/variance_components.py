@@ -16,7 +16,9 @@ import numpy as np
 from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.generalizability.component import (
     VarianceComponent,
+    checked_sizes,
     described,
+    finite_form,
     solvable,
     told_apart,
 )
@@ -36,7 +38,6 @@ from judgerel_ray.stats.generalizability.fixed_sums import (
     mean_square,
     solved,
 )
-from judgerel_ray.stats.generalizability.populations import checked_sizes, finite_form
 
 _MOST_GROUPS = 200
 

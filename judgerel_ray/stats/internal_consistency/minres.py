@@ -5,14 +5,12 @@ standard deviation: cyclic sweeps, each exact in one loading (Harman and Jones),
 method. No inverse of the matrix is needed, so singular matrices and fewer subjects than items are
 no obstacle.
 
-Shape suffixes: B = matrices, K = items.
-
-The lowest minimum of many functions at once, each within a box, from many starts.
-
 Functions of a factor's loadings or uniquenesses have several minima, and the lowest of two is often
-not the lowest there is: of six items and three factors two starts miss it in one set of six.
+not the lowest there is: of six items and three factors two starts miss it in one set of six. So
+many functions are minimised at once, each within a box, from many starts.
 
-Shape suffixes: B = functions, S = starts, N = points (a start of a function), K = coordinates.
+Shape suffixes: B = matrices or functions, S = starts, N = points (a start of a function), K = items
+or coordinates.
 """
 
 from __future__ import annotations

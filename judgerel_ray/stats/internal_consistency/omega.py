@@ -1,10 +1,8 @@
 """McDonald's omega: the share of the variance of a sum of distinct items that a factor explains.
 
+The one common factor is fitted by minres or by maximum likelihood.
+
 Shape suffixes: N = subjects, K = items.
-
-One common factor by maximum likelihood.
-
-Shape suffix: K = items.
 """
 
 from __future__ import annotations

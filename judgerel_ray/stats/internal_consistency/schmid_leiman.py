@@ -1,8 +1,6 @@
 """Omega total and omega hierarchical: group factors, and the general factor behind them.
 
-Shape suffixes: K = items, F = factors.
-
-Several common factors by minres, and their oblique rotation.
+Several common factors by minres, their oblique rotation, and the factor that they share.
 
 Shape suffixes: B = matrices, N = points, K = items, F = factors.
 """

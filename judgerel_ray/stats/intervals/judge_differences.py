@@ -1,10 +1,9 @@
 """Whether two judges differ by a measure that rests on questions, however few decide it.
 
-Shape suffixes: C = clusters (questions), T = terms, P = parts.
+Of many such tests at once, p-values are adjusted for how many there are (Holm; Benjamini and
+Hochberg).
 
-Many tests at once: p-values adjusted for how many there are.
-
-Shape suffixes: M = comparisons.
+Shape suffixes: C = clusters (questions), T = terms, P = parts, M = comparisons.
 """
 
 from __future__ import annotations

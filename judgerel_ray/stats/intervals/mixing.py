@@ -4,19 +4,11 @@ Each question has a distribution over the verdicts, drawn from an unknown mixing
 posterior under a Dirichlet process prior is sampled: questions are assigned to atoms, then atoms
 and weights are drawn given the assignments. Questions with the same counts are assigned by one
 multinomial draw, so the cost depends on how many different rows of counts there are, not on how
-many questions.
+many questions. Where values have no names, they are sorted from the most frequent on. The interval
+of nominal alpha follows from the posterior.
 
-Shape suffixes: U = units, V = distinct values, D = distinct rows of counts, B = tables, J = atoms,
-M = concentrations.
-
-Counts and distributions whose values have no names: sorted from the most frequent on.
-
-Shape suffixes: U = units, V = distinct values, D = distinct rows of counts, J = distributions, S =
-different counts.
-
-Interval of nominal alpha from the posterior of the mixing distribution.
-
-Shape suffixes: U = units, V = distinct values, D = distinct rows of counts, B = tables, J = atoms.
+Shape suffixes: U = units, V = distinct values, D = distinct rows of counts, B = tables, J = atoms
+or distributions, M = concentrations, S = different counts.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Two judges, temperatures or runs on the same questions: the difference of a coefficient.
 
+Numbers that are no agreement beyond chance (shifts, correlations) have their intervals and
+differences here, too.
+
 Shape suffixes: U = units, V = distinct values, C = clusters (questions).
-
-Intervals and differences of numbers that are no agreement beyond chance: shifts, correlations.
-
-Shape suffixes: C = clusters (questions).
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """How precise alpha will be, by questions and replications.
 
-Shape suffixes: U = units (questions), V = distinct values.
+A coefficient of scores rests on differences between questions, which few questions may carry.
 
-How many questions carry the differences between questions that a coefficient of scores rests on.
-
-Shape suffixes: U = units, V = distinct values, C = clusters (questions).
+Shape suffixes: U = units (questions), V = distinct values, C = clusters (questions).
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
 """When a question has been asked often enough: rules that hold however often one looks.
 
-Coefficients are never computed from stopped counts, which favour agreement where it came early:
-they use a first block of fixed size, and the later draws only settle the verdict.
+So do the intervals of a verdict distribution. Coefficients are never computed from stopped counts,
+which favour agreement where it came early: they use a first block of fixed size, and the later
+draws only settle the verdict.
 
 Shape suffixes: U = questions, R = replications in the order drawn, V = verdicts.
-
-How well a verdict distribution is known, however often one looks.
-
-Shape suffixes: V = verdicts.
 """
 
 from __future__ import annotations

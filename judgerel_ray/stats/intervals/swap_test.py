@@ -4,10 +4,6 @@ If it does not matter which of two judges gave which verdicts of a question, exc
 inside a question changes nothing but chance. What a coefficient does over all such exchanges is
 then its exact null distribution, however few questions there are and whatever dominates them.
 
-Shape suffixes: C = common questions, T = terms, G = kinds of questions, S = exchanges.
-
-Questions by what they add to two sides, and the difference when some of them are exchanged.
-
 Shape suffixes: C = common questions, T = terms, R = distinct rows of terms, G = kinds of questions
 (pairs of rows that differ), S = exchanges, J = terms that are no copy of another.
 """

@@ -4,15 +4,12 @@ The null permutes the group's own verdicts over its units at random; every unit 
 verdicts and every value its total, so a coefficient that is high only because of its design
 (few questions, one dominating verdict) is seen to be.
 
-Shape suffixes: U = units, V = distinct values, B = batch of reassignments, R = rows, T = terms.
-
-Random permutations of a group's verdicts over its units, row counts and value totals kept.
-
 There are three ways to the same distribution, and the cheapest is taken: shuffle all verdicts; draw
 the table of one unit after the other, which costs the same however many ratings a unit has; or
 place only the verdicts other than the most frequent one, which is left for the places that remain.
 
-Shape suffixes: U = units, V = distinct values, N = ratings, B = batch of permutations, R = rows.
+Shape suffixes: U = units, V = distinct values, N = ratings, B = batch of permutations, R = rows,
+T = terms.
 """
 
 from __future__ import annotations
@@ -25,8 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
+from judgerel_ray.stats.agreement.agreement import Statistic, named_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
-from judgerel_ray.stats.agreement.named import Statistic, named_statistic
 from judgerel_ray.stats.counts.counts import checked_counts
 from judgerel_ray.stats.counts.statistic import CountStatistic, CountTable, Floats, term_sums
 from judgerel_ray.stats.null.closed_null import SETTLED_SKEWNESS, ClosedNull, unit_floor

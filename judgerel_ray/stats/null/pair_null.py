@@ -5,11 +5,8 @@ how many pairs inside units agree, or how far apart they are. Its mean and varia
 permutations are known exactly. Where units differ in their number of ratings, it also changes the
 mean share of each verdict.
 
-Shape suffixes: U = units, V = distinct values, T = terms, M = terms that permuting changes.
-
-What pairs of ratings count, and the moments of sums over pairs inside units under permuting.
-
-Shape suffixes: V = distinct values, N = ratings.
+Shape suffixes: U = units, V = distinct values, N = ratings, T = terms, M = terms that permuting
+changes.
 """
 
 from __future__ import annotations

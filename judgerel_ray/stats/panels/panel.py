@@ -1,10 +1,9 @@
 """Panels: how many judges a panel is worth when their errors go together, and what one more adds.
 
-Shape suffixes: N, U = questions, J = judges, V = distinct values.
+What each further judge adds is exact: the mean over all panels that can be drawn from those there
+are.
 
-Panels drawn at random from judges that there are: what each further one adds, exactly.
-
-Shape suffixes: U = units, J = judges, K = sizes of panel (1 to J).
+Shape suffixes: N, U = questions, J = judges, K = sizes of panel (1 to J), V = distinct values.
 """
 
 from __future__ import annotations

@@ -1,17 +1,11 @@
 """Correlations as functions of weighted questions: of moments, of ranks and of pairs.
 
-Shape suffixes: N = items, C = clusters (questions), B = sets of weights, T = terms.
+Kendall's tau-b counts pairs and never lays them out. For Spearman's rho, a midrank less the mean of
+all is half the sum of the signs of differences to every item. So leaving a question out takes the
+signs of its items away, and the products of signs are counts of pairs.
 
-Kendall's tau-b of items that belong to questions, by counting pairs and never laying them out.
-
-Shape suffixes: N = items, C = clusters (questions), B = sets of weights.
-
-Spearman's rho of items that belong to questions, and without each question in turn.
-
-A midrank less the mean of all is half the sum of the signs of differences to every item. So leaving
-a question out takes the signs of its items away, and the products of signs are counts of pairs.
-
-Shape suffixes: N = items, C = clusters (questions), B = sets of weights, P = pairs of items.
+Shape suffixes: N = items, C = clusters (questions), B = sets of weights, T = terms, P = pairs of
+items.
 """
 
 from __future__ import annotations

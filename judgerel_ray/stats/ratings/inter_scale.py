@@ -3,12 +3,8 @@
 Each item is a unit, each scale a rater; replications are paired, all of one scale with all of the
 other. With one replication a scale this is Krippendorff's alpha.
 
-Shape suffixes: C = clusters (questions), T = terms.
-
-Beside inter-scale alpha: how far two scales are apart, and what noise alone takes away.
-
 Alpha mixes a shift of one scale against the other, another order of the items, and the noise that
-each scale has by itself. Here they are apart, for two scales.
+each scale has by itself. For two scales they are told apart here, too.
 
 Shape suffixes: N = items, C = clusters (questions), T = terms, P = parts, B = sets of weights.
 """

@@ -1,10 +1,13 @@
-"""How often a judge's label is that of a person, beside a person held out: one measure for both.
+"""Judges and people: how often a label is that of a person, and how far people agree.
 
-Shape suffixes: U = items, V = labels, C = clusters (texts).
+A judge's labels are held against people's as those of a person held out are: one measure for both.
+
+Shape suffixes: U = items, V = labels, R = raters, C = clusters (texts).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 
@@ -12,9 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
-from judgerel_ray.stats.counts.counts import checked_counts
-from judgerel_ray.stats.counts.statistic import Floats
-from judgerel_ray.stats.intervals.interval import student_interval
+from judgerel_ray.stats.agreement.agreement import count_statistic
+from judgerel_ray.stats.counts.counts import Coefficient, checked_counts, counts_from_ratings
+from judgerel_ray.stats.counts.statistic import Floats, measure
+from judgerel_ray.stats.intervals.interval import jackknife_interval, student_interval
 from judgerel_ray.stats.intervals.paired import Difference, Estimate, estimate, left_out_difference
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
@@ -260,3 +264,55 @@ def _agreeing(counts_UV: Floats) -> float | None:
     totals_V = counts_UV.sum(axis=0)
     n = float(totals_V.sum())
     return float((totals_V * (totals_V - 1)).sum() / (n * (n - 1))) if n > 1 else None
+
+
+def inter_rater_accuracy(
+    ratings_UR: ArrayLike | Sequence[Sequence[object]],
+    *,
+    clusters_U: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> Coefficient:
+    """Compute how often two people who rate the same give the same rating.
+
+    It is what [1]_ holds a judge's accuracy against: percent agreement of people, so a judge that
+    matches any one person as often is as close to them as they are to each other.
+
+    Parameters
+    ----------
+    ratings_UR : array-like, shape (n_items, n_raters)
+        One row an item; None or NaN where a person did not rate it.
+    clusters_U : array-like, shape (n_items,), optional
+        What items are clustered by, such as the document; by default each is its own.
+    confidence : float
+        Of the jackknife interval, in (0, 1).
+
+    Returns
+    -------
+    Coefficient
+        Named "inter_rater_accuracy"; ``undefined`` as for percent agreement.
+
+    Raises
+    ------
+    ValueError
+        If the ratings are no table, or there is not one cluster an item.
+
+    References
+    ----------
+    .. [1] Wagner et al. (2024), arXiv:2410.11594, table 1, "Human Agreement".
+
+    Examples
+    --------
+    >>> inter_rater_accuracy([[5, 5, 4], [3, 3, None]]).value
+    0.6666666666666666
+    """
+    counts, values = counts_from_ratings(ratings_UR)
+    agreement = count_statistic("percent_agreement", n_values=max(1, len(values)))
+    found = measure(counts, agreement)
+    ends = jackknife_interval(counts, agreement, clusters_U=clusters_U, confidence=confidence)
+    return replace(
+        found,
+        name="inter_rater_accuracy",
+        estimator="pairs of people of an item, mean over items",
+        low=ends.low,
+        high=ends.high,
+    )

@@ -1,10 +1,10 @@
 """Ranking judges by several measures, with how sure the ranks are.
 
-Shape suffixes: J = judges, C = clusters (questions), B = resamples.
+Measures are resampled by question: intervals of ranks hold with ties, and each judge has a chance
+to be the best.
 
-Ranks of judges by resampled measures: intervals that hold with ties, and chances to be best.
-
-Shape suffixes: J = judges, K = judges they are compared with, B = resamples.
+Shape suffixes: J = judges, K = judges they are compared with, C = clusters (questions),
+B = resamples.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgerel_ray.stats.counts.statistic import Floats
-from judgerel_ray.stats.intervals.bootstrap import bootstrap_weights, check_choices
+from judgerel_ray.stats.intervals.interval import bootstrap_weights, check_choices
 from judgerel_ray.stats.intervals.judge_differences import holm, judge_difference
 from judgerel_ray.stats.intervals.question_statistic import QuestionStatistic, Remembered, whole
 

@@ -1,21 +1,16 @@
 """Scores of the same items on several scales, brought onto one axis; the paper's three cases.
 
-Shape suffixes: N = items, R = replications.
-
-Disagreement across scales as sums over items: terms of each item, and alpha from their sums.
-
-An item's scores on one scale are a distribution over that scale's columns (its replications count
-as one score together), and pairs are of all of one scale's with all of another's.
-
-Shape suffixes: N = items, M = scales, V = columns (all values of all scales), G = different values
-on the common axis, T = terms; ``...`` = any leading batch axes.
-
-Quantisation ceiling: how far two scales can agree at all, once a score is rounded to both.
+Disagreement across scales is a sum over items. An item's scores on one scale are a distribution
+over that scale's columns (its replications count as one score together), and pairs are of all of
+one scale's with all of another's.
 
 A judge that knows exactly what an item deserves still says 4 of 5 and 7 of 10, and these are not
-the same place on any common axis. What such a judge reaches is the ceiling of inter-scale alpha.
+the same place on any common axis. What such a judge reaches is the quantisation ceiling of
+inter-scale alpha: how far two scales can agree at all, once a score is rounded to both.
 
-Shape suffixes: S = segments of the latent score.
+Shape suffixes: N = items, R = replications, M = scales, V = columns (all values of all scales),
+G = different values on the common axis, T = terms, S = segments of the latent score; ``...`` = any
+leading batch axes.
 """
 
 from __future__ import annotations

@@ -1,14 +1,11 @@
 """The noise floor of agreement between two scales: one scale's scores permuted over the items.
 
-Shape suffixes: N = items, V = distinct values, B = permutations, G = parts of a vector.
-
-Moments of agreement between scales over all permutations of scores over questions, in closed form.
-
 What permuting changes is a sum over questions of products of what they have on two scales. Of one
 pair of scales its first three moments over all permutations are exact; pairs of three scales are
 uncorrelated, and only the three pairs of a triangle have a third moment of their own.
 
-Shape suffixes: Q = questions, D = numbers of a question on one scale.
+Shape suffixes: N = items, Q = questions, V = distinct values, B = permutations, G = parts of a
+vector, D = numbers of a question on one scale.
 """
 
 from __future__ import annotations

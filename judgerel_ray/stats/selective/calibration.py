@@ -1,10 +1,6 @@
-"""Whether stated confidence means what it says: reliability bins and calibration error.
+"""Whether stated confidence means what it says: reliability bins, calibration error, Brier score.
 
-Shape suffixes: N = judgments, K = bins.
-
-The Brier score: how far confidence is from what happened.
-
-Shape suffixes: N = judgments, C = clusters (questions).
+Shape suffixes: N = judgments, K = bins, C = clusters (questions).
 """
 
 from __future__ import annotations

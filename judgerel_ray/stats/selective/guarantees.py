@@ -1,10 +1,6 @@
-"""A guarantee: a threshold whose risk is bounded, with stated confidence.
+"""Guarantees: a threshold of bounded risk, and sets that hold the right option at a stated rate.
 
-Shape suffixes: N = judgments.
-
-Sets of options that hold the right one at a stated rate.
-
-Shape suffixes: N, M = items, O = options.
+Shape suffixes: N = judgments or items, M = items, O = options.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
-"""Judging some and handing on the rest: how well a score tells right judgments from wrong ones.
+"""Judging some and handing on the rest: the risk of what is accepted, at every coverage.
 
 Higher scores are surer. Confidence takes few distinct values, so ties are everywhere and are never
-broken by the order of the rows.
+broken by the order of the rows. The share wrong among the accepted has bounds at each score that
+occurs, by itself and at all together.
 
-Shape suffixes: N = judgments, T = distinct scores, downwards, C = clusters (questions).
-
-The share wrong among the accepted, at each score that occurs: by itself and at all together.
-
-Shape suffixes: N = judgments, T = thresholds, downwards.
+Shape suffixes: N = judgments, T = distinct scores or thresholds, downwards, C = clusters
+(questions).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from judgerel_ray.analyses.advice.plans import Budget, Costs, measured_costs
 from judgerel_ray.analyses.advice.show import advice_text
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.verdicts.places import Populations
-from judgerel_ray.stats.counts.replications import replications_for
+from judgerel_ray.stats.generalizability.dstudy import replications_for
 
 
 def judged(shares, m, rng, **columns):

@@ -10,8 +10,13 @@ from hypothesis import strategies as st
 
 from judgerel_ray.stats import count_statistic, measure
 from judgerel_ray.stats.agreement import completions
-from judgerel_ray.stats.agreement.completions import RATIOS, completed_range
-from judgerel_ray.stats.counts.filling import extremes, mean_range, ways_to_fill
+from judgerel_ray.stats.agreement.completions import (
+    RATIOS,
+    completed_range,
+    extremes,
+    mean_range,
+    ways_to_fill,
+)
 
 
 @st.composite

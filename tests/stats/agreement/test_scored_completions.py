@@ -7,8 +7,7 @@ import pytest
 
 from judgerel_ray.stats import count_statistic, measure
 from judgerel_ray.stats.agreement import completions as scored_completions
-from judgerel_ray.stats.agreement.completions import scored_range
-from judgerel_ray.stats.counts.filling import ways_to_fill
+from judgerel_ray.stats.agreement.completions import scored_range, ways_to_fill
 
 CASES = [
     ("krippendorff_alpha", "ordinal"),

@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 
-from judgerel_ray.stats.counts.replications import replications_for, spearman_brown
 from judgerel_ray.stats.generalizability.component import share_interval
-from judgerel_ray.stats.generalizability.dstudy import dependability, judgments_for
+from judgerel_ray.stats.generalizability.dstudy import (
+    dependability,
+    judgments_for,
+    replications_for,
+    spearman_brown,
+)
 from judgerel_ray.stats.generalizability.facet_cells import label_cells, score_cells
 from judgerel_ray.stats.generalizability.variance_components import variance_components
 

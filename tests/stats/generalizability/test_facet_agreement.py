@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from judgerel_ray.stats import gwet_ac1, icc1, krippendorff_alpha
-from judgerel_ray.stats.generalizability import facet_layout, facet_null
+from judgerel_ray.stats.generalizability import facet_agreement, facet_null
 from judgerel_ray.stats.generalizability.facet_agreement import (
     PAIR_COEFFICIENTS,
+    FacetLevels,
+    lay_out,
     reproducibility,
     reproducibility_terms,
 )
-from judgerel_ray.stats.generalizability.facet_layout import FacetLevels, lay_out
 from judgerel_ray.stats.generalizability.facet_null import Wanted, facet_floors
 from judgerel_ray.stats.intervals.interval import student_interval
 
@@ -245,7 +246,7 @@ def test_items_laid_out_in_parts_have_the_terms_of_all_at_once(n_levels, monkeyp
     moments = np.stack([counts.sum(axis=1), counts @ [1, 2, 3], counts @ [1, 4, 9]], axis=1)
     apart = 1 - np.eye(3)
     whole = [lay_out(counts, levels, distances_VV=apart), lay_out(moments, levels)]
-    monkeypatch.setattr(facet_layout, "BLOCK", 100)
+    monkeypatch.setattr(facet_agreement, "BLOCK", 100)
     parts = [lay_out(counts, levels, distances_VV=apart), lay_out(moments, levels)]
     assert whole[0].terms_IT.shape[0] > 20
     for one, other in zip(whole, parts, strict=True):

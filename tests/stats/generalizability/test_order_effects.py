@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from scipy.special import chdtrc
 
-from judgerel_ray.stats.generalizability.facet_agreement import reproducibility_terms
-from judgerel_ray.stats.generalizability.facet_layout import FacetLevels, lay_out
+from judgerel_ray.stats.generalizability.facet_agreement import (
+    FacetLevels,
+    lay_out,
+    reproducibility_terms,
+)
 from judgerel_ray.stats.generalizability.facet_null import Wanted, facet_floors
 from judgerel_ray.stats.generalizability.order_effects import (
     chi_square_tail,

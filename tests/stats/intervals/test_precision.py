@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from judgerel_ray.stats import count_statistic, krippendorff_alpha
-from judgerel_ray.stats.generalizability.budget import budget_splits
+from judgerel_ray.stats.generalizability.dstudy import budget_splits
 from judgerel_ray.stats.intervals.precision import AlphaPrecision, alpha_precision
 
 

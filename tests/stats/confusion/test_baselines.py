@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judgerel_ray.stats import auroc, confusion_uncertainty, cross_fitted_model
-from judgerel_ray.stats.confusion.matrix_model import conditional_logit
+from judgerel_ray.stats.confusion.baselines import conditional_logit
 
 
 def judge(n: int, seed: int, n_options: int = 4):

@@ -6,8 +6,7 @@ from scipy.integrate import quad
 from scipy.stats import kstest
 
 from bench.drift_alarm import DRIFTS, LEVEL, alarm_at
-from judgerel_ray.stats.drift.betting import drift_evidence, payoff
-from judgerel_ray.stats.drift.exchangeability import exchangeability
+from judgerel_ray.stats.drift import drift_evidence, exchangeability, payoff
 
 
 def test_a_bet_on_a_uniform_p_is_fair():

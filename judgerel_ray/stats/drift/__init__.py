@@ -1,1 +1,0 @@
-"""Whether what is repeated over time still comes from where it came from."""
