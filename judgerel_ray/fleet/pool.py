@@ -22,7 +22,8 @@ FIRST_LEASE_UNITS = 8_192  # tokens: seconds on a CPU, less than one on a GPU; t
 LEASES_AHEAD = 2  # one at work, one waiting, so that an engine never idles for a round trip
 UNITS_EACH = 600  # of a request, before any was sent
 SHARERS = 4  # judges that may wait for the limits of one provider at once
-TAIL_SHARE = 4  # no lease larger than this share of an actor's part of what is left, or a batch
+TAIL_SHARE = 4  # no lease larger than this share of an actor's part of what is left, or the least
+SHORTEST_LEASE_S = 1.0  # or engines wait for their next lease: landing and the way take .1 s
 
 
 @dataclass(slots=True)
@@ -186,8 +187,9 @@ class JudgePool:
     def lease_units(self, lease_seconds: float) -> int:
         """Size of the next lease: some seconds of work, and small at the tail.
 
-        Leases shrink as work runs out, so that engines end together; not below what fills one, or
-        its part of what is left: an engine with half a batch takes nearly as long.
+        Leases shrink as work runs out, so that engines end together; not below what fills one, nor
+        below a second of work, or its part of what is left: an engine with half a batch takes
+        nearly as long, and one that waits for its next lease does nothing.
         """
         rate, grown = self.units_per_s, max(1.0, self._rows_done / max(1, self._requests_done))
         wanted = FIRST_LEASE_UNITS if rate is None else max(1, int(rate * lease_seconds / grown))
@@ -201,7 +203,9 @@ class JudgePool:
         if not self._requests_sent:
             return wanted
         part = self.requests_left * each / max(1, len(self.slots))
-        share = max(part / (tail_share * LEASES_AHEAD), min(part, self.batch * each))
+        second = (rate or 0.0) * SHORTEST_LEASE_S / grown
+        least = max(min(part, self.batch * each), min(part / LEASES_AHEAD, second))
+        share = max(part / (tail_share * LEASES_AHEAD), least)
         return max(1, min(wanted, int(share)))
 
     def deadline_s(self, units: int, requests: int, shortest: float) -> float:

@@ -544,7 +544,7 @@ def test_engines_idle_for_a_moment_are_kept_while_nobody_waits(asking, play, mon
 
 def test_an_engine_that_dies_now_and_then_loses_no_request(asking, play):
     """Innocent items that were in flight are asked alone and land."""
-    work = {"a": asking.items(60, 10)}
+    work = {"a": asking.items(300, 10)}
     one = play({"a": (1, 3)}, {"a": Fates(dies=0.1)}, seed=4, max_engine_losses=1000)
     one.wave(work)
     check_all_settled(asking, one, work)
