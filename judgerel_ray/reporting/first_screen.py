@@ -6,9 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from judgerel_ray.analyses.gate.show import TOO_MANY, more_words
+from judgerel_ray.analyses.gate.show import (
+    SAID,
+    SIGNS,
+    TOO_MANY,
+    decisions,
+    more_words,
+    verdict_line,
+)
 from judgerel_ray.analyses.gate.standing import COLUMNS, CROSSES, Verdict, overall
-from judgerel_ray.analyses.gate.verdicts import SAID, SIGNS, decisions, verdict_line
 from judgerel_ray.analyses.reliability.figures import floor_figure
 from judgerel_ray.analyses.reliability.headlines import first_rows
 from judgerel_ray.analyses.reliability.page import Questions, question_text

@@ -24,13 +24,13 @@ from judgerel_ray.analyses.reliability.page import (
 from judgerel_ray.analyses.reliability.show import failure_lines
 from judgerel_ray.analyses.serving.show import serving_blocks
 from judgerel_ray.blocks.blocks import Block, Facts, Figures, Lines, Paragraph, Section
+from judgerel_ray.blocks.columns import in_order
 from judgerel_ray.blocks.html import rendered_page
-from judgerel_ray.blocks.ordering import in_order
 from judgerel_ray.blocks.words import group_columns
 from judgerel_ray.reporting.chances import Probabilities, probability_lead, probability_sections
 from judgerel_ray.reporting.first_screen import UNSTABLE, first_screen
 from judgerel_ray.reporting.replies import Replies, reply_blocks
-from judgerel_ray.reporting.unfinished import no_verdicts, unfinished_notice
+from judgerel_ray.reporting.standing import no_verdicts, unfinished_notice
 
 _FOOTER = (
     "Intervals are 95 %, by question. The noise floor shuffles a group's own verdicts across its "
@@ -59,9 +59,9 @@ class Measured:
     outcomes : pl.DataFrame
         From :func:`judgerel_ray.counting.outcomes.outcome_table`.
     unstable : pl.DataFrame
-        From :func:`judgerel_ray.analyses.reliability.stability.least_stable`.
+        From :func:`judgerel_ray.analyses.reliability.questions.least_stable`.
     positions : pl.DataFrame, optional
-        From :func:`judgerel_ray.analyses.reliability.positions.verdict_positions`.
+        From :func:`judgerel_ray.analyses.reliability.order_effects.verdict_positions`.
     settled : pl.DataFrame, optional
         From :func:`.settled_summary`, with groups of its own.
     failures : pl.DataFrame, optional
@@ -114,7 +114,7 @@ def render_report(
     asked : sequence of (name, value)
         What was asked, as the reader should see it: sweep, judges, requests asked and owed.
     standing : mapping, optional
-        How a run stands, as of :func:`~judgerel_ray.reporting.unfinished.unfinished_notice`.
+        How a run stands, as of :func:`~judgerel_ray.reporting.standing.unfinished_notice`.
     answers : pl.DataFrame, optional
         Candidate answers that landed, as of :func:`.answer_section`.
     absent : str
@@ -133,7 +133,7 @@ def render_report(
     Examples
     --------
     >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-    >>> from judgerel_ray.analyses.reliability.stability import least_stable
+    >>> from judgerel_ray.analyses.reliability.questions import least_stable
     >>> from judgerel_ray.counting.outcomes import outcome_table
     >>> rows = pl.LazyFrame({"item_id": ["<b>", "<b>"], "replication": [0, 1],
     ...                      "verdict": ["A", "B"]})

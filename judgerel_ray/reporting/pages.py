@@ -14,17 +14,18 @@ from judgerel_ray.analyses.correction.tables import correction_tables
 from judgerel_ray.analyses.correction.units import labelled_units
 from judgerel_ray.analyses.distributions.from_run import settled_of
 from judgerel_ray.analyses.gate.from_run import gate_by_default
-from judgerel_ray.analyses.ratings.page import RatingOptions, unknown_scales, with_scales
-from judgerel_ray.analyses.reliability.basis import failures_of, unread_damage
-from judgerel_ray.analyses.reliability.positions import verdict_positions
-from judgerel_ray.analyses.reliability.reducing import (
+from judgerel_ray.analyses.ratings.from_run import RatingOptions, unknown_scales, with_scales
+from judgerel_ray.analyses.reliability.from_run import (
     Judged,
     ReduceOptions,
+    failures_of,
     open_judgments,
     replicated,
     tolerated,
+    unread_damage,
 )
-from judgerel_ray.analyses.reliability.stability import least_stable
+from judgerel_ray.analyses.reliability.order_effects import verdict_positions
+from judgerel_ray.analyses.reliability.questions import least_stable
 from judgerel_ray.analyses.reliability.tolerance import AT_MOST
 from judgerel_ray.analyses.serving.from_run import serving_of
 from judgerel_ray.blocks.blocks import Block

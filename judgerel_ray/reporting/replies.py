@@ -8,9 +8,8 @@ from typing import TypeAlias
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.basis import unread_damage
+from judgerel_ray.analyses.reliability.from_run import Judged, unread_damage
 from judgerel_ray.analyses.reliability.page import Questions, question_text
-from judgerel_ray.analyses.reliability.reducing import Judged
 from judgerel_ray.blocks.blocks import Block, Column, Folded, Table
 from judgerel_ray.blocks.words import cell, group_label
 from judgerel_ray.counting.columns import is_judge
@@ -33,7 +32,7 @@ def replies_to(judged: Judged, unstable: pl.DataFrame) -> Replies:
     judged : Judged
         Judgments.
     unstable : pl.DataFrame
-        From :func:`judgerel_ray.analyses.reliability.stability.least_stable`.
+        From :func:`judgerel_ray.analyses.reliability.questions.least_stable`.
     """
     units = unstable.filter(pl.col("agreement") < 1)
     names = units.columns[: units.columns.index("agreement")]

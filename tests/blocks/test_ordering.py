@@ -5,10 +5,10 @@ import re
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.positions import verdict_positions
+from judgerel_ray.analyses.reliability.order_effects import verdict_positions
+from judgerel_ray.analyses.reliability.questions import least_stable
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.analyses.reliability.stability import least_stable
-from judgerel_ray.blocks.ordering import in_order, natural
+from judgerel_ray.blocks.columns import in_order, natural
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.reporting.html import Measured, render_report
 

@@ -8,9 +8,9 @@ from html.parser import HTMLParser
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.positions import verdict_positions
+from judgerel_ray.analyses.reliability.order_effects import verdict_positions
+from judgerel_ray.analyses.reliability.questions import least_stable
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.analyses.reliability.stability import least_stable
 from judgerel_ray.blocks.words import group_columns
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.reporting.html import Measured, render_report

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.reducing import beside_table
+from judgerel_ray.analyses.reliability.from_run import beside_table
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.text import count_of
 from judgerel_ray.counting.verdicts.spelling import folded

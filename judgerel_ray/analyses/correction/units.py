@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.correction.labels import by_unit, label_values, passes
-from judgerel_ray.analyses.reliability.reducing import Judged
+from judgerel_ray.analyses.reliability.from_run import Judged
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.groups.grouping import CountedJudgments, count_judgments, parts_by
 from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED

@@ -15,8 +15,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from judgerel_ray.analyses.distributions.distributions import limit_table
-from judgerel_ray.analyses.distributions.reasonings import reasoning_table
+from judgerel_ray.analyses.distributions.distributions import limit_table, reasoning_table
 from judgerel_ray.analyses.distributions.settled import settled_summary
 from judgerel_ray.analyses.distributions.weighted import weighted_summary, weighted_table
 from judgerel_ray.config import parse_sweep
@@ -80,7 +79,7 @@ def run_reasoning(path: str | Given) -> pl.DataFrame:
     Returns
     -------
     DataFrame
-        As :func:`judgerel_ray.analyses.distributions.reasonings.reasoning_table`.
+        As :func:`judgerel_ray.analyses.distributions.distributions.reasoning_table`.
 
     Raises
     ------

@@ -25,7 +25,7 @@ from judgerel_ray.blocks.blocks import (
     counts,
     key_columns,
 )
-from judgerel_ray.blocks.ordering import natural
+from judgerel_ray.blocks.columns import natural
 from judgerel_ray.blocks.words import (
     GREEDY,
     NOISE,
@@ -314,7 +314,7 @@ def unstable_section(
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.reliability.stability import least_stable
+    >>> from judgerel_ray.analyses.reliability.questions import least_stable
     >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "A"]})
     >>> unstable_section(least_stable(rows), [])[0].text
     'No question that was asked twice got two different verdicts.'
@@ -419,7 +419,7 @@ def place_section(positions: pl.DataFrame | None) -> list[Block]:
     Parameters
     ----------
     positions : pl.DataFrame, optional
-        From :func:`judgerel_ray.analyses.reliability.positions.verdict_positions`.
+        From :func:`judgerel_ray.analyses.reliability.order_effects.verdict_positions`.
 
     Examples
     --------

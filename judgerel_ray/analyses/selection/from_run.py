@@ -12,8 +12,8 @@ from io import BytesIO
 import polars as pl
 
 from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
-from judgerel_ray.analyses.distributions.reasonings import verdict_shares
-from judgerel_ray.analyses.reliability.reducing import (
+from judgerel_ray.analyses.distributions.distributions import verdict_shares
+from judgerel_ray.analyses.reliability.from_run import (
     Judged,
     beside_table,
     open_judgments,

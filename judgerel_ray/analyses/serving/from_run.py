@@ -22,7 +22,7 @@ from judgerel_ray.counting.groups.greedy import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import COLUMNS, flag_columns
 
 if TYPE_CHECKING:
-    from judgerel_ray.analyses.reliability.reducing import Judged, ReduceOptions
+    from judgerel_ray.analyses.reliability.from_run import Judged, ReduceOptions
     from judgerel_ray.store import RunDirectory
 
 # Of an engine's facts: what may change how numbers round, and what a reader knows engines by.
