@@ -13,7 +13,7 @@ from judgerel_ray.analyses.distributions.show import Distributed, distribution_s
 from judgerel_ray.analyses.ratings.from_run import RatingOptions, weighted_ratings
 from judgerel_ray.analyses.ratings.show import alignment_section
 from judgerel_ray.analyses.reliability.from_run import Judged, made_matrices
-from judgerel_ray.analyses.reliability.page import Questions
+from judgerel_ray.analyses.reliability.unstable import Questions
 from judgerel_ray.blocks.blocks import Block, Paragraph
 from judgerel_ray.counting.declared import declared_scales
 from judgerel_ray.counting.given import Given

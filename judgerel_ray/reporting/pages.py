@@ -10,24 +10,18 @@ from pkgutil import resolve_name
 import polars as pl
 
 from judgerel_ray.analyses.correction.labels import read_labels
-from judgerel_ray.analyses.correction.tables import correction_tables
+from judgerel_ray.analyses.correction.tables import CorrectionTables, correction_tables
 from judgerel_ray.analyses.correction.units import labelled_units
-from judgerel_ray.analyses.distributions.from_run import settled_of
 from judgerel_ray.analyses.gate.from_run import gate_by_default
 from judgerel_ray.analyses.ratings.from_run import RatingOptions, unknown_scales, with_scales
 from judgerel_ray.analyses.reliability.from_run import (
     Judged,
-    ReduceOptions,
-    failures_of,
     open_judgments,
     replicated,
-    tolerated,
     unread_damage,
 )
-from judgerel_ray.analyses.reliability.order_effects import verdict_positions
-from judgerel_ray.analyses.reliability.questions import least_stable
+from judgerel_ray.analyses.reliability.sections import Measured, measured_of
 from judgerel_ray.analyses.reliability.tolerance import AT_MOST
-from judgerel_ray.analyses.serving.from_run import serving_of
 from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.blocks.charts import not_drawn
 from judgerel_ray.blocks.words import (
@@ -42,15 +36,13 @@ from judgerel_ray.core import ReadingWarning, count_of
 from judgerel_ray.core.verb import VERBS
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.given import Given
-from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.reporting.chances import (
     run_probabilities,
     with_weighted,
 )
-from judgerel_ray.reporting.html import Measured, render_report
-from judgerel_ray.reporting.replies import replies_to
+from judgerel_ray.reporting.html import render_report
 from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, reading, scan_judgments
 from judgerel_ray.store.outputs import output_to
 from judgerel_ray.store.status import read_status
@@ -100,7 +92,9 @@ def report_path(
         judged = with_scales(replicated(opened), options)
         probabilities = with_weighted(probabilities, judged, options)
         absent = _absent(judged)
-        measured = None if absent else _measured(judged, options, labels)
+        texts = _questions(judged.run) if judged.run else None
+        measured = None if absent else measured_of(judged, texts)
+        corrected = _corrected(judged, labels) if measured else None
         page = render_report(
             measured,
             title=_title(judged, str(path)),
@@ -109,7 +103,10 @@ def report_path(
             answers=_answers(judged.frame) if judged.run else None,
             absent=absent,
             probabilities=probabilities,
-            questions=_questions(judged.run) if judged.run else None,
+            sections=_sections(measured, options) if measured else (),
+            requirements=gate_by_default(judged, measured.coefficients) if measured else None,
+            corrected=corrected,
+            questions=texts,
         )
     output.write(page.encode())
     silent = absent and not (probabilities and probabilities.anything)
@@ -125,36 +122,19 @@ def _questions(run: RunDirectory) -> dict[tuple[str, str], str]:
     return {(benchmark, item): text for benchmark, item, text in items.iter_rows()}
 
 
-def _sections(judged: Judged, options: RatingOptions) -> list[Block]:
+def _sections(measured: Measured, options: RatingOptions) -> list[Block]:
     """The sections that verbs name, in the order of the verbs."""
     makers = [resolve_name(one.section) for one in VERBS.values() if one.section]
-    return [block for make in makers for block in make(judged, options)]
+    return [block for make in makers for block in make(measured, options)]
 
 
-def _measured(judged: Judged, options: RatingOptions, labels: str | None) -> Measured:
-    """What reducers find."""
-    coefficients = tolerated(judged, ReduceOptions())
-    unstable = least_stable(judged.source)
-    corrected = None
-    if labels is not None:
-        given_labels = read_labels(labels)
-        units, missed = labelled_units(judged, given_labels, file=labels)
-        corrected = correction_tables(units, labelled_by=given_labels.columns, n_unmatched=missed)
-    return Measured(
-        coefficients=coefficients,
-        outcomes=outcome_table(judged.source),
-        unstable=unstable,
-        positions=verdict_positions(
-            judged.frame, by=group_columns(coefficients), menus=judged.menus
-        ),
-        settled=settled_of(judged.run),
-        failures=failures_of(judged, coefficients),
-        serving=serving_of(judged, coefficients),
-        sections=_sections(judged, options),
-        requirements=gate_by_default(judged, coefficients),
-        corrected=corrected,
-        replies=replies_to(judged, unstable),
-    )
+def _corrected(judged: Judged, labels: str | None) -> CorrectionTables | None:
+    """Scores corrected by what people said of some items."""
+    if labels is None:
+        return None
+    given_labels = read_labels(labels)
+    units, missed = labelled_units(judged, given_labels, file=labels)
+    return correction_tables(units, labelled_by=given_labels.columns, n_unmatched=missed)
 
 
 def _tolerances(measured: Measured | None) -> list[tuple[str, str]]:

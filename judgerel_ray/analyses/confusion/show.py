@@ -30,7 +30,7 @@ from judgerel_ray.analyses.confusion.figures import (
     threshold_figures,
     varying_columns,
 )
-from judgerel_ray.analyses.reliability.page import Questions, question_text
+from judgerel_ray.analyses.reliability.unstable import Questions, question_text
 from judgerel_ray.blocks.blocks import (
     Block,
     Column,

@@ -35,6 +35,7 @@ from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks, rank_table
 from judgerel_ray.analyses.ratings.show import Rated, rating_sections
 from judgerel_ray.analyses.reliability.from_run import Judged, beside_table, open_judgments
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+from judgerel_ray.analyses.reliability.sections import Measured
 from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.counting.columns import is_judge, is_no_value
@@ -393,7 +394,7 @@ def unknown_scales(judged: Judged) -> list[tuple[str, str]]:
     return [("ratings", message)]
 
 
-def ratings_on_page(judged: Judged, options: RatingOptions) -> list[Block]:
+def ratings_on_page(measured: Measured, options: RatingOptions) -> list[Block]:
     """Make the page's sections on ratings; none where nothing was rated.
 
     Raises
@@ -402,7 +403,7 @@ def ratings_on_page(judged: Judged, options: RatingOptions) -> list[Block]:
         If there is no such reference, nothing was rated for it, a file is none, or there are not
         the scales to compare that are asked for.
     """
-    return rating_sections(_rated(judged, options))
+    return rating_sections(_rated(measured.judged, options))
 
 
 def _rated(judged: Judged, options: RatingOptions) -> Rated | None:

@@ -41,8 +41,9 @@ from judgerel_ray.counting.right_answers import (
     contradicting,
     gold_strangers,
 )
-from judgerel_ray.counting.verdict_names import named_verdicts
+from judgerel_ray.counting.verdict_names import named_verdicts, refuse_unknown
 from judgerel_ray.counting.verdicts.places import declared_options
+from judgerel_ray.counting.verdicts.policy import Missing
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.agreement.correctness import CORRECTNESS
 
@@ -369,6 +370,45 @@ def write_coefficients(
         output.write(f"{coefficients_json(frame)}\n".encode())
     else:
         output.write_frame(frame)
+
+
+def question_path(path: str | Given, options: ReduceOptions | None = None) -> pl.DataFrame:
+    """Accuracy and agreement of every question of a run directory or a file of judgments.
+
+    Effects: reads. Retry: safe, also while a run goes on.
+
+    Raises
+    ------
+    SweepError, StoreError
+        As of :func:`.reduce_path`.
+    """
+    from judgerel_ray.analyses.reliability.correctness import question_table
+
+    options = options or ReduceOptions()
+    drawn = options.intervals != AUTO
+    if (
+        options.coefficients
+        or options.tolerance
+        or options.bands
+        or options.items
+        or options.nuisance
+        or drawn
+    ):
+        raise SweepError(
+            "questions have columns and intervals of their own",
+            hint="leave out coefficients, items, tolerance, bands and interval",
+        )
+    missing: Missing = "category" if "category" in options.missing else "drop"
+    with reading_of(path):
+        judged = open_judgments(path, extra=[*(options.by or ()), GOLD])
+        if not judged.verdicts_known and GOLD in judged.frame.collect_schema().names():
+            refuse_unknown("accuracy", {"file": str(path)})
+        return question_table(
+            with_gold(judged).source,
+            by=options.by,
+            missing=missing,
+            block="all" if options.block == "all" else 0,
+        )
 
 
 def reduce_judged(judged: Judged, options: ReduceOptions) -> pl.DataFrame:

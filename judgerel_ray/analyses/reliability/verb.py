@@ -126,6 +126,7 @@ class ReduceRequest(Named):
     ReduceRequest,
     group="Analyse",
     help="coefficients of a run or of a file of judgments",
+    section="judgerel_ray.analyses.reliability.sections:reliability_on_page",
     basis=basis_of,
 )
 def reduce(path: Judgments | Given, asked: ReduceRequest) -> pl.DataFrame:
@@ -213,8 +214,7 @@ def questions(path: Judgments | Given, asked: QuestionsRequest) -> pl.DataFrame:
     >>> found.select("judge", "item_id", "accuracy").rows()[-2:]
     [('simulated-steady', 'q7', 1.0), ('simulated-steady', 'q8', 0.5)]
     """
-    from judgerel_ray.analyses.reliability.from_run import ReduceOptions
-    from judgerel_ray.analyses.reliability.questions import question_path
+    from judgerel_ray.analyses.reliability.from_run import ReduceOptions, question_path
 
     opened = given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
     options = ReduceOptions(
@@ -244,6 +244,7 @@ def _show_serving(found: pl.DataFrame) -> Printed:
     group="Analyse",
     help="what differs between repeats at temperature 0, which should be the same",
     show=_show_serving,
+    section="judgerel_ray.analyses.serving.from_run:serving_on_page",
     basis=basis_of,
 )
 def serving(path: Judgments | Given, asked: ServingRequest) -> pl.DataFrame:
