@@ -105,8 +105,7 @@ def print_coefficients(asked: Asked) -> int:
     from judgerel_ray.analyses.reliability.from_run import reduce_with_basis, write_coefficients
     from judgerel_ray.analyses.serving.from_run import with_serving
     from judgerel_ray.analyses.serving.show import serving_blocks
-    from judgerel_ray.blocks.terminal import printed
-    from judgerel_ray.cli.console import Screen
+    from judgerel_ray.blocks.terminal import Screen, printed
 
     formats = _formats(asked)
     request = asked.request()

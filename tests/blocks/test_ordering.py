@@ -13,7 +13,7 @@ from judgerel_ray.analyses.reliability.sections import Measured, reliability_on_
 from judgerel_ray.analyses.reliability.unstable import least_stable
 from judgerel_ray.blocks.columns import in_order, natural
 from judgerel_ray.counting.outcomes import outcome_table
-from judgerel_ray.reporting.html import render_report
+from judgerel_ray.reporting.pages import render_report
 
 TEMPERATURES = (10.0, 0.5, 1.0)
 SCALES = {"1-10": 10, "1-5": 5, "1-100": 100}

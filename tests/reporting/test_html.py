@@ -15,7 +15,7 @@ from judgerel_ray.analyses.reliability.sections import Measured, reliability_on_
 from judgerel_ray.analyses.reliability.unstable import least_stable
 from judgerel_ray.blocks.words import group_columns
 from judgerel_ray.counting.outcomes import outcome_table
-from judgerel_ray.reporting.html import render_report
+from judgerel_ray.reporting.pages import render_report
 
 HOSTILE = '"><script>alert(1)</script>&$title'
 VOID = {"meta", "link", "br"}

@@ -14,7 +14,7 @@ from math import sqrt
 import numpy as np
 import polars as pl
 
-from judgerel_ray.analyses.correction.units import Units, judged_values, pairs_of
+from judgerel_ray.analyses.correction.labels import Units, judged_values, pairs_of
 from judgerel_ray.analyses.reliability.from_run import Judged
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.groups.grouping import parts_by

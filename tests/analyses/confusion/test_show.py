@@ -17,7 +17,7 @@ from judgerel_ray.blocks.blocks import Figures
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.blocks.words import number
 from judgerel_ray.reporting.chances import Probabilities
-from judgerel_ray.reporting.html import render_report
+from judgerel_ray.reporting.pages import render_report
 
 HOSTILE = '"><script>alert(1)</script>&$title'
 SCALE = ("1", "2", "3", "4", "5")
