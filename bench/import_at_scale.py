@@ -16,7 +16,7 @@ from pathlib import Path
 import polars as pl
 
 from judgerel_ray.core import ReadingWarning
-from judgerel_ray.importers.verbs import write_judgments
+from judgerel_ray.importers.catalog import write_judgments
 
 _REASON = "The answer follows from the text, and nothing in it speaks against that. " * 12
 

@@ -26,7 +26,7 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.selection.systems import read_systems
-from judgerel_ray.analyses.selection.systems_preference import FAVOURS, preference_table
+from judgerel_ray.analyses.selection.systems_compared import FAVOURS, preference_table
 
 MODELS = ("ada", "bob", "cyd")
 OPTIONS = np.array(list("0123"))

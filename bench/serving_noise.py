@@ -15,8 +15,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from judgerel_ray.analyses.reliability.basis import reduce_with_basis
-from judgerel_ray.analyses.reliability.reducing import ReduceOptions, open_judgments
+from judgerel_ray.analyses.reliability.from_run import (
+    ReduceOptions,
+    open_judgments,
+    reduce_with_basis,
+)
 from judgerel_ray.analyses.serving.from_run import serving_between
 from judgerel_ray.analyses.serving.show import serving_blocks, shared_blocks
 from judgerel_ray.blocks.terminal import printed

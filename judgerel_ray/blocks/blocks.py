@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, cast
+from typing import Literal, TypeAlias, cast, get_args
 
 import polars as pl
 
@@ -339,16 +339,23 @@ class Gallery:
     matrices: Sequence[Heat]
 
 
+Place = Literal["first", "counts", "analyses", "serving", "details"]
+PLACES: tuple[Place, ...] = get_args(Place)
+"""Where a section stands on a page: before what was asked, or after, in this order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """A heading and what it is about; nothing is shown where that is nothing.
 
-    Where it `is_folded`, a page folds it away under its heading.
+    Where it `is_folded`, a page folds it away under its heading. A page has sections in the order
+    of their places (`PLACES`), those of one place as they were made.
     """
 
     title: str
     blocks: Sequence[Block]
     is_folded: bool = False
+    place: Place = "analyses"
 
     @property
     def anchor(self) -> str:

@@ -1,7 +1,11 @@
-"""Blocks as text for a terminal, laid out by Rich: the same blocks that a page renders."""
+"""Blocks as text for a terminal, laid out by Rich: the same blocks that a page renders.
+
+:class:`Screen` is the console that tables are printed on.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from io import StringIO
 
@@ -143,3 +147,22 @@ def _grid(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> Grid:
     for line in lines:
         grid.add_row(*(Text(fit_cell(cell)) for cell in line))
     return grid
+
+
+_NARROWEST = 20  # below, COLUMNS is a mistake of a script and no screen
+
+
+class Screen(Console):
+    """A console as wide as there are columns, whatever COLUMNS says when it says none.
+
+    It leaves a broken pipe to the command line, which knows the exit codes.
+    """
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        width = os.environ.get("COLUMNS", "")
+        few = width.isdigit() and int(width) < _NARROWEST
+        super().__init__(stderr=stderr, width=80 if few else None)
+
+    def on_broken_pipe(self) -> None:
+        """Hand it on; Rich itself would exit with 1."""
+        raise BrokenPipeError

@@ -14,7 +14,7 @@ from judgerel_ray.core.verb import comma_names
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.doctor.diagnosis import Diagnosis
-    from judgerel_ray.analyses.gate.gated import Gated
+    from judgerel_ray.analyses.gate.tables import Gated
     from judgerel_ray.analyses.printed import Printed
     from judgerel_ray.cli.parsing import Asked
     from judgerel_ray.counting.given import Given
@@ -47,7 +47,7 @@ def tell_basis(path: str | Given, formats: Sequence[str], *, about: str = "") ->
 
     Beside JSON it is no part of it.
     """
-    from judgerel_ray.analyses.reliability.basis import basis_lines
+    from judgerel_ray.analyses.reliability.from_run import basis_lines
 
     for line in basis_lines(path):
         tell(f"{about}{line}", aside="json" in formats)
@@ -63,7 +63,7 @@ def print_found(asked: Asked) -> int:
     Effects: reads a run or a file; with ``--out`` writes one file. Retry: safe.
     """
     from judgerel_ray.analyses.advice.show import tables_json
-    from judgerel_ray.analyses.reliability.reducing import write_coefficients
+    from judgerel_ray.analyses.reliability.from_run import write_coefficients
     from judgerel_ray.analyses.reliability.show import coefficients_json
 
     formats = _formats(asked)
@@ -102,12 +102,10 @@ def _chief(asked: Asked, printed: Printed) -> str:
 def print_coefficients(asked: Asked) -> int:
     """Print coefficients."""
     from judgerel_ray.analyses.reliability import show
-    from judgerel_ray.analyses.reliability.basis import reduce_with_basis
-    from judgerel_ray.analyses.reliability.reducing import write_coefficients
+    from judgerel_ray.analyses.reliability.from_run import reduce_with_basis, write_coefficients
     from judgerel_ray.analyses.serving.from_run import with_serving
     from judgerel_ray.analyses.serving.show import serving_blocks
-    from judgerel_ray.blocks.terminal import printed
-    from judgerel_ray.cli.console import Screen
+    from judgerel_ray.blocks.terminal import Screen, printed
 
     formats = _formats(asked)
     request = asked.request()

@@ -128,10 +128,10 @@ def _named(path: str) -> str:
 
 def write_items(asked: Asked) -> int:
     """Write items, and say on stderr how gold was read where the file does not say."""
-    from judgerel_ray.importers import verbs
+    from judgerel_ray.importers import catalog
 
     request = asked.request()
-    n = verbs.write_items(
+    n = catalog.write_items(
         asked.source,
         _named(fspath(request.path)),
         request.out,

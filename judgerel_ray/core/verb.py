@@ -200,8 +200,8 @@ class Verb:
     file : str
         Which of several tables ``--out`` writes; empty where there is one.
     section : str
-        ``module:function`` that makes the page's sections from the judgments and the page's
-        options; empty where the page has none. It is imported when a page is made.
+        ``module:function`` that makes the page's sections from what is measured for a page and the
+        page's options; empty where the page has none. It is imported when a page is made.
     """
 
     name: str

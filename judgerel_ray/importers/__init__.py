@@ -17,12 +17,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from judgerel_ray.importers.answers import scored_answers
     from judgerel_ray.importers.bergman2025 import import_bergman2025
     from judgerel_ray.importers.catalog import IMPORTERS, import_judgments
     from judgerel_ray.importers.logs.collect import LOG_FORMATS, import_logs
     from judgerel_ray.importers.people import import_people
-    from judgerel_ray.importers.schroeder2024 import import_schroeder2024
+    from judgerel_ray.importers.schroeder2024 import import_schroeder2024, scored_answers
     from judgerel_ray.importers.table import TableMapping, import_table
 
 __all__ = [

@@ -1,9 +1,10 @@
-"""Importers by name, and the one way in."""
+"""Importers by name, the one way in, and the files written of what they read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -13,6 +14,11 @@ from judgerel_ray.importers.logs.collect import AUTO, LOG_FORMATS, import_logs
 from judgerel_ray.importers.people import import_people
 from judgerel_ray.importers.schroeder2024 import import_schroeder2024
 from judgerel_ray.importers.table import TableMapping, import_table
+from judgerel_ray.store.outputs import output_to
+
+if TYPE_CHECKING:
+    from judgerel_ray.core import GoldIs
+    from judgerel_ray.importers.table import TableMapping
 
 
 def _log_importer(name: str) -> Callable[[str], pl.DataFrame]:
@@ -97,3 +103,116 @@ def import_judgments(
             hint="leave out --column, --repeats, --value, --missing and --order",
         )
     return import_table(path, mapping)
+
+
+def write_judgments(
+    format_name: str,
+    paths: Sequence[str],
+    out: str,
+    *,
+    mapping: TableMapping | None = None,
+    judge: str | None = None,
+    role: str | None = None,
+    reread: bool = False,
+    force: bool = False,
+) -> int:
+    """Write foreign judgments of one path or more as one Parquet file; return how many.
+
+    `mapping` says what the columns of a table stand for; `judge` and `role` whose answers the
+    files of bergman2025 hold, and `reread` whether their replies are read again. By `force` a file
+    at `out` may go that is no earlier output.
+
+    Effects: writes one file, whole. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If the format is unknown, the path cannot be read, the paths hold one
+        judgment twice, or `out` must not be written (:func:`output_to`).
+    """
+    from judgerel_ray.counting.columns import FACETS
+    from judgerel_ray.importers.logs.collect import AUTO, LOG_FORMATS, import_logs, log_files
+    from judgerel_ray.importers.people import numbered_raters
+
+    is_log = format_name == AUTO or format_name in LOG_FORMATS
+    if is_log and mapping is None and role is None and not reread:
+        files = log_files(paths)
+        output = output_to(out, "judgments", reads=files, force=force)
+        found = import_logs(format_name, files, judge=judge)
+        output.write_frame(found)
+        return found.height
+    output = output_to(out, "judgments", reads=paths, force=force)
+    judgments = pl.concat(
+        [
+            import_judgments(format_name, path, mapping, judge=judge, role=role, reread=reread)
+            for path in paths
+        ],
+        how="diagonal_relaxed",
+    )
+    if format_name == "people" and "rater" in judgments.columns:
+        judgments = numbered_raters(judgments)  # each file numbered its own
+    told_apart = (*FACETS, "item_id", "role", "block", "replication")
+    key = [name for name in dict.fromkeys(told_apart) if name in judgments.columns]
+    twice = judgments.filter(judgments.select(key).is_duplicated()).head(1)
+    if not twice.is_empty():
+        raise SweepError(
+            "the paths hold a judgment more than once",
+            where={k: v for k, v in twice.select(key).row(0, named=True).items() if v is not None},
+            hint="leave out the rows or the file that repeat it"
+            + ("; a column rater tells people apart" if format_name == "people" else ""),
+        )
+    output.write_frame(judgments)
+    return judgments.height
+
+
+def write_items(
+    benchmark: str,
+    path: str,
+    out: str,
+    *,
+    answers: str | None = None,
+    seed: int = 1,
+    gold_is: GoldIs | None = None,
+    prompts: bool = False,
+    tell: Callable[[str], None] | None = None,
+    force: bool = False,
+) -> int:
+    """Write a benchmark's items as Parquet; return how many. `seed` is of what a loader draws.
+
+    `gold_is` says what ``gold`` is in a plain file, as for
+    :func:`judgerel_ray.benchmarks.load_items`; where it is not given, how gold was read is handed
+    to `tell` in a line. Of the log of a tool (:func:`.log_items`) `prompts` takes over what
+    its judge was asked. By `force` a file at `out` may go that is no earlier output.
+
+    Effects: writes one file, whole. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If the benchmark is unknown, a file of it cannot be read, or `out` must not be written
+        (:func:`output_to`).
+    """
+    from judgerel_ray.benchmarks import MIX, mix_sources, read_items
+    from judgerel_ray.benchmarks.admission import gold_note
+    from judgerel_ray.benchmarks.log import LOG
+    from judgerel_ray.importers.logs.asked import is_log, log_items
+    from judgerel_ray.importers.logs.collect import log_files
+    from judgerel_ray.tables import items_to_frame
+
+    logs = log_files([path]) if benchmark == LOG else []
+    if logs and all(is_log(one) for one in logs):
+        output = output_to(out, "items", reads=logs, force=force)
+        items = log_items(logs, prompts=prompts)
+        output.write_frame(items_to_frame(items))
+        return len(items)
+    if prompts:
+        raise SweepError(
+            "--prompts is of judgerel items log, and of logs of tools", where={"path": path}
+        )
+    parts = mix_sources(path) if benchmark == MIX else ()
+    output = output_to(out, "items", reads=(path, answers, *parts), force=force)
+    items, read = read_items(benchmark, path, answers=answers, seed=seed, gold_is=gold_is)
+    output.write_frame(items_to_frame(items))
+    if tell is not None and read is not None and not read.declared:
+        tell(gold_note(read))
+    return len(items)

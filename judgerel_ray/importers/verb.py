@@ -89,7 +89,7 @@ def items(benchmark: str, asked: ItemsRequest) -> int:
     8
     """
     from judgerel_ray.counting.given import warn_of
-    from judgerel_ray.importers.verbs import write_items
+    from judgerel_ray.importers.catalog import write_items
 
     return write_items(
         benchmark,
@@ -218,7 +218,7 @@ def import_judgments(format_name: str, asked: ImportRequest) -> int:
     ...                      columns={"item_id": ("judge", "item_id")}, values={"scale": "binary"})
     64
     """
-    from judgerel_ray.importers.verbs import write_judgments
+    from judgerel_ray.importers.catalog import write_judgments
 
     paths = [asked.paths] if isinstance(asked.paths, str | PathLike) else asked.paths
     return write_judgments(

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
-from judgerel_ray.analyses.confusion.lead import Uncertain, uncertainty_lead
-from judgerel_ray.analyses.confusion.show import uncertainty_sections
+from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_lead, uncertainty_sections
 from judgerel_ray.analyses.distributions.distributions import limit_table, width_table
 from judgerel_ray.analyses.distributions.show import Distributed, distribution_sections
-from judgerel_ray.analyses.ratings.page import RatingOptions, weighted_ratings
+from judgerel_ray.analyses.ratings.from_run import RatingOptions, weighted_ratings
 from judgerel_ray.analyses.ratings.show import alignment_section
-from judgerel_ray.analyses.reliability.page import Questions
-from judgerel_ray.analyses.reliability.reducing import Judged, made_matrices
+from judgerel_ray.analyses.reliability.from_run import Judged, made_matrices
+from judgerel_ray.analyses.reliability.unstable import Questions
 from judgerel_ray.blocks.blocks import Block, Paragraph
 from judgerel_ray.counting.declared import declared_scales
 from judgerel_ray.counting.given import Given

@@ -6,12 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from judgerel_ray.analyses.gate.show import TOO_MANY, more_words
+from judgerel_ray.analyses.gate.show import (
+    SAID,
+    SIGNS,
+    TOO_MANY,
+    decisions,
+    more_words,
+    verdict_line,
+)
 from judgerel_ray.analyses.gate.standing import COLUMNS, CROSSES, Verdict, overall
-from judgerel_ray.analyses.gate.verdicts import SAID, SIGNS, decisions, verdict_line
 from judgerel_ray.analyses.reliability.figures import floor_figure
 from judgerel_ray.analyses.reliability.headlines import first_rows
-from judgerel_ray.analyses.reliability.page import Questions, question_text
+from judgerel_ray.analyses.reliability.unstable import UNSTABLE, Questions, question_text
 from judgerel_ray.blocks.blocks import (
     Block,
     Column,
@@ -32,8 +38,6 @@ from judgerel_ray.blocks.words import (
     percent_interval,
 )
 
-UNSTABLE = "The least stable questions"
-"""Title of the section with the questions that a person should see."""
 _MOST = 8  # verdicts in words; all stand in the table
 _NAMED = 3  # questions by their names
 _SHARES = {

@@ -1,34 +1,39 @@
-"""From a run directory or a file of judgments to one page."""
+"""From a run directory or a file of judgments to one self-contained page.
+
+The page says what was asked, what came back, and how far to trust it; the verbs make its sections.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
 
 import polars as pl
 
-from judgerel_ray.analyses.correction.labels import read_labels
-from judgerel_ray.analyses.correction.tables import correction_tables
-from judgerel_ray.analyses.correction.units import labelled_units
-from judgerel_ray.analyses.distributions.from_run import settled_of
+from judgerel_ray.analyses.correction.labels import labelled_units, read_labels
+from judgerel_ray.analyses.correction.show import correction_blocks
+from judgerel_ray.analyses.correction.tables import CorrectionTables, correction_tables
 from judgerel_ray.analyses.gate.from_run import gate_by_default
-from judgerel_ray.analyses.ratings.page import RatingOptions, unknown_scales, with_scales
-from judgerel_ray.analyses.reliability.basis import failures_of, unread_damage
-from judgerel_ray.analyses.reliability.positions import verdict_positions
-from judgerel_ray.analyses.reliability.reducing import (
+from judgerel_ray.analyses.ratings.from_run import RatingOptions, unknown_scales, with_scales
+from judgerel_ray.analyses.reliability.from_run import (
     Judged,
-    ReduceOptions,
     open_judgments,
     replicated,
-    tolerated,
+    unread_damage,
 )
-from judgerel_ray.analyses.reliability.stability import least_stable
+from judgerel_ray.analyses.reliability.headlines import WARNINGS, cautions, group_leads
+from judgerel_ray.analyses.reliability.sections import Measured, answer_section, measured_of
+from judgerel_ray.analyses.reliability.show import failure_lines
 from judgerel_ray.analyses.reliability.tolerance import AT_MOST
-from judgerel_ray.analyses.serving.from_run import serving_of
-from judgerel_ray.blocks.blocks import Block
+from judgerel_ray.analyses.reliability.unstable import Questions
+from judgerel_ray.blocks.blocks import PLACES, Block, Facts, Lines, Paragraph, Place, Section
 from judgerel_ray.blocks.charts import not_drawn
+from judgerel_ray.blocks.html import rendered_page
 from judgerel_ray.blocks.words import (
     coefficient_name,
     group_columns,
@@ -41,15 +46,17 @@ from judgerel_ray.core import ReadingWarning, count_of
 from judgerel_ray.core.verb import VERBS
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.given import Given
-from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.reporting.chances import (
+    Probabilities,
+    probability_lead,
+    probability_sections,
     run_probabilities,
     with_weighted,
 )
-from judgerel_ray.reporting.html import Measured, render_report
-from judgerel_ray.reporting.replies import replies_to
+from judgerel_ray.reporting.first_screen import first_screen
+from judgerel_ray.reporting.standing import no_verdicts, unfinished_notice
 from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, reading, scan_judgments
 from judgerel_ray.store.outputs import output_to
 from judgerel_ray.store.status import read_status
@@ -99,7 +106,9 @@ def report_path(
         judged = with_scales(replicated(opened), options)
         probabilities = with_weighted(probabilities, judged, options)
         absent = _absent(judged)
-        measured = None if absent else _measured(judged, options, labels)
+        texts = _questions(judged.run) if judged.run else None
+        measured = None if absent else measured_of(judged, texts)
+        corrected = _corrected(judged, labels) if measured else None
         page = render_report(
             measured,
             title=_title(judged, str(path)),
@@ -108,7 +117,10 @@ def report_path(
             answers=_answers(judged.frame) if judged.run else None,
             absent=absent,
             probabilities=probabilities,
-            questions=_questions(judged.run) if judged.run else None,
+            sections=_sections(measured, options) if measured else (),
+            requirements=gate_by_default(judged, measured.coefficients) if measured else None,
+            corrected=corrected,
+            questions=texts,
         )
     output.write(page.encode())
     silent = absent and not (probabilities and probabilities.anything)
@@ -124,36 +136,19 @@ def _questions(run: RunDirectory) -> dict[tuple[str, str], str]:
     return {(benchmark, item): text for benchmark, item, text in items.iter_rows()}
 
 
-def _sections(judged: Judged, options: RatingOptions) -> list[Block]:
+def _sections(measured: Measured, options: RatingOptions) -> list[Block]:
     """The sections that verbs name, in the order of the verbs."""
     makers = [resolve_name(one.section) for one in VERBS.values() if one.section]
-    return [block for make in makers for block in make(judged, options)]
+    return [block for make in makers for block in make(measured, options)]
 
 
-def _measured(judged: Judged, options: RatingOptions, labels: str | None) -> Measured:
-    """What reducers find."""
-    coefficients = tolerated(judged, ReduceOptions())
-    unstable = least_stable(judged.source)
-    corrected = None
-    if labels is not None:
-        given_labels = read_labels(labels)
-        units, missed = labelled_units(judged, given_labels, file=labels)
-        corrected = correction_tables(units, labelled_by=given_labels.columns, n_unmatched=missed)
-    return Measured(
-        coefficients=coefficients,
-        outcomes=outcome_table(judged.source),
-        unstable=unstable,
-        positions=verdict_positions(
-            judged.frame, by=group_columns(coefficients), menus=judged.menus
-        ),
-        settled=settled_of(judged.run),
-        failures=failures_of(judged, coefficients),
-        serving=serving_of(judged, coefficients),
-        sections=_sections(judged, options),
-        requirements=gate_by_default(judged, coefficients),
-        corrected=corrected,
-        replies=replies_to(judged, unstable),
-    )
+def _corrected(judged: Judged, labels: str | None) -> CorrectionTables | None:
+    """Scores corrected by what people said of some items."""
+    if labels is None:
+        return None
+    given_labels = read_labels(labels)
+    units, missed = labelled_units(judged, given_labels, file=labels)
+    return correction_tables(units, labelled_by=given_labels.columns, n_unmatched=missed)
 
 
 def _tolerances(measured: Measured | None) -> list[tuple[str, str]]:
@@ -329,3 +324,134 @@ def _kind(judge: Judge) -> str:
     if judge.engine == "simulated":
         return f"simulated: {judge.model}; answers from a stated distribution, not a judge"
     return judge.model if judge.base_url is None else f"{judge.model}, asked at {judge.base_url}"
+
+
+_FOOTER = (
+    "Intervals are 95 %, by question. The noise floor shuffles a group's own verdicts across its "
+    "questions; a coefficient as far from the floor as more than 5 % of such shuffles is "
+    "not distinguishable from noise."
+)
+
+
+def render_report(
+    measured: Measured | None,
+    *,
+    title: str,
+    asked: Sequence[tuple[str, str]] = (),
+    standing: Mapping[str, object] | None = None,
+    answers: pl.DataFrame | None = None,
+    absent: str = "",
+    probabilities: Probabilities | None = None,
+    sections: Sequence[Block] = (),
+    requirements: pl.DataFrame | None = None,
+    corrected: CorrectionTables | None = None,
+    questions: Questions | None = None,
+) -> str:
+    """Write the report as one HTML page that asks nothing of any network and runs no script.
+
+    Parameters
+    ----------
+    measured : Measured, optional
+        What was found; None where there are no verdicts.
+    title : str
+        Name of the sweep or file.
+    asked : sequence of (name, value)
+        What was asked, as the reader should see it: sweep, judges, requests asked and owed.
+    standing : mapping, optional
+        How a run stands, as of :func:`~judgerel_ray.reporting.standing.unfinished_notice`.
+    answers : pl.DataFrame, optional
+        Candidate answers that landed, as of :func:`.answer_section`.
+    absent : str
+        Why there are no verdicts, where there are none.
+    probabilities : Probabilities, optional
+        What the run's confusion matrices and verdict distributions say.
+    sections : sequence of Block
+        What the verbs' own functions make of `measured`.
+    requirements : pl.DataFrame, optional
+        From :func:`judgerel_ray.analyses.gate.from_run.gate_by_default`: the first screen.
+    corrected : CorrectionTables, optional
+        Scores corrected by what people said of some items.
+    questions : mapping of (str, str) to str, optional
+        Texts of questions by benchmark and item_id, to name questions among `probabilities`.
+
+    Returns
+    -------
+    str
+        A whole HTML document; every name in it is escaped.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.reliability.from_run import Judged
+    >>> from judgerel_ray.analyses.reliability.sections import measured_of, reliability_on_page
+    >>> rows = pl.LazyFrame({"item_id": ["<b>", "<b>"], "replication": [0, 1],
+    ...                      "verdict": ["A", "B"]})
+    >>> found = measured_of(Judged(frame=rows), None)
+    >>> sections = reliability_on_page(found, None)
+    >>> page = render_report(found, title="Two replies", sections=sections)
+    >>> "<b>" in page, "&lt;b&gt;" in page
+    (False, True)
+    """
+    placed = {place: [one for one in sections if _place(one) == place] for place in PLACES}
+    lead = [
+        *(_lead(measured.in_order(), requirements, corrected) if measured else ()),
+        *probability_lead(probabilities),
+    ]
+    return rendered_page(
+        "reporting/page.html",
+        script="reporting/tables.js.html",
+        title=title,
+        notice=unfinished_notice(standing) if standing else [],
+        blocks=[
+            *(lead or no_verdicts(absent)),
+            *map(
+                _folded,
+                [
+                    *placed.pop("first"),
+                    *_corrected_section(corrected),
+                    *([Section("What was asked", [Facts(asked)])] if asked else ()),
+                    *probability_sections(probabilities, questions),
+                    *chain.from_iterable(placed.values()),
+                    Section("Candidate answers", answer_section(answers)),
+                ],
+            ),
+        ],
+        footer=_FOOTER if measured else "",
+    )
+
+
+def _place(block: Block) -> Place:
+    """Where a block stands."""
+    return block.place if isinstance(block, Section) else "analyses"
+
+
+def _corrected_section(tables: CorrectionTables | None) -> list[Block]:
+    """Scores corrected by labels, where people labelled some items."""
+    shown = tables and {name: one for name, one in tables.tables().items() if one.width}
+    return [Section("Scores without the judge's errors", correction_blocks(shown))] if shown else []
+
+
+def _folded(block: Block) -> Block:
+    """A section under its heading alone, until somebody opens it."""
+    return replace(block, is_folded=True) if isinstance(block, Section) else block
+
+
+def _lead(
+    measured: Measured, requirements: pl.DataFrame | None, corrected: CorrectionTables | None
+) -> list[Block]:
+    """What a reader should know first: may they decide, and what makes that worth less."""
+    lines = [
+        *failure_lines(measured.failures, measured.outcomes),
+        *cautions(measured.coefficients),
+    ]
+    found: list[Block] = []
+    if requirements is not None:
+        found += first_screen(
+            requirements, measured.coefficients, measured.unstable,
+            corrected=None if corrected is None else corrected.estimates,
+            questions=measured.questions,
+        )  # fmt: skip
+    found += [Lines(lines, "cautions")] if lines else []
+    leads = group_leads(measured.coefficients)
+    if len(leads) == 1 and leads[0][0].code not in WARNINGS:
+        found.append(Paragraph(leads[0][1], "lead"))
+    return found

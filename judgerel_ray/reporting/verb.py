@@ -66,7 +66,7 @@ def report(path: Judgments | Given, asked: ReportRequest) -> str:
     ...     report(example("run"), out=f"{folder}/page.html").removeprefix(folder)
     '/page.html'
     """
-    from judgerel_ray.analyses.ratings.page import rating_options
+    from judgerel_ray.analyses.ratings.from_run import rating_options
     from judgerel_ray.reporting.pages import report_path
 
     options = rating_options(

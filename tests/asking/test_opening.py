@@ -6,7 +6,7 @@ import json
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.reducing import reduce_path, sweep_tolerance
+from judgerel_ray.analyses.reliability.from_run import reduce_path, sweep_tolerance
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.run.opening import open_run
 from judgerel_ray.core import StoreError, SweepError

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from judgerel_ray.analyses.reliability.questions import question_path
-from judgerel_ray.analyses.reliability.reducing import ReduceOptions, reduce_path
+from judgerel_ray.analyses.reliability.from_run import ReduceOptions, question_path, reduce_path
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.run.pending import Owing
 from judgerel_ray.core import Completion, SweepError, request_key

@@ -8,7 +8,7 @@ import pytest
 
 from bench.self_preference import LAWS, judgments, shares, tables
 from judgerel_ray.analyses.selection.systems import read_systems
-from judgerel_ray.analyses.selection.systems_preference import (
+from judgerel_ray.analyses.selection.systems_compared import (
     ALIKE,
     FAVOURS,
     SHOWN,

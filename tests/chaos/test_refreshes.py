@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.ray, pytest.mark.slow]
 TRIGGERS = """
 import json, os, signal, sys, tempfile
 import judgerel_ray.asking.refresh.refreshing, judgerel_ray.reporting.refresh.measuring
-import judgerel_ray.reporting.refresh.writing, ray
+import judgerel_ray.reporting.refresh.measuring, ray
 from judgerel_ray.__main__ import main
 from judgerel_ray.store.disk import Disk
 

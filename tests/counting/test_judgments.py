@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import judgerel_ray as jr
-from judgerel_ray.analyses.reliability.reducing import reduce_path
+from judgerel_ray.analyses.reliability.from_run import reduce_path
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.judgments import load_judgments, tally_file

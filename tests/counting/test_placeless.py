@@ -8,7 +8,7 @@ import pytest
 import judgerel_ray
 from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
-from judgerel_ray.analyses.reliability.reducing import open_judgments
+from judgerel_ray.analyses.reliability.from_run import open_judgments
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting import placeless

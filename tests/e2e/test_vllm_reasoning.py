@@ -9,7 +9,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 import judgerel_ray
-from judgerel_ray.analyses.distributions.reasonings import verdict_shares
+from judgerel_ray.analyses.distributions.distributions import verdict_shares
 from judgerel_ray.core import request_key
 from judgerel_ray.stats import clopper_pearson, split_variance
 from judgerel_ray.store import RunDirectory, read_ledger, scan_completions, scan_judgments

@@ -5,7 +5,7 @@ import pytest
 
 from judgerel_ray.core import HumanRating, Item, Option, SweepError
 from judgerel_ray.importers import import_people
-from judgerel_ray.importers.verbs import write_judgments
+from judgerel_ray.importers.catalog import write_judgments
 from judgerel_ray.tables import items_to_frame
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
+from judgerel_ray.importers.catalog import write_judgments
 from judgerel_ray.importers.table import read_mapping
-from judgerel_ray.importers.verbs import write_judgments
 
 
 def released(tmp_path, judge):

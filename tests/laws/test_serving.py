@@ -12,7 +12,7 @@ from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.analyses.reliability.consistency import CONSISTENCY
 from judgerel_ray.analyses.reliability.published import PUBLISHED
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.analyses.reliability.stability import least_stable
+from judgerel_ray.analyses.reliability.unstable import least_stable
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.stats import COEFFICIENTS
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.panels.cells import share
+from judgerel_ray.analyses.panels.show import share
 from judgerel_ray.analyses.panels.tables import panel_tables
 from judgerel_ray.analyses.panels.voters import read_voters
 from judgerel_ray.analyses.selection.systems import read_systems

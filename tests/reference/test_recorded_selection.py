@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import judgerel_ray
-from judgerel_ray.importers.verbs import write_judgments
+from judgerel_ray.importers.catalog import write_judgments
 from judgerel_ray.stats import clopper_pearson
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "recorded-selection.md"

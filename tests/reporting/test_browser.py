@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import threading
+from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
@@ -15,13 +16,15 @@ from typing import ClassVar
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.confusion.lead import Uncertain
-from judgerel_ray.analyses.reliability.positions import verdict_positions
+from judgerel_ray.analyses.confusion.show import Uncertain
+from judgerel_ray.analyses.reliability.from_run import Judged
+from judgerel_ray.analyses.reliability.order_effects import verdict_positions
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.analyses.reliability.stability import least_stable
+from judgerel_ray.analyses.reliability.sections import Measured, reliability_on_page
+from judgerel_ray.analyses.reliability.unstable import least_stable
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.reporting.chances import Probabilities
-from judgerel_ray.reporting.html import Measured, render_report
+from judgerel_ray.reporting.pages import render_report
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 CHROMIUM = next(
@@ -119,6 +122,7 @@ def page() -> str:
     frame = pl.LazyFrame(rows)
     found = reduce_judgments(frame)
     measured = Measured(
+        judged=Judged(frame=frame),
         coefficients=found,
         outcomes=outcome_table(frame),
         unstable=least_stable(frame),
@@ -130,9 +134,11 @@ def page() -> str:
     counts = {"asked": 9, "landed": 1, "owed": 8, "failed": 3, "live": None}
     standing = {"state": "incomplete", "run": f"/{LONG}", "judges": [judge], **counts}
     texts = {("b", f"q{item}-{LONG}"): f"{item} {LONG} " * 9 for item in range(5)}
+    measured = replace(measured, questions=texts)
     return render_report(
-        measured, title=LONG, asked=[("sweep", LONG)], standing=standing, questions=texts
-    )
+        measured, title=LONG, asked=[("sweep", LONG)], standing=standing,
+        sections=reliability_on_page(measured, None), questions=texts,
+    )  # fmt: skip
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import judgerel_ray
-from judgerel_ray.analyses.gate.verdicts import SAID, SIGNS, decisions
+from judgerel_ray.analyses.gate.show import SAID, SIGNS, decisions
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.reporting.first_screen import first_screen
 from tests.analyses.gate.test_gate import BY_DEFAULT, judged

@@ -8,12 +8,14 @@ from html.parser import HTMLParser
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.positions import verdict_positions
+from judgerel_ray.analyses.reliability.from_run import Judged
+from judgerel_ray.analyses.reliability.order_effects import verdict_positions
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.analyses.reliability.stability import least_stable
+from judgerel_ray.analyses.reliability.sections import Measured, reliability_on_page
+from judgerel_ray.analyses.reliability.unstable import least_stable
 from judgerel_ray.blocks.words import group_columns
 from judgerel_ray.counting.outcomes import outcome_table
-from judgerel_ray.reporting.html import Measured, render_report
+from judgerel_ray.reporting.pages import render_report
 
 HOSTILE = '"><script>alert(1)</script>&$title'
 VOID = {"meta", "link", "br"}
@@ -71,12 +73,15 @@ def judgments(**columns) -> pl.LazyFrame:
 def rendered(frame: pl.LazyFrame, **options) -> str:
     found = reduce_judgments(frame)
     measured = Measured(
+        judged=Judged(frame=frame),
         coefficients=found,
         outcomes=outcome_table(frame),
         unstable=least_stable(frame),
         positions=verdict_positions(frame, by=group_columns(found)),
     )
-    page = render_report(measured, **{"title": HOSTILE, "asked": [("sweep", HOSTILE)], **options})
+    sections = reliability_on_page(measured, None)
+    asked = {"title": HOSTILE, "asked": [("sweep", HOSTILE)], "sections": sections}
+    page = render_report(measured, **{**asked, **options})
     # A number and its percent sign are tied; tests read them as people do.
     assert not re.search(r"[0-9] %", page)
     return page.replace("\u00a0", " ")

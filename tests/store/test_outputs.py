@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from judgerel_ray.analyses.reliability.reducing import write_coefficients
+from judgerel_ray.analyses.reliability.from_run import write_coefficients
 from judgerel_ray.cli import main
 from judgerel_ray.core import JudgeRelError, StoreError, SweepError
-from judgerel_ray.importers.verbs import write_items, write_judgments
+from judgerel_ray.importers.catalog import write_items, write_judgments
 from judgerel_ray.reporting.pages import report_path
 from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.outputs import output_to, refuse_inside_run

@@ -7,7 +7,7 @@ from typing import Any
 
 from judgerel_ray.analyses.advice.advice import Advice, advise_judgments, laid_out_groups
 from judgerel_ray.analyses.advice.plans import UNITS, Budget, Costs, Plan, Unit, make_plan
-from judgerel_ray.analyses.reliability.reducing import Judged, open_judgments, with_gold
+from judgerel_ray.analyses.reliability.from_run import Judged, open_judgments, with_gold
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.assigned import by_name, number

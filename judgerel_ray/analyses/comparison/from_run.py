@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
-from judgerel_ray.analyses.reliability.reducing import Judged, open_judgments
+from judgerel_ray.analyses.reliability.from_run import Judged, open_judgments
 from judgerel_ray.analyses.serving.from_run import SharedRequests, serving_between
 from judgerel_ray.counting.doubts import otherwise_line
 from judgerel_ray.counting.given import Given, is_plain, warn_of

@@ -52,7 +52,7 @@ def labels_table(labels: pl.DataFrame, *, by_criterion: bool) -> list[Block]:
     Parameters
     ----------
     labels : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.curves.label_table`.
+        From :func:`judgerel_ray.analyses.confusion.tables.label_table`.
     by_criterion : bool
         Rows of each criterion, in place of all together; nothing where there are none.
 
@@ -98,7 +98,7 @@ def curve_tables(curves: pl.DataFrame) -> list[Block]:
     Parameters
     ----------
     curves : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.curves.threshold_curves`.
+        From :func:`judgerel_ray.analyses.confusion.tables.threshold_curves`.
 
     Examples
     --------
@@ -368,7 +368,7 @@ def matched_tables(matched: pl.DataFrame) -> list[Block]:
     Parameters
     ----------
     matched : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.matched_people.matched_table`.
+        From :func:`judgerel_ray.analyses.confusion.tables.matched_table`.
 
     Examples
     --------

@@ -38,9 +38,9 @@ def threshold_figures(curves: pl.DataFrame, labels: pl.DataFrame) -> list[Figure
     Parameters
     ----------
     curves : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.curves.threshold_curves`.
+        From :func:`judgerel_ray.analyses.confusion.tables.threshold_curves`.
     labels : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.curves.label_table`, for the thresholds marked.
+        From :func:`judgerel_ray.analyses.confusion.tables.label_table`, for the thresholds marked.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def accuracy_figures(labels: pl.DataFrame) -> list[Figure]:
     Parameters
     ----------
     labels : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.curves.label_table`.
+        From :func:`judgerel_ray.analyses.confusion.tables.label_table`.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def acceptance_figures(acceptance: pl.DataFrame) -> list[Figure]:
     Parameters
     ----------
     acceptance : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.curves.acceptance_table`.
+        From :func:`judgerel_ray.analyses.confusion.tables.acceptance_table`.
 
     Examples
     --------
@@ -331,7 +331,7 @@ def matched_figures(matched: pl.DataFrame) -> Iterator[Figure]:
     Parameters
     ----------
     matched : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.matched_people.matched_table`.
+        From :func:`judgerel_ray.analyses.confusion.tables.matched_table`.
 
     Yields
     ------

@@ -249,7 +249,7 @@ def right_options(items: pl.DataFrame, *, raters: str | None = None) -> pl.DataF
     Beside it what the judged text is about (the question it answers, the article it sums up, else
     the text itself): judgments about one thing are not independent. A majority is of people who
     agree: for what needs no single right label see
-    :func:`judgerel_ray.analyses.confusion.matched_people.matched_table`.
+    :func:`judgerel_ray.analyses.confusion.tables.matched_table`.
 
     Parameters
     ----------

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from judgerel_ray.analyses.correction.agreed import agreed_tables
-from judgerel_ray.analyses.correction.labels import read_labels
-from judgerel_ray.analyses.correction.tables import CorrectionTables, correction_tables
-from judgerel_ray.analyses.correction.units import labelled_units
-from judgerel_ray.analyses.reliability.reducing import open_judgments
+from judgerel_ray.analyses.correction.labels import labelled_units, read_labels
+from judgerel_ray.analyses.correction.tables import (
+    CorrectionTables,
+    agreed_tables,
+    correction_tables,
+)
+from judgerel_ray.analyses.reliability.from_run import open_judgments
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.given import Given, reading_of
 

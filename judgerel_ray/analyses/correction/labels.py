@@ -1,18 +1,27 @@
-"""What people said of few items: a table of labels, whatever wrote it."""
+"""What people said of few items, laid beside the judgments of these items.
+
+A table of labels, whatever wrote it, becomes one row a unit: an item, or an answer to it, with what
+a judge gave it on average and what people gave it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
-from judgerel_ray.analyses.reliability.reducing import beside_table
+from judgerel_ray.analyses.reliability.from_run import Judged, beside_table
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.text import count_of
+from judgerel_ray.counting.groups.grouping import CountedJudgments, count_judgments, parts_by
+from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED
 from judgerel_ray.counting.verdicts.spelling import folded
+from judgerel_ray.stats.counts.statistic import Floats
 
-LABEL, PROBABILITY = "label", "probability"
-_CALLED = (LABEL, "verdict", "score")
+LABELLED, PROBABILITY = "label", "probability"
+_CALLED = (LABELLED, "verdict", "score")
 PASSING = ("pass", "passed", "yes", "true", "1.0", "correct", "right", "good")
 FAILING = ("fail", "failed", "no", "false", "0.0", "incorrect", "wrong", "bad")
 """Words for what passes and what fails, as :func:`.folded` gives them."""
@@ -59,9 +68,9 @@ def read_labels(path: str) -> pl.DataFrame:
             hint="judgerel label PATH --out page.html makes a page that exports such a table",
         )
     text = pl.col(name).cast(pl.String).str.strip_chars()
-    found = found.with_columns(pl.col("item_id").cast(pl.String), text.alias(LABEL))
+    found = found.with_columns(pl.col("item_id").cast(pl.String), text.alias(LABELLED))
     n_rows = found.height
-    found = found.filter(pl.col(LABEL).is_not_null(), pl.col(LABEL) != "")
+    found = found.filter(pl.col(LABELLED).is_not_null(), pl.col(LABELLED) != "")
     if found.is_empty():
         none = f"--labels holds no label: {count_of(n_rows, 'row')}, none with a {name}"
         raise SweepError(none, where=where)
@@ -82,7 +91,7 @@ def read_labels(path: str) -> pl.DataFrame:
                 "random",
             )
         found = found.with_columns(number)
-    dropped = [one for one in (*_CALLED, "outcome") if one != LABEL and one in found.columns]
+    dropped = [one for one in (*_CALLED, "outcome") if one != LABELLED and one in found.columns]
     return found.drop(dropped)
 
 
@@ -140,23 +149,24 @@ def label_values(
     ...              where={})["said"].to_list()
     [1.0, 0.0]
     """
-    number = pl.col(LABEL).cast(pl.Float64, strict=False)
+    number = pl.col(LABELLED).cast(pl.Float64, strict=False)
     share = pl.when(number.is_between(0, 1)).then(number)
-    by_word = pl.coalesce(passes(pl.col(LABEL), None), share)
+    by_word = pl.coalesce(passes(pl.col(LABELLED), None), share)
     value = by_word if is_rate else pl.when(number.is_finite()).then(number)
     if is_rate and positive is not None:
         words = {*verdicts, pl.select(folded(pl.lit(positive))).item()}
-        named = folded(pl.col(LABEL)).is_in(words)
+        named = folded(pl.col(LABELLED)).is_in(words)
         all_named, all_words = labels.select(a=named.all(), b=by_word.is_not_null().all()).row(0)
         if all_named or not all_words:  # a word for pass among other verdicts says neither
-            value = pl.when(named | by_word.is_null()).then(passes(pl.col(LABEL), positive))
+            value = pl.when(named | by_word.is_null()).then(passes(pl.col(LABELLED), positive))
     found = labels.with_columns(said=value)
     wrong = found.filter(pl.col("said").is_null())
     if wrong.height:
         or_named = f" (or {positive!r})" if positive else ""
         expected = f"pass or fail{or_named}" if is_rate else "a number, as judged"
         raise SweepError(
-            f"a label must say {expected}, got {wrong[LABEL][0]!r} of item {wrong['item_id'][0]!r}",
+            f"a label must say {expected}, got {wrong[LABELLED][0]!r} of item "
+            f"{wrong['item_id'][0]!r}",
             where=where,
             hint="--positive NAME: which verdict and label pass"
             if is_rate
@@ -198,3 +208,243 @@ def by_unit(labels: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
             where={"item_id": twice["item_id"][0]},
         )
     return found.drop("several")
+
+
+_APART = ("benchmark", "responder", "criterion")
+"""What judgments of one item may be of, besides columns to group by."""
+_SAID = ("verdict", "score", "outcome", "n", "value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Units:
+    """A group's units: an item, of one responder and criterion where there are several.
+
+    Attributes
+    ----------
+    group : dict
+        What tells the group.
+    frame : DataFrame
+        A row a unit: item_id, ``cluster`` (its question as a number), ``judged`` (mean over
+        replications), ``spread`` (variance of those of one prompt, null of one), ``n``, ``said``
+        (mean label, null without), ``n_raters``, ``probability``.
+    is_rate : bool
+        Whether what is judged is whether something passes; else it is a score.
+    """
+
+    group: dict[str, object]
+    frame: pl.DataFrame
+    is_rate: bool
+
+    @property
+    def labelled(self) -> pl.DataFrame:
+        """Units with a label."""
+        return self.frame.filter(pl.col("said").is_not_null())
+
+    @property
+    def others(self) -> pl.DataFrame:
+        """Units without one."""
+        return self.frame.filter(pl.col("said").is_null())
+
+    @property
+    def weights(self) -> Floats | None:
+        """Inverse probabilities of the labelled; None where all were as likely."""
+        chosen = self.labelled["probability"]
+        if chosen.null_count() or chosen.n_unique() < 2:
+            return None
+        return np.asarray(1 / chosen.to_numpy())
+
+    @property
+    def is_share(self) -> bool:
+        """Whether all numbers are in [0, 1]."""
+        ends = self.frame.select(
+            low=pl.min_horizontal(pl.col("judged").min(), pl.col("said").min()),
+            high=pl.max_horizontal(pl.col("judged").max(), pl.col("said").max()),
+        ).row(0)
+        return self.is_rate or (ends[0] >= 0 and ends[1] <= 1)
+
+
+def labelled_units(
+    judged: Judged,
+    labels: pl.DataFrame,
+    *,
+    by: Sequence[str] | None = None,
+    positive: str | None = None,
+    file: str = "",
+) -> tuple[list[Units], int]:
+    """Lay labels beside judgments.
+
+    Parameters
+    ----------
+    judged : Judged
+        Judgments.
+    labels : DataFrame
+        Of :func:`.read_labels`.
+    by : sequence of str, optional
+        Columns to group by.
+    positive : str, optional
+        The verdict that passes.
+    file : str
+        What the labels are called.
+
+    Returns
+    -------
+    list of Units
+        A group each, and how many labels are of nothing that was judged.
+
+    Raises
+    ------
+    SweepError
+        If no label is of a judged item, labels do not say of which of several units of an item
+        they are, or nothing says which verdict passes.
+    """
+    counted, valued, is_rate = judged_values(judged, by=by, positive=positive)
+    verdicts = valued.filter(SCORED).select(folded(LABEL)).to_series().unique()
+    values = label_values(
+        labels, positive=positive, is_rate=is_rate, verdicts=verdicts.to_list(),
+        where={"file": file},
+    )  # fmt: skip
+    there = set(counted.columns)
+    _refuse_unjudged(labels, [name for name in _APART if name not in there], file)
+    named = [one for one in (*_APART, *counted.groups) if one in there and one != "judge"]
+    keys = ["item_id", *dict.fromkeys(one for one in named if _is_given(labels, one))]
+    unit = ["item_id", *dict.fromkeys(one for one in (*_APART, *keys) if one in there
+                                      and one != "item_id")]  # fmt: skip
+    units = _units(valued, [*dict.fromkeys((*counted.groups, *unit))])
+    _refuse_namesakes(units, [*dict.fromkeys((*counted.groups, *keys))], file)
+    same = {name: units.schema[name] for name in keys}
+    means = by_unit(values.cast(same), keys)  # type: ignore[arg-type]
+    missed = means.join(units, on=keys, how="anti", nulls_equal=True).height
+    if missed == means.height:
+        raise SweepError(
+            f"no label is of a judged item: labels are of {_some(means)}; judged are "
+            f"{_some(units)}",
+            where={"file": file},
+            hint="the same item_id in both, letter by letter",
+        )
+    joined = units.join(means, on=keys, how="left", nulls_equal=True)
+    question = [one for one in ("benchmark", "item_id") if one in joined.columns]
+    joined = joined.with_columns(cluster=pl.struct(question).rank("dense").cast(pl.Int64))
+    groups = [
+        Units(group=dict(zip(counted.groups, key, strict=True)), frame=part, is_rate=is_rate)
+        for key, part in parts_by(joined.sort(*counted.groups, *unit), counted.groups).items()
+    ]
+    return groups, missed
+
+
+def judged_values(
+    judged: Judged, *, by: Sequence[str] | None, positive: str | None
+) -> tuple[CountedJudgments, pl.DataFrame, bool]:
+    """Count judgments, with ``value``: 1 and 0 where verdicts pass or not, else the score.
+
+    A reply without a verdict does not pass; one without a score is left out, as requests that
+    failed are.
+    """
+    counted = count_judgments(judged.source, by=by)
+    rows = counted.frame.filter(~FAILED)
+    if "verdict" not in rows.columns:
+        rows = rows.with_columns(verdict=pl.lit(None, pl.String))
+    if "score" not in rows.columns:
+        rows = rows.with_columns(score=pl.lit(None, pl.Float64))
+    scores = rows["score"].drop_nulls()
+    if positive is None and scores.len() and not scores.is_in([0.0, 1.0]).all():
+        return counted, rows.filter(SCORED).with_columns(value=pl.col("score")), False
+    seen = rows.filter(SCORED).select(text=LABEL).unique().sort("text")
+    known = seen.with_columns(value=passes(pl.col("text"), positive))
+    if known["value"].null_count() or (positive and 1.0 not in known["value"]):
+        few = ", ".join(map(repr, seen["text"].head(6)))
+        unknown = known.filter(pl.col("value").is_null())["text"]
+        if 0 < unknown.len() < seen.height:
+            problem = f"which verdict passes? {', '.join(map(repr, unknown.head(6)))} says neither"
+            hint = "write pass or fail for it; or --positive VERDICT, all others then fail"
+        else:
+            problem = (
+                f"which verdict passes? expected one of them as --positive, got verdicts {few}"
+            )
+            problem += f" and --positive {positive}" if positive else ""
+            hint = f"--positive {seen['text'][0]}"
+        raise SweepError(problem, hint=hint)
+    value = pl.when(SCORED).then(passes(LABEL, positive)).otherwise(0.0)
+    return counted, rows.with_columns(value=value), True
+
+
+def _units(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """One row a unit: mean, variance between judgments of one prompt, number of its judgments."""
+    n, value = pl.col("n"), pl.col("value")
+    square = (n * value**2).sum() / n.sum() - ((n * value).sum() / n.sum()) ** 2
+    many = n.sum() > 1
+    spread = pl.when(many).then(square.clip(0) * n.sum() / (n.sum() - 1))
+    prompt = [one for one in rows.columns if one not in (*columns, *_SAID)]
+    prompts = rows.group_by(*columns, *prompt, maintain_order=True).agg(
+        total=(n * value).sum(), spread=spread, asked=n.sum()
+    )
+    asked, of_prompt = pl.col("asked"), pl.col("spread")
+    own = pl.when(of_prompt.null_count() == 0).then((asked * of_prompt).sum() / asked.sum())
+    return prompts.group_by(columns, maintain_order=True).agg(
+        judged=pl.col("total").sum() / asked.sum(), spread=own, n=asked.sum()
+    )
+
+
+def _is_given(labels: pl.DataFrame, name: str) -> bool:
+    """Whether labels say what they are of in this column."""
+    return name in labels.columns and labels[name].null_count() < labels.height
+
+
+def _refuse_namesakes(units: pl.DataFrame, keys: Sequence[str], file: str) -> None:
+    """Refuse labels that may be of several units of one item."""
+    twice = units.filter(units.select(keys).is_duplicated())
+    if twice.is_empty():
+        return
+    differing = next(
+        one for one in _APART if one in units.columns and one not in keys
+        and twice[one].n_unique() > 1
+    )  # fmt: skip
+    first = twice.filter(pl.col("item_id") == twice["item_id"][0])
+    names = ", ".join(map(str, first[differing].unique().sort().head(4)))
+    raise SweepError(
+        f"labels must say which {differing} they are of: item {first['item_id'][0]!r} was judged "
+        f"for {names}",
+        where={"file": file},
+        hint=f"a column {differing} in the labels",
+    )
+
+
+def _refuse_unjudged(labels: pl.DataFrame, names: Sequence[str], file: str) -> None:
+    """Refuse labels of several units of an item that judgments do not tell apart."""
+    for name in names:
+        if name not in labels.columns:
+            continue
+        several = labels.group_by("item_id", maintain_order=True).agg(of=pl.col(name).unique())
+        several = several.filter(pl.col("of").list.len() > 1)
+        if several.height:
+            item, of = several.row(0)
+            raise SweepError(
+                f"judgments must say which {name} they are of: item {item!r} has labels for "
+                f"{', '.join(sorted(map(str, of))[:4])}",
+                where={"file": file},
+                hint=f"a column {name} in the judgments, or labels of one {name}",
+            )
+
+
+def _some(units: pl.DataFrame) -> str:
+    """The first few items."""
+    return ", ".join(map(repr, units["item_id"].unique(maintain_order=True).head(3)))
+
+
+def pairs_of(units: Sequence[Units], labels: Sequence[str]) -> Iterator[tuple[Units, Units, str]]:
+    """Pair groups that differ in one column that labels have: systems judged by one judge.
+
+    Examples
+    --------
+    >>> def of(judge, responder):
+    ...     group = {"judge": judge, "responder": responder}
+    ...     return Units(group=group, frame=pl.DataFrame(), is_rate=True)
+    >>> found = [of("j", "a"), of("j", "b"), of("k", "a")]
+    >>> [(a.group["responder"], b.group["responder"], c) for a, b, c in
+    ...  pairs_of(found, ["responder"])]
+    [('a', 'b', 'responder')]
+    """
+    for place, a in enumerate(units):
+        for b in units[place + 1 :]:
+            apart = [name for name, value in a.group.items() if b.group[name] != value]
+            if len(apart) == 1 and apart[0] in labels:
+                yield a, b, apart[0]

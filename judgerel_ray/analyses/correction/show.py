@@ -50,7 +50,7 @@ def correction_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.correction.agreed import _AGREED, _JUDGES
+    >>> from judgerel_ray.analyses.correction.tables import _AGREED, _JUDGES
     >>> empty = {"agreed": pl.DataFrame(schema=_AGREED), "judges": pl.DataFrame(schema=_JUDGES)}
     >>> correction_blocks(empty)[0].text[:24]
     'Without labels this rest'

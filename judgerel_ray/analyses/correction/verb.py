@@ -174,7 +174,7 @@ def label(path: Judgments | Given, asked: LabelRequest) -> int:
     ...           out=f"{folder}/page.html")
     4
     """
-    from judgerel_ray.analyses.correction.page import label_page
+    from judgerel_ray.analyses.correction.label_page import label_page
 
     return label_page(
         given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names),

@@ -1,12 +1,7 @@
 """Verdict distributions of a run: from what landed, and the limits of coefficients.
 
-Replications of a run that reason first: letters drawn replaced by their distributions.
-
-Expected scores of a run, as a Python program asks for them.
-
-Loads nothing heavy: the package opens it when it is imported.
-
-What adaptive replication found: written when a run ends, and summed up for reports.
+Also what replications that reason first would have said, expected scores of ratings, and what
+adaptive replication found.
 """
 
 from __future__ import annotations
@@ -15,10 +10,12 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from judgerel_ray.analyses.distributions.distributions import limit_table
-from judgerel_ray.analyses.distributions.reasonings import reasoning_table
+from judgerel_ray.analyses.distributions.distributions import limit_table, reasoning_table
 from judgerel_ray.analyses.distributions.settled import settled_summary
+from judgerel_ray.analyses.distributions.show import settled_blocks
 from judgerel_ray.analyses.distributions.weighted import weighted_summary, weighted_table
+from judgerel_ray.analyses.reliability.sections import Measured
+from judgerel_ray.blocks.blocks import Block, Section
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import StoreError
 from judgerel_ray.counting.declared import declared_scales, of_protocols
@@ -80,7 +77,7 @@ def run_reasoning(path: str | Given) -> pl.DataFrame:
     Returns
     -------
     DataFrame
-        As :func:`judgerel_ray.analyses.distributions.reasonings.reasoning_table`.
+        As :func:`judgerel_ray.analyses.distributions.distributions.reasoning_table`.
 
     Raises
     ------
@@ -129,6 +126,13 @@ def run_settled(
     """
     table = read_settled(run_of(path))
     return table, settled_summary(table, by=by)
+
+
+def settled_on_page(measured: Measured, _options: object) -> list[Block]:
+    """Make the page's section on what was asked on until it was settled, where anything was."""
+    summary = settled_of(measured.judged.run)
+    found = [] if summary is None or summary.is_empty() else settled_blocks(summary)
+    return [Section("Stable verdicts", found, place="serving")]
 
 
 def settled_of(run: RunDirectory | None) -> pl.DataFrame | None:

@@ -286,7 +286,7 @@ def reasoning_blocks(split: pl.DataFrame) -> list[Block]:
     Parameters
     ----------
     split : DataFrame
-        As :func:`judgerel_ray.analyses.distributions.reasonings.reasoning_table`.
+        As :func:`judgerel_ray.analyses.distributions.distributions.reasoning_table`.
 
     Examples
     --------

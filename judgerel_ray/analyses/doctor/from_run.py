@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from judgerel_ray.analyses.doctor.diagnosis import Diagnosis, Judging, Support, TakenFor
-from judgerel_ray.analyses.reliability.lead_codes import LeadCode
-from judgerel_ray.analyses.reliability.reducing import (
+from judgerel_ray.analyses.reliability.from_run import (
     Judged,
     ReduceOptions,
     open_judgments,
     reduce_judged,
 )
+from judgerel_ray.analyses.reliability.lead_codes import LeadCode
 from judgerel_ray.analyses.reliability.reproducibility import NUISANCE
 from judgerel_ray.blocks.words import group_label
 from judgerel_ray.core import count_of, printable

@@ -54,7 +54,7 @@ def doctor(path: Judgments | Given | None, asked: DoctorRequest) -> Diagnosis:
     from judgerel_ray.analyses.doctor.diagnosis import Diagnosis
 
     if path is None:
-        from judgerel_ray.analyses.doctor.machine import checks
+        from judgerel_ray.analyses.doctor.diagnosis import checks
 
         return Diagnosis(machine=checks())
     from judgerel_ray.analyses.doctor.from_run import diagnose

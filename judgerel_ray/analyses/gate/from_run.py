@@ -10,8 +10,6 @@ import polars as pl
 from judgerel_ray.analyses.advice.from_run import plans_of
 from judgerel_ray.analyses.comparison.compared_facets import pairs_between
 from judgerel_ray.analyses.comparison.from_run import compare_with_serving
-from judgerel_ray.analyses.gate.deciding import needs_a_plan, with_needs
-from judgerel_ray.analyses.gate.gated import Gated
 from judgerel_ray.analyses.gate.looks import Look, look_at
 from judgerel_ray.analyses.gate.requirement import (
     ALPHA,
@@ -25,14 +23,17 @@ from judgerel_ray.analyses.gate.standing import (
     COLUMNS,
     OF_ALPHA,
     Verdict,
+    needs_a_plan,
     of_requirement,
     overall,
+    with_needs,
 )
-from judgerel_ray.analyses.reliability.basis import failures_of
+from judgerel_ray.analyses.gate.tables import Gated
 from judgerel_ray.analyses.reliability.correctness import question_table
-from judgerel_ray.analyses.reliability.reducing import (
+from judgerel_ray.analyses.reliability.from_run import (
     Judged,
     ReduceOptions,
+    failures_of,
     open_judgments,
     reduce_judged,
     replicated,

@@ -13,7 +13,7 @@ from judgerel_ray.core.verb import BY, Named, Names, flag, names_of, verb
 from judgerel_ray.counting.given import given
 
 if TYPE_CHECKING:
-    from judgerel_ray.analyses.gate.gated import Gated
+    from judgerel_ray.analyses.gate.tables import Gated
     from judgerel_ray.counting.given import Given, Judgments
 
 

@@ -21,7 +21,8 @@ from judgerel_ray.analyses.panels.cascades import (
 from judgerel_ray.analyses.panels.show import Together, panel_sections
 from judgerel_ray.analyses.panels.tables import PanelTables, panel_tables
 from judgerel_ray.analyses.panels.voters import Voters, check_voters, read_voters
-from judgerel_ray.analyses.reliability.reducing import Judged, open_judgments
+from judgerel_ray.analyses.reliability.from_run import Judged, open_judgments
+from judgerel_ray.analyses.reliability.sections import Measured
 from judgerel_ray.analyses.selection.from_run import known_items, open_systems
 from judgerel_ray.analyses.selection.spending import Price
 from judgerel_ray.blocks.blocks import Block
@@ -117,9 +118,9 @@ def open_voters(
     return found
 
 
-def panels_on_page(judged: Judged, _options: object) -> list[Block]:
+def panels_on_page(measured: Measured, _options: object) -> list[Block]:
     """Make the page's sections on panels and cascades."""
-    return panel_sections(together_of(judged), cascaded_of(judged))
+    return panel_sections(together_of(measured.judged), cascaded_of(measured.judged))
 
 
 def together_of(judged: Judged) -> Together | None:

@@ -4,35 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil, floor
 from typing import cast
 
 import polars as pl
 
-from judgerel_ray.analyses.panels.cells import (
-    BEST_HEADS,
-    CASCADED_HEADS,
-    CURVE_HEADS,
-    MEMBER_HEADS,
-    NEXT_HEADS,
-    RULE_HEADS,
-    STAGE_HEADS,
-    best_cells,
-    cascaded_cells,
-    curve_cells,
-    member_cells,
-    next_cells,
-    rule_cells,
-    stage_cells,
-    worth_line,
+from judgerel_ray.blocks.blocks import (
+    Axis,
+    Block,
+    Figure,
+    Figures,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+    row_columns,
 )
-from judgerel_ray.analyses.panels.figures import (
-    COST_LEGEND,
-    SIZE_LEGEND,
-    cost_figure,
-    size_figure,
+from judgerel_ray.blocks.words import (
+    Row,
+    cell,
+    costing,
+    group_label,
+    number,
+    p_value,
+    reason,
+    unit_words,
 )
-from judgerel_ray.blocks.blocks import Block, Figures, Paragraph, Section, Table, row_columns
-from judgerel_ray.blocks.words import Row, cell, group_label, number, unit_words
 from judgerel_ray.core import count_of
 
 FIRST: Mapping[str, Mapping[str, str]] = {
@@ -269,3 +266,340 @@ def _groups(rows: pl.DataFrame) -> list[tuple[str, Sequence[Mapping[str, object]
         )
         for key, part in rows.group_by(keys, maintain_order=True)
     ]
+
+
+MEMBER_HEADS = ("member", "accuracy [95 %]", "valid", "cost")
+RULE_HEADS = (
+    "votes count", "members", "accuracy [95 %]", "gain [95 %]", "by chance", "p", "tied", "silent",
+    "cost", "questions",
+)  # fmt: skip
+BEST_HEADS = (
+    "within", "panel", "cost", "chosen on", "held out [95 %]", "gain [95 %]", "same",
+)  # fmt: skip
+NEXT_HEADS = ("members", "accuracy [95 %]", "gain [95 %]")
+STAGE_HEADS = ("stage", "asked", "cost", "accuracy [95 %]", "states a confidence")
+CURVE_HEADS = (
+    "budget", "cost", "accuracy [95 %]", "answered", "thresholds", "in sample", "over random",
+    "over alone", "alone",
+)  # fmt: skip
+_RULES = {
+    "majority": "alike",
+    "confidence": "by confidence",
+    "accuracy": "by accuracy elsewhere",
+}
+
+
+def worth_line(row: Row) -> str:
+    """Say how many independent members a panel is worth.
+
+    Examples
+    --------
+    >>> worth_line({"n_members": 3, "effective": None, "undefined": "too_few_units"})
+    'worth in independent members: too few units'
+    """
+    if row["effective"] is None:
+        return f"worth in independent members: {reason(row['undefined'])}"
+    ends = ""
+    if row["effective_low"] is not None and row["effective_high"] is not None:
+        ends = f" [{number(row['effective_low'], 2)}, {number(row['effective_high'], 2)}]"
+    most = (
+        "" if row["most"] is None else f"; infinitely many of their kind {number(row['most'], 2)}"
+    )
+    return (
+        f"{row['n_members']} members whose errors vary are worth {number(row['effective'], 2)}"
+        f"{ends} with errors of their own (errors correlate {number(row['error_correlation'])})"
+        f"{most}"
+    )
+
+
+def member_cells(row: Row) -> list[str]:
+    """Write a member alone.
+
+    Examples
+    --------
+    >>> member_cells({"member": "a", "accuracy": 0.5, "low": None, "high": None, "valid": 1.0,
+    ...               "cost": 2.0, "cost_unit": "tokens"})
+    ['a', '0.500 [no interval]', '1.000', '2']
+    """
+    return [str(row["member"]), share(row), number(row["valid"]), costing(row["cost"])]
+
+
+def rule_cells(row: Row) -> list[str]:
+    """Write a whole panel by one rule.
+
+    Examples
+    --------
+    See ``tests/cli/test_panels.py``.
+    """
+    floor = "-"
+    if row["noise_floor"] is not None:
+        floor = f"{number(row['noise_floor'])} ± {number(row['noise_floor_sd'])}"
+    return [
+        _RULES[str(row["rule"])], f"{row['n_members']}", share(row), share(row, "gain"), floor,
+        p_value(row["p_noise"]), number(row["tied"]), number(row["silent"]), costing(row["cost"]),
+        f"{row['n_items']:,}" + (f" ({row['n_dropped']:,} dropped)" if row["n_dropped"] else ""),
+    ]  # fmt: skip
+
+
+def best_cells(row: Row) -> list[str]:
+    """Write a panel that was chosen.
+
+    Examples
+    --------
+    See ``tests/cli/test_panels.py``.
+    """
+    limit = f"size {row['limit']:.0f}"
+    if row["chosen_by"] == "cost":
+        limit = f"cost {costing(row['limit'])}"
+    return [
+        limit, str(row["members"]), costing(row["cost"]), number(row["in_sample"]), share(row),
+        share(row, "gain"), f"{row['n_alike']} of {row['n_folds']}",
+    ]  # fmt: skip
+
+
+def next_cells(row: Row) -> list[str]:
+    """Write panels of one size.
+
+    Examples
+    --------
+    >>> next_cells({"n_members": 1, "accuracy": 0.5, "low": 0.25, "high": 0.75, "gain": None})
+    ['1', '0.500 [0.250, 0.750]', '-']
+    """
+    return [f"{row['n_members']}", share(row), share(row, "gain")]
+
+
+def stage_cells(row: Row) -> list[str]:
+    """Write one who is asked.
+
+    Examples
+    --------
+    >>> stage_cells({"stage": 2, "member": "person", "cost": 9.0, "accuracy": 1.0, "low": None,
+    ...              "high": None, "confident": None})
+    ['2', 'person', '9', '1.000, assumed', '-']
+    """
+    accuracy = f"{number(row['accuracy'])}, assumed" if row["confident"] is None else share(row)
+    return [
+        f"{row['stage']}", str(row["member"]), costing(row["cost"]), accuracy,
+        number(row["confident"]),
+    ]  # fmt: skip
+
+
+def curve_cells(row: Row) -> list[str]:
+    """Write a point of the curve.
+
+    Examples
+    --------
+    See ``tests/cli/test_panels.py``.
+    """
+    alone = "-"
+    if row["alone"] is not None:
+        alone = f"{row['alone']}: {number(row['alone_accuracy'])} for {costing(row['alone_cost'])}"
+    return [
+        costing(row["budget"]), costing(row["cost"]), share(row), cell(row["answered"]),
+        _thresholds(row), number(row["in_sample"]), share(row, "over_random"),
+        share(row, "over_alone"), alone,
+    ]  # fmt: skip
+
+
+def _thresholds(row: Row) -> str:
+    """Least confidences, in words where there is none to be reached."""
+    words = {"-inf": "any", "inf": "none"}
+    return ", ".join(words.get(one, one) for one in str(row["thresholds"]).split(", "))
+
+
+def share(row: Row, name: str = "accuracy") -> str:
+    """Write a number with its interval, a dash where there is none.
+
+    Examples
+    --------
+    >>> share({"gain": -0.5, "gain_low": -0.75, "gain_high": -0.25}, "gain")
+    '-0.500 [-0.750, -0.250]'
+    """
+    if row.get(name) is None:
+        return "-"
+    ends = ("low", "high") if name == "accuracy" else (f"{name}_low", f"{name}_high")
+    if row[ends[0]] is None or row[ends[1]] is None:
+        return f"{number(row[name])} [no interval]" if name == "accuracy" else number(row[name])
+    return f"{number(row[name])} [{number(row[ends[0]])}, {number(row[ends[1]])}]"
+
+
+CASCADED_HEADS = (
+    "asked",
+    "questions",
+    "asks",
+    "answered [95 %]",
+    "accuracy [95 %]",
+    "by chance",
+    "spent",
+)
+
+
+def cascaded_cells(row: Row) -> list[str]:
+    """Write one line.
+
+    Examples
+    --------
+    >>> cascaded_cells({"asked": "a", "n_questions": 2, "n_asked": 2, "n_answered": 1,
+    ...        "answered": 0.5, "answered_low": None, "answered_high": None, "accuracy": None,
+    ...        "low": None, "high": None, "noise_floor": None, "noise": None, "spent": 22.5,
+    ...        "unit": "tokens"})
+    ['a', '2', '2', '1 (0.500)', '-', '-', '22.5 tokens']
+    """
+    chance = "-" if row["noise_floor"] is None else number(row["noise_floor"])
+    note = ", not distinguishable from noise" if row["noise"] else ""
+    spent = "-" if row["spent"] is None else f"{row['spent']:,.4g} {row['unit']}"
+    answered = _share(row, "answered", "answered_low", "answered_high")
+    return [
+        str(row["asked"]),
+        f"{row['n_questions']:,}",
+        f"{row['n_asked']:,}",
+        f"{row['n_answered']:,} ({answered})" if row["answered"] is not None else "-",
+        _share(row, "accuracy", "low", "high"),
+        f"{chance}{note}",
+        spent,
+    ]
+
+
+def _share(row: Row, name: str, low: str, high: str) -> str:
+    """A share with its interval, where there is one."""
+    if row[low] is None:
+        return number(row[name])
+    return f"{number(row[name])} [{number(row[low])}, {number(row[high])}]"
+
+
+SIZE_LEGEND = (
+    ("line", "panels drawn at random from the members, with its 95 % interval"),
+    ("point", "the best panel of the size, on questions it was not chosen by"),
+    ("other", "the best member alone"),
+)
+COST_LEGEND = (
+    ("line", "the cascade, with its 95 % interval"),
+    ("other", "as many passed on at random"),
+    ("share", "the best member alone for the money"),
+    ("noise", "each member alone"),
+)
+_STEPS = 4
+
+
+def size_figure(steps: Sequence[Row], best: Sequence[Row], *, label: str) -> Figure:
+    """Draw accuracy against the size of a panel.
+
+    Parameters
+    ----------
+    steps, best : sequence of mapping
+        Rows of one group of the tables ``next`` and ``best`` of
+        :class:`judgerel_ray.analyses.panels.tables.PanelTables`.
+    label : str
+        The group.
+
+    Examples
+    --------
+    >>> step = {"n_members": 1, "accuracy": 0.5, "low": 0.4, "high": 0.6}
+    >>> figure = size_figure([step, {**step, "n_members": 2}], [], label="b")
+    >>> "1 member: 0.500" in figure.description
+    True
+    """
+    sized = [row for row in best if row["chosen_by"] == "size"]
+    lowest = min(_value(row, "low") for row in (*steps, *sized))
+    n = len(steps)
+    texts = [f"{count_of(cast(int, row['n_members']), 'member')}: {share(row)}" for row in steps]
+    texts += [f"best of size {row['limit']:.0f} ({row['members']}): {share(row)}" for row in sized]
+    drawn = _frame(steps, "n_members", "accuracy", "low", "high")
+    chosen = _frame(sized, "limit", "accuracy", "low", "high").with_columns(
+        label=pl.Series([f"{row['members']}: {share(row)}" for row in sized], dtype=pl.String)
+    )
+    start = _floor(lowest)
+    return Figure(
+        title=f"Accuracy against size of panel{label}",
+        description="; ".join(texts),
+        caption=label.strip(" ()") or "all members",
+        x=Axis(title="members", start=0.5, end=n + 0.5,
+               values=range(1, n + 1, max(1, ceil(n / 7)))),
+        y=Axis(title="accuracy", start=start, values=_ys(start), grid=True),
+        marks=[
+            Mark(shape="area", style="area", data=drawn, x="n_members", y="low", y2="high"),
+            Mark(shape="line", style="line", data=drawn, x="n_members", y="accuracy"),
+            Mark(shape="rule", style="interval", data=chosen, x="limit", y="low", y2="high"),
+            Mark(shape="point", style="point", data=chosen, x="limit", y="accuracy", label="label"),
+            Mark(shape="rule", style="other", data=chosen.filter(pl.col("limit") == 1),
+                 y="accuracy"),
+        ],
+    )  # fmt: skip
+
+
+def cost_figure(curve_rows: Sequence[Row], stages: Sequence[Row], *, label: str) -> Figure:
+    """Draw accuracy against cost.
+
+    Parameters
+    ----------
+    curve_rows, stages : sequence of mapping
+        Rows of one group of the tables of :class:`.CascadeTables`.
+    label : str
+        The group.
+
+    Examples
+    --------
+    See ``tests/analyses/panels/test_sections.py``.
+    """
+    rows = sorted(curve_rows, key=lambda row: _value(row, "cost"))
+    most = max(_value(row, "cost") for row in (*rows, *stages))
+    lowest = min(
+        *(_value(row, "low") for row in rows), *(_value(row, "accuracy") for row in stages)
+    )
+    description = "; ".join(
+        f"{costing(row['cost'])}: {share(row)}, over random {share(row, 'over_random')}"
+        for row in rows
+    )
+    drawn = _frame(rows, "cost", "accuracy", "low", "high", "random")
+    alone = {row["alone_cost"]: row["alone_accuracy"] for row in rows if row["alone"] is not None}
+    members = _frame(stages, "cost", "accuracy").with_columns(
+        label=pl.Series(
+            [f"{row['member']} alone: {share(row)} for {costing(row['cost'])}" for row in stages],
+            dtype=pl.String,
+        )
+    )
+    start = _floor(lowest)
+    return Figure(
+        title=f"Accuracy against cost{label}",
+        description=description,
+        caption=label.strip(" ()") or "all questions",
+        x=Axis(
+            title=f"cost, {unit_words(rows[0])}",
+            end=1.05 * most or 1.0,
+            values=[float(f"{most * part / _STEPS:.2g}") for part in range(_STEPS + 1)],
+        ),
+        y=Axis(title="accuracy", start=start, values=_ys(start), grid=True),
+        marks=[
+            Mark(shape="area", style="area", data=drawn, x="cost", y="low", y2="high"),
+            Mark(shape="line", style="share", x="cost", y="accuracy",
+                 data=pl.DataFrame(sorted(alone.items()), orient="row",
+                                   schema={"cost": pl.Float64, "accuracy": pl.Float64})),
+            Mark(shape="line", style="other", data=drawn, x="cost", y="random"),
+            Mark(shape="line", style="line", data=drawn, x="cost", y="accuracy"),
+            Mark(shape="point", style="noise", data=members, x="cost", y="accuracy", label="label"),
+        ],
+    )  # fmt: skip
+
+
+def _frame(rows: Sequence[Row], *names: str) -> pl.DataFrame:
+    """Numbers of rows as a frame."""
+    kinds = dict.fromkeys(names, pl.Float64())
+    return pl.DataFrame([{name: row[name] for name in names} for row in rows], schema=kinds)
+
+
+def _value(row: Row, name: str) -> float:
+    """A number of a row; its accuracy where an end is not there."""
+    value = row[name]
+    return cast(float, row["accuracy"] if value is None else value)
+
+
+def _floor(lowest: float) -> float:
+    """Where the vertical axis starts: a tenth."""
+    return max(0.0, floor(lowest * 10) / 10)
+
+
+def _ys(start: float) -> list[float]:
+    """Grid lines of shares."""
+    step = 0.1 if start >= 0.5 else 0.2
+    n = round((1.0 - start) / step)
+    return sorted(round(1.0 - step * place, 1) for place in range(n + 1))

@@ -115,7 +115,7 @@ def _show_scales(found: ScaleTables) -> Printed:
     help="consistency of ratings on each scale and across scales",
     show=_show_scales,
     file="inter_scale; as .json all",
-    section="judgerel_ray.analyses.ratings.page:ratings_on_page",
+    section="judgerel_ray.analyses.ratings.from_run:ratings_on_page",
     basis=basis_of,
 )
 def scales(path: Judgments | Given, asked: ScalesRequest) -> ScaleTables:

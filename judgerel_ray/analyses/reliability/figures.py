@@ -8,7 +8,7 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.blocks.blocks import Axis, Figure, Mark
-from judgerel_ray.blocks.ordering import in_order
+from judgerel_ray.blocks.columns import in_order
 from judgerel_ray.blocks.words import Row, cell, estimate, group_columns, group_label, number
 from judgerel_ray.counting.verdicts.policy import REPRODUCIBILITY
 

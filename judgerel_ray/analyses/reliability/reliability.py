@@ -9,7 +9,6 @@ from typing import TypeVar
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.bounds import bound_rows
 from judgerel_ray.analyses.reliability.consistency import (
     CONSISTENCY,
     check_items,
@@ -18,7 +17,7 @@ from judgerel_ray.analyses.reliability.consistency import (
 )
 from judgerel_ray.analyses.reliability.continuous import Moments, continuous_rows, moments_of
 from judgerel_ray.analyses.reliability.correctness import check_gold, correctness_rows
-from judgerel_ray.analyses.reliability.estimates import Group, group_rows
+from judgerel_ray.analyses.reliability.estimates import Group, bound_rows, group_rows
 from judgerel_ray.analyses.reliability.lead_codes import (
     LedGroup,
     Replies,

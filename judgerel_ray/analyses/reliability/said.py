@@ -37,7 +37,7 @@ def basis_of(path: Source, asked: object) -> tuple[Source, Callable[[], None]]:
     opened = looked_at(given(path, exact_values=bool(exact), verdict_names=names))
 
     def say() -> None:
-        from judgerel_ray.analyses.reliability.basis import basis_lines
+        from judgerel_ray.analyses.reliability.from_run import basis_lines
 
         warn_of(basis_lines(opened))
 

@@ -25,7 +25,7 @@ from judgerel_ray.counting.given import given
 if TYPE_CHECKING:
     import polars as pl
 
-    from judgerel_ray.analyses.reliability.reducing import ReduceOptions
+    from judgerel_ray.analyses.reliability.from_run import ReduceOptions
     from judgerel_ray.counting.given import Given, Judgments
 
 MISSING = flag("how a missing verdict counts: category, drop, bounds", "NAMES",
@@ -105,7 +105,7 @@ class ReduceRequest(Named):
 
     def options(self) -> ReduceOptions:
         """As reducers have them; SweepError where one is wrong."""
-        from judgerel_ray.analyses.reliability.reducing import ReduceOptions
+        from judgerel_ray.analyses.reliability.from_run import ReduceOptions
         from judgerel_ray.counting.intervals import interval_choice
 
         return ReduceOptions(
@@ -126,6 +126,7 @@ class ReduceRequest(Named):
     ReduceRequest,
     group="Analyse",
     help="coefficients of a run or of a file of judgments",
+    section="judgerel_ray.analyses.reliability.sections:reliability_on_page",
     basis=basis_of,
 )
 def reduce(path: Judgments | Given, asked: ReduceRequest) -> pl.DataFrame:
@@ -159,7 +160,7 @@ def reduce(path: Judgments | Given, asked: ReduceRequest) -> pl.DataFrame:
     >>> [(judge, round(value, 2)) for judge, value in found.select("judge", "value").rows()]
     [('simulated-erratic', 0.6), ('simulated-steady', 0.79)]
     """
-    from judgerel_ray.analyses.reliability.reducing import reduce_path
+    from judgerel_ray.analyses.reliability.from_run import reduce_path
 
     opened = given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
     return reduce_path(opened, asked.options())
@@ -213,8 +214,7 @@ def questions(path: Judgments | Given, asked: QuestionsRequest) -> pl.DataFrame:
     >>> found.select("judge", "item_id", "accuracy").rows()[-2:]
     [('simulated-steady', 'q7', 1.0), ('simulated-steady', 'q8', 0.5)]
     """
-    from judgerel_ray.analyses.reliability.questions import question_path
-    from judgerel_ray.analyses.reliability.reducing import ReduceOptions
+    from judgerel_ray.analyses.reliability.from_run import ReduceOptions, question_path
 
     opened = given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
     options = ReduceOptions(
@@ -244,6 +244,7 @@ def _show_serving(found: pl.DataFrame) -> Printed:
     group="Analyse",
     help="what differs between repeats at temperature 0, which should be the same",
     show=_show_serving,
+    section="judgerel_ray.analyses.serving.from_run:serving_on_page",
     basis=basis_of,
 )
 def serving(path: Judgments | Given, asked: ServingRequest) -> pl.DataFrame:
@@ -276,7 +277,7 @@ def serving(path: Judgments | Given, asked: ServingRequest) -> pl.DataFrame:
     >>> found.select("judge", "coefficient", "value").rows()[0]
     ('simulated-erratic', 'serving_noise', 0.0)
     """
-    from judgerel_ray.analyses.reliability.reducing import ReduceOptions, reduce_path
+    from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_path
     from judgerel_ray.analyses.serving.noise import SERVING
 
     opened = given(path, exact_values=asked.exact_values)

@@ -12,13 +12,14 @@ from io import BytesIO
 import polars as pl
 
 from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
-from judgerel_ray.analyses.distributions.reasonings import verdict_shares
-from judgerel_ray.analyses.reliability.reducing import (
+from judgerel_ray.analyses.distributions.distributions import verdict_shares
+from judgerel_ray.analyses.reliability.from_run import (
     Judged,
     beside_table,
     open_judgments,
     strangers_of,
 )
+from judgerel_ray.analyses.reliability.sections import Measured
 from judgerel_ray.analyses.selection.selection import Selection, SelectionOptions, selection_tables
 from judgerel_ray.analyses.selection.show import Selected, selection_sections
 from judgerel_ray.analyses.selection.systems import System, read_systems
@@ -115,9 +116,9 @@ def open_systems(
     return read_systems(frame, gold=right, by=by, chances=run_chances(judged.run))
 
 
-def selection_on_page(judged: Judged, _options: object) -> list[Block]:
+def selection_on_page(measured: Measured, _options: object) -> list[Block]:
     """Make the page's sections on selecting among answers, and on systems compared."""
-    return selection_sections(selected_of(judged))
+    return selection_sections(selected_of(measured.judged))
 
 
 def selected_of(judged: Judged) -> Selected | None:

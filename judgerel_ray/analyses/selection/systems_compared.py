@@ -1,16 +1,23 @@
-"""All that is compared between systems: pairs, equal acceptance, matched cost, self-preference."""
+"""All that is compared between systems: pairs, equal acceptance, matched cost, self-preference.
+
+Self-preference is whether a judge favours its own answer: what showing it changes, and how often it
+is picked.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 
+import numpy as np
 import polars as pl
 
-from judgerel_ray.analyses.selection.systems import System
-from judgerel_ray.analyses.selection.systems_cost import Spending, matched_table
+from judgerel_ray.analyses.selection.systems import QUESTION, System, joined_accuracy, one_answer
+from judgerel_ray.analyses.selection.systems_cost import JUDGING, Spending, matched_table
 from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions, pair_tables
-from judgerel_ray.analyses.selection.systems_preference import preference_table
+from judgerel_ray.stats import holm
+from judgerel_ray.stats.selective.systems import PairedAccuracy, paired_accuracy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -26,7 +33,7 @@ class SystemComparison:
     matched_cost : DataFrame
         As of :func:`judgerel_ray.analyses.selection.systems_cost.matched_table`.
     self_preference : DataFrame
-        As of :func:`judgerel_ray.analyses.selection.systems_preference.preference_table`.
+        As of :func:`judgerel_ray.analyses.selection.systems_compared.preference_table`.
     """
 
     pairs: pl.DataFrame
@@ -65,3 +72,253 @@ def compare_systems(
         matched_cost=matched_table(systems, spending, options),
         self_preference=preference_table(systems, options),
     )
+
+
+_F, _I, _S = pl.Float64(), pl.Int64(), pl.String()
+PREFERENCE_COLUMNS: dict[str, pl.DataType] = {
+    "benchmark": _S, "judge": _S, "temperature": _F, "template": _S, "answer": _S,
+    "n_questions": _I, "participant": _F, "evaluator_only": _F, "difference": _F, "low": _F,
+    "high": _F, "p": _F, "n_disputed": _I, "own_picked": _F, "own_picked_by_others": _F,
+    "own_difference": _F, "own_low": _F, "own_high": _F, "own_p": _F, "n_own_wrong": _I,
+    "own_wrong_picked": _F, "own_wrong_picked_by_others": _F, "own_wrong_difference": _F,
+    "own_wrong_low": _F, "own_wrong_high": _F, "own_wrong_p": _F,
+    "n_self": _I, "self_picked": _F, "self_picked_as_evaluator": _F, "self_difference": _F,
+    "self_low": _F, "self_high": _F, "self_noise_sd": _F, "self_p": _F, "self_p_holm": _F,
+    "n_self_wrong": _I, "self_wrong_picked": _F, "self_wrong_picked_as_evaluator": _F,
+    "self_wrong_difference": _F, "self_wrong_low": _F, "self_wrong_high": _F,
+    "self_wrong_noise_sd": _F, "self_wrong_p": _F, "self_wrong_p_holm": _F,
+    "favours_p_holm": _F, "n_judges": _I, "finding": _S, "undefined": _S,
+}  # fmt: skip
+"""Columns of a judge; ``own`` is its answer as a model alone, against the other participants, and
+``self`` that answer against the same model as evaluator_only."""
+FAVOURS, SHOWN, AVOIDS, ALIKE = (
+    "favours_its_own", "option_was_shown", "avoids_its_own", "not_distinguishable"
+)  # fmt: skip
+"""What is found of a judge: see :func:`preference_table`."""
+_LEVEL = 0.05
+_SETTING = ("benchmark", "template")
+_Row = dict[str, object]
+
+
+def preference_table(
+    systems: Sequence[System], options: ComparisonOptions | None = None
+) -> pl.DataFrame:
+    """Tell how far each judge prefers its own answer.
+
+    A model that picks its own answer may do so for holding the same opinion still, without a look
+    at whose it is. The control is the same model as evaluator_only, on the same questions: it has
+    that opinion, and is not shown its answer. Only questions on which the models disagree count.
+
+    Parameters
+    ----------
+    systems, options
+        As of :func:`.pair_tables`.
+
+    Returns
+    -------
+    DataFrame
+        One row a participant and temperature:
+
+        - ``difference``: its accuracy less that as evaluator_only, on the questions of both;
+        - ``self_difference``: how often it picks the option that it answered itself
+          (``self_picked``) less how often it does as evaluator_only, on ``n_self`` questions,
+          with 95 % interval, exact p of the two roles exchanged within questions (sign flips;
+          McNemar's), ``self_noise_sd`` (spread of the difference under those exchanges, about 0)
+          and Holm's adjustment over the ``n_judges`` rows that have one; ``self_wrong_`` the same
+          where that answer is wrong;
+        - ``own_difference``: ``own_picked`` less how often the other participants, who saw the
+          very same answers, pick that one. Opinions of models differ, so by itself this says
+          nothing of preference; but an option that is shown is picked more often by anyone, and
+          evaluators are not shown it. ``own_wrong_`` the same where that answer is wrong;
+        - ``finding``: "favours_its_own" where both differences lie above 0 (``favours_p_holm``:
+          the larger of the two p, by Holm's over judges), "option_was_shown" where only
+          ``self_difference`` does, so that others who saw it may pick it as often,
+          "avoids_its_own" where it lies below 0, else "not_distinguishable" from opinion.
+
+        ``undefined`` says what is lacking: without the role evaluator_only ("no_evaluator_only")
+        self-preference is unknown.
+
+    Examples
+    --------
+    >>> preference_table([]).height
+    0
+    """
+    options = options or ComparisonOptions()
+    judges = [one for one in systems if one.name.get("role") in JUDGING]
+    rows: list[_Row] = []
+    for participant in judges:
+        if participant.name["role"] != "participant":
+            continue
+        name = {**participant.name, "role": "evaluator_only"}
+        other = next((one for one in judges if dict(one.name) == name), None)
+        answers = one_answer(participant.rows, options.answer)
+        alone = None if other is None else one_answer(other.rows, options.answer)
+        row: _Row = {
+            **{key: participant.name.get(key) for key in ("benchmark", "judge", "template")},
+            "temperature": participant.name.get("temperature"),
+            "answer": options.answer,
+        }
+        if alone is not None:
+            found = joined_accuracy(alone, answers)
+            row |= {
+                "n_questions": found.n_questions, "participant": found.second,
+                "evaluator_only": found.first, "difference": found.difference,
+                "low": found.low, "high": found.high, "p": found.p,
+            }  # fmt: skip
+        rows.append(row | _picks(participant, answers, alone, systems, options))
+    return pl.DataFrame(_judged(rows), schema=PREFERENCE_COLUMNS)
+
+
+def _picks(
+    participant: System,
+    answers: pl.DataFrame,
+    alone: pl.DataFrame | None,
+    systems: Sequence[System],
+    options: ComparisonOptions,
+) -> _Row:
+    """How often its own answer is picked: by itself, by itself as evaluator, and by others."""
+    shown = _shown_answers(participant, systems, options)
+    if shown is None:
+        return {"undefined": "several_answer_temperatures"}
+    own = str(participant.name.get("judge"))
+    if own not in shown.columns or shown.width < 3:
+        return {"undefined": "no_own_answer"}
+    models = [name for name in shown.columns if name not in (QUESTION, "__gold")]
+    differ = pl.concat_list(models).list.drop_nulls().list.n_unique() > 1
+    disputed = shown.filter(differ & pl.col(own).is_not_null())
+    picked = _picked(answers, disputed, own)
+    found: _Row = {"n_disputed": disputed.height, "own_picked": _mean(picked["own"])}
+    if alone is not None:
+        as_evaluator = _picked(alone, disputed, own).select(QUESTION, control="own")
+        found |= _columns("self", "as_evaluator", picked, as_evaluator, disputed, own)
+    others = [
+        _picked(one_answer(one.rows, options.answer), disputed, own)
+        for one in systems
+        if one.name.get("judge") != own
+        and _same_setting(one, participant)
+        # Evaluators see fewer answers, and would pick each of them more often by chance.
+        and one.name.get("role") == "participant"
+    ]
+    if others:
+        by_others = pl.concat(others).group_by(QUESTION).agg(control=pl.col("own").mean())
+        against = _columns("own", "by_others", picked, by_others, disputed, own)
+        found |= against | {"n_disputed": against["n_own"]}
+    found.pop("n_own", None)
+    lacking = "no_evaluator_only" if alone is None else None if others else "no_other_judge"
+    return found | {"undefined": lacking}
+
+
+def _columns(
+    name: str,
+    control: str,
+    picked: pl.DataFrame,
+    of_control: pl.DataFrame,
+    disputed: pl.DataFrame,
+    own: str,
+) -> _Row:
+    """How often the own answer is picked, against a control: of all, and where it is wrong."""
+    both = picked.join(of_control, on=QUESTION).join(
+        disputed.select(QUESTION, own, "__gold"), on=QUESTION
+    )
+    wrong = both.filter(pl.col(own) != pl.col("__gold"))
+    row: _Row = {}
+    for one, part in ((name, both), (f"{name}_wrong", wrong)):
+        found: PairedAccuracy = paired_accuracy(
+            part["control"].cast(pl.Float64).to_numpy(), part["own"].cast(pl.Float64).to_numpy()
+        )
+        row |= {
+            f"n_{one}": found.n_questions, f"{one}_picked": found.second,
+            f"{one}_picked_{control}": found.first, f"{one}_difference": found.difference,
+            f"{one}_low": found.low, f"{one}_high": found.high, f"{one}_p": found.p,
+        }  # fmt: skip
+        if name == "self" and found.first_only is not None and found.second_only is not None:
+            apart = found.first_only + found.second_only
+            row[f"{one}_noise_sd"] = sqrt(apart) / found.n_questions if found.n_questions else None
+    return row
+
+
+def _judged(rows: Sequence[_Row]) -> list[_Row]:
+    """Adjust for the number of judges, and say what is found."""
+    larger = [_larger(row) for row in rows]
+    columns = [[_number(row, name) for row in rows] for name in ("self_p", "self_wrong_p")]
+    n_judges = sum(p is not None for p in columns[0])
+    adjusted = zip(*(holm(one) for one in (*columns, larger)), strict=True)
+    return [
+        {
+            **row, "self_p_holm": p, "self_wrong_p_holm": q, "favours_p_holm": both,
+            "n_judges": n_judges, "finding": _finding(row, p, both),
+        }
+        for row, (p, q, both) in zip(rows, adjusted, strict=True)
+    ]  # fmt: skip
+
+
+def _larger(row: _Row) -> float | None:
+    """The p of picking its own more often than by opinion and than others who saw it; 1 if not."""
+    p = [_number(row, name) for name in ("self_p", "own_p")]
+    sizes = [_number(row, name) for name in ("self_difference", "own_difference")]
+    if any(one is None for one in sizes):
+        return None
+    if any(one is None for one in p) or any((one or 0.0) <= 0 for one in sizes):
+        return 1.0
+    return max(one for one in p if one is not None)
+
+
+def _finding(row: _Row, p: float | None, both: float | None) -> str | None:
+    """What is found of a judge; None where it cannot be told."""
+    difference = _number(row, "self_difference")
+    if p is None or difference is None:
+        return None
+    if p > _LEVEL:
+        return ALIKE
+    if difference < 0:
+        return AVOIDS
+    return FAVOURS if both is not None and both <= _LEVEL else SHOWN
+
+
+def _number(row: _Row, name: str) -> float | None:
+    """A number of a row, where there is one."""
+    value = row.get(name)
+    return value if isinstance(value, float) else None
+
+
+def _shown_answers(
+    judge: System, systems: Sequence[System], options: ComparisonOptions
+) -> pl.DataFrame | None:
+    """The answers that judges compared, a column a model; None where it cannot be told which."""
+    alone = [
+        one
+        for one in systems
+        if one.name.get("role") == "responder"
+        and _same_place(one, judge)
+        and options.answer_temperature in (None, one.name.get("temperature"))
+    ]
+    models = [str(one.name.get("judge")) for one in alone]
+    if len(set(models)) < len(models):
+        return None
+    gold = judge.rows.select(QUESTION, __gold="gold").unique(QUESTION)
+    for model, one in zip(models, alone, strict=True):
+        first = one_answer(one.rows, "first").select(QUESTION, pl.col("verdict").alias(model))
+        gold = gold.join(first, on=QUESTION, how="left")
+    return gold
+
+
+def _picked(answers: pl.DataFrame, disputed: pl.DataFrame, own: str) -> pl.DataFrame:
+    """Whether each disputed question's answer is the model's own; judges may name the model."""
+    asked = answers.join(disputed.select(QUESTION, __own=own), on=QUESTION)
+    picks_own = (pl.col("verdict") == pl.col("__own")) | (pl.col("verdict") == pl.lit(own))
+    return asked.select(QUESTION, own=picks_own.fill_null(False)).sort(QUESTION)
+
+
+def _same_place(one: System, other: System) -> bool:
+    """Whether two systems were asked on one benchmark with one template."""
+    return all(one.name.get(name) == other.name.get(name) for name in _SETTING)
+
+
+def _same_setting(one: System, other: System) -> bool:
+    """Whether two judges were asked alike."""
+    return _same_place(one, other) and one.name.get("temperature") == other.name.get("temperature")
+
+
+def _mean(values: pl.Series) -> float | None:
+    """A mean; None of nothing."""
+    return float(np.mean(values.to_numpy())) if values.len() else None

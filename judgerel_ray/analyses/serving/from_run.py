@@ -22,7 +22,9 @@ from judgerel_ray.counting.groups.grouping import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import COLUMNS, flag_columns
 
 if TYPE_CHECKING:
-    from judgerel_ray.analyses.reliability.reducing import Judged, ReduceOptions
+    from judgerel_ray.analyses.reliability.from_run import Judged, ReduceOptions
+    from judgerel_ray.analyses.reliability.sections import Measured
+    from judgerel_ray.blocks.blocks import Block
     from judgerel_ray.store import RunDirectory
 
 # Of an engine's facts: what may change how numbers round, and what a reader knows engines by.
@@ -79,6 +81,15 @@ def serving_of(
     except FileGone:
         return found
     return serving_noise(judged.keyed(), groups=groups, block=block, texts=texts)
+
+
+def serving_on_page(measured: Measured, _options: object) -> list[Block]:
+    """Make the page's section on serving noise."""
+    from judgerel_ray.analyses.serving.show import serving_blocks
+    from judgerel_ray.blocks.blocks import Section
+
+    blocks = serving_blocks(serving_of(measured.judged, measured.coefficients))
+    return [Section("Serving noise", blocks, place="serving")]
 
 
 def texts_are_gone(serving: pl.DataFrame) -> bool:

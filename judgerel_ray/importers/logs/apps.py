@@ -7,15 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from judgerel_ray.core import Outcome, SweepError
-from judgerel_ray.importers.logs.reading import Path, Sight, mapping, records, sight
-from judgerel_ray.importers.logs.row import (
+from judgerel_ray.importers.logs.reading import (
     PEOPLE,
     UNNAMED,
     LogFormat,
+    Path,
     Row,
+    Sight,
+    mapping,
     named_by,
     number,
     passed,
+    records,
+    sight,
     text,
 )
 

@@ -9,8 +9,7 @@ from judgerel_ray.benchmarks.log import LoggedAnswer, logged_items
 from judgerel_ray.benchmarks.record import Record
 from judgerel_ray.core import Item, Outcome, ReadingWarning
 from judgerel_ray.importers.logs.collect import LOG_FORMATS, format_of, log_files, log_rows
-from judgerel_ray.importers.logs.reading import is_zip, sight
-from judgerel_ray.importers.logs.row import PEOPLE, Row
+from judgerel_ray.importers.logs.reading import PEOPLE, Row, is_zip, sight
 
 _JSON = (".json", ".jsonl", ".ndjson")
 

@@ -20,9 +20,8 @@ from judgerel_ray.importers.logs.graders import BIGGEN, EVALASSIST, PROMETHEUS, 
 from judgerel_ray.importers.logs.inspect_ai import INSPECT
 from judgerel_ray.importers.logs.pairs import ALPACA_EVAL, ARENA_HARD, FASTCHAT
 from judgerel_ray.importers.logs.promptfoo import PROMPTFOO
-from judgerel_ray.importers.logs.reading import sight
+from judgerel_ray.importers.logs.reading import PEOPLE, UNNAMED, LogFormat, Row, sight
 from judgerel_ray.importers.logs.replies import BATCH, LM_EVAL
-from judgerel_ray.importers.logs.row import PEOPLE, UNNAMED, LogFormat, Row
 
 AUTO = "auto"
 LOG_FORMATS: Mapping[str, LogFormat] = {

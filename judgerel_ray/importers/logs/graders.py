@@ -8,8 +8,21 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from judgerel_ray.core import Outcome, SweepError
-from judgerel_ray.importers.logs.reading import Path, Sight, mapping, records, sight, values
-from judgerel_ray.importers.logs.row import PEOPLE, UNNAMED, LogFormat, Row, named_by, number, text
+from judgerel_ray.importers.logs.reading import (
+    PEOPLE,
+    UNNAMED,
+    LogFormat,
+    Path,
+    Row,
+    Sight,
+    mapping,
+    named_by,
+    number,
+    records,
+    sight,
+    text,
+    values,
+)
 
 _RESULT = re.compile(r"\[RESULT\]\s*[(\[]?\s*(?:score\s*:?\s*)?(\d+)", re.I)
 _SIDES = ("chosen", "rejected")

@@ -18,15 +18,20 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from judgerel_ray.core import Outcome, SweepError
-from judgerel_ray.importers.logs.reading import Sight, is_zip, mapping, records, values, zipped
-from judgerel_ray.importers.logs.row import (
+from judgerel_ray.importers.logs.reading import (
     PEOPLE,
     UNNAMED,
     LogFormat,
     Row,
+    Sight,
     conversation,
+    is_zip,
+    mapping,
     number,
+    records,
     text,
+    values,
+    zipped,
 )
 
 _ZSTD = 93

@@ -9,8 +9,17 @@ import re
 from collections.abc import Iterator, Mapping
 
 from judgerel_ray.core import Outcome
-from judgerel_ray.importers.logs.reading import Sight, mapping, records
-from judgerel_ray.importers.logs.row import UNNAMED, LogFormat, Row, named_by, number, text
+from judgerel_ray.importers.logs.reading import (
+    UNNAMED,
+    LogFormat,
+    Row,
+    Sight,
+    mapping,
+    named_by,
+    number,
+    records,
+    text,
+)
 
 TIE = "tie"
 _PLACES = ("A", "B")

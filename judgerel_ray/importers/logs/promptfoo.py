@@ -12,17 +12,22 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from judgerel_ray.core import Outcome
-from judgerel_ray.importers.logs.reading import Path, Sight, mapping, records, sight, values
-from judgerel_ray.importers.logs.row import (
+from judgerel_ray.importers.logs.reading import (
     PEOPLE,
     UNNAMED,
     LogFormat,
+    Path,
     Row,
+    Sight,
     conversation,
+    mapping,
     named_by,
     number,
     passed,
+    records,
+    sight,
     text,
+    values,
 )
 
 _AT: Path = ("results", "results")

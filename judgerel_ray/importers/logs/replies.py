@@ -8,8 +8,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from judgerel_ray.core import DECLINED, Outcome
-from judgerel_ray.importers.logs.reading import Sight, mapping, records
-from judgerel_ray.importers.logs.row import UNNAMED, LogFormat, Row, number, passed, text
+from judgerel_ray.importers.logs.reading import (
+    UNNAMED,
+    LogFormat,
+    Row,
+    Sight,
+    mapping,
+    number,
+    passed,
+    records,
+    text,
+)
 
 
 def _lm_eval_known(seen: Sight) -> bool:

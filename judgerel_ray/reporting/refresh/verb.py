@@ -118,8 +118,7 @@ def refresh(series: str | PathLike[str], asked: RefreshRequest) -> Refreshed:
     from judgerel_ray.asking.refresh.directory import SeriesDirectory
     from judgerel_ray.asking.refresh.refreshing import refresh_series
     from judgerel_ray.config.series import load_series
-    from judgerel_ray.reporting.refresh.measuring import measure
-    from judgerel_ray.reporting.refresh.writing import summary_of, write_series
+    from judgerel_ray.reporting.refresh.measuring import measure, summary_of, write_series
 
     loaded = load_series(fspath(series))
     found = refresh_series(loaded, measure=measure, write=write_series, address=asked.address)

@@ -127,8 +127,8 @@ def test_the_verbs_print_tables_and_json(files, capsys):
 
 
 def test_right_options_of_a_run_become_gold():
-    from judgerel_ray.analyses.reliability import reducing
-    from judgerel_ray.analyses.reliability.reducing import Judged
+    from judgerel_ray.analyses.reliability import from_run
+    from judgerel_ray.analyses.reliability.from_run import Judged
 
     items = pl.DataFrame(
         {
@@ -150,7 +150,7 @@ def test_right_options_of_a_run_become_gold():
     items.write_parquet(data)
     run.write_bytes("items.parquet", data.getvalue())
     judged = Judged(frame=frame, run=run)
-    found = reducing.with_gold(judged).frame.collect().sort("protocol", "item_id")
+    found = from_run.with_gold(judged).frame.collect().sort("protocol", "item_id")
     assert found["gold"].to_list() == ["x", None, None]
 
 

@@ -10,9 +10,8 @@ import pytest
 
 from judgerel_ray.analyses.confusion.from_run import right_options
 from judgerel_ray.analyses.confusion.groups import judged_groups, labellings, labels_of_others
-from judgerel_ray.analyses.confusion.matched_people import matched_table
 from judgerel_ray.analyses.confusion.show import uncertainty_blocks
-from judgerel_ray.analyses.confusion.tables import uncertainty_tables
+from judgerel_ray.analyses.confusion.tables import matched_table, uncertainty_tables
 from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions, scored_matrices
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.core import HumanRating, Item, Option

@@ -11,14 +11,13 @@ import polars as pl
 import pytest
 from markupsafe import escape
 
-from judgerel_ray.analyses.confusion.lead import Uncertain
-from judgerel_ray.analyses.confusion.show import uncertainty_blocks, uncertainty_sections
+from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_blocks, uncertainty_sections
 from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions
 from judgerel_ray.blocks.blocks import Figures
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.blocks.words import number
 from judgerel_ray.reporting.chances import Probabilities
-from judgerel_ray.reporting.html import render_report
+from judgerel_ray.reporting.pages import render_report
 
 HOSTILE = '"><script>alert(1)</script>&$title'
 SCALE = ("1", "2", "3", "4", "5")

@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.confusion.curves import label_table
 from judgerel_ray.analyses.confusion.groups import judged_groups, transfer_table
-from judgerel_ray.analyses.confusion.models import model_quantities
+from judgerel_ray.analyses.confusion.tables import label_table
 from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions, scored_matrices
+from judgerel_ray.analyses.confusion.worth import model_quantities
 from judgerel_ray.tables import Confusions
 
 OPTIONS = ("yes", "no")

@@ -15,8 +15,7 @@ import polars as pl
 import pytest
 
 import judgerel_ray
-from judgerel_ray.analyses.correction.choosing import drawn_units
-from judgerel_ray.analyses.correction.page import page_of
+from judgerel_ray.analyses.correction.label_page import drawn_units, page_of
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
 

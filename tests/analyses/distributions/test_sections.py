@@ -15,7 +15,7 @@ from judgerel_ray.analyses.distributions.show import Distributed, limit_blocks
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.blocks.words import number
 from judgerel_ray.reporting.chances import Probabilities
-from judgerel_ray.reporting.html import render_report
+from judgerel_ray.reporting.pages import render_report
 
 
 def limits_text(limits):

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import judgerel_ray
-from judgerel_ray.analyses.doctor.machine import checks
+from judgerel_ray.analyses.doctor.diagnosis import checks
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
 

@@ -10,8 +10,13 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray.analyses.gate.requirement import requirement, requirements
-from judgerel_ray.analyses.gate.show import gate_markdown, gate_text, more_words
-from judgerel_ray.analyses.gate.verdicts import decisions, verdict_line
+from judgerel_ray.analyses.gate.show import (
+    decisions,
+    gate_markdown,
+    gate_text,
+    more_words,
+    verdict_line,
+)
 from judgerel_ray.core import SweepError
 from judgerel_ray.stats import clopper_pearson
 

@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 import judgerel_ray as jr
-from judgerel_ray.analyses.reliability.basis import reduce_with_basis
-from judgerel_ray.analyses.reliability.reducing import ReduceOptions
+from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_with_basis
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning
 

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import judgerel_ray as jr
-from judgerel_ray.analyses.reliability.questions import question_path
-from judgerel_ray.analyses.reliability.reducing import ReduceOptions, reduce_path
+from judgerel_ray.analyses.reliability.from_run import ReduceOptions, question_path, reduce_path
 from judgerel_ray.analyses.selection.from_run import run_selection
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.given import given as given_rows

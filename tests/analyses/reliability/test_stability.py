@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.stability import least_stable
+from judgerel_ray.analyses.reliability.unstable import least_stable
 
 FRAME = pl.DataFrame(
     {

@@ -6,7 +6,7 @@ import re
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.selection.figures import (
+from judgerel_ray.analyses.selection.show import (
     band_figures,
     confidence_figures,
     reliability_figures,

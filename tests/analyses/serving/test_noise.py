@@ -13,8 +13,8 @@ from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.analyses.reliability.correctness import question_table
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.analyses.reliability.stability import least_stable
 from judgerel_ray.analyses.reliability.tolerance import with_bands, with_tolerance
+from judgerel_ray.analyses.reliability.unstable import least_stable
 from judgerel_ray.analyses.serving.noise import (
     SERVING,
     hashed_texts,

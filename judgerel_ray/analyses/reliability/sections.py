@@ -1,31 +1,44 @@
-"""Coefficients on the page: the few that lead, and all of them folded away.
+"""The page's sections on reliability: agreement, outcomes, coefficients, places, single questions.
 
-Tables of replies, unstable questions and answers, each from one frame.
-
-Where verdicts fall among the places that options were shown in.
+All are made of what is measured once for a page (:class:`Measured`), which the sections of other
+analyses start from, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from textwrap import shorten
+from dataclasses import dataclass, replace
 from typing import cast
 
 import polars as pl
 
+from judgerel_ray.analyses.reliability.figures import alpha_charts
+from judgerel_ray.analyses.reliability.from_run import Judged, ReduceOptions, failures_of, tolerated
 from judgerel_ray.analyses.reliability.headlines import first_rows, repeats
 from judgerel_ray.analyses.reliability.lead_codes import LeadCode
+from judgerel_ray.analyses.reliability.order_effects import verdict_positions
+from judgerel_ray.analyses.reliability.unstable import (
+    UNSTABLE,
+    Questions,
+    Replies,
+    least_stable,
+    replies_to,
+    reply_blocks,
+    unstable_section,
+)
 from judgerel_ray.blocks.blocks import (
     Block,
     Column,
+    Figures,
     Folded,
     Notes,
     Paragraph,
+    Section,
     Table,
     counts,
     key_columns,
 )
-from judgerel_ray.blocks.ordering import natural
+from judgerel_ray.blocks.columns import in_order, natural
 from judgerel_ray.blocks.words import (
     GREEDY,
     NOISE,
@@ -49,8 +62,18 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import OUTCOMES
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.verdicts.policy import flag_columns
 
+_HOW_TO_READ = (
+    "Same verdict: how often two judgments of an item agree. Where orders of the options, "
+    "templates or definitions vary, each judgment has its own, drawn at random "
+    "(reproducibility), and same prompt again says how often the judge repeats itself; elsewhere "
+    "only the same prompt was asked again. By chance: how often they would agree if this judge's "
+    "verdicts were shuffled across the questions. Alpha puts that chance at 0 and perfect "
+    "agreement at 1; ± is the standard deviation of its noise floor. No number here says that a "
+    "verdict is right: a judge can be steadily wrong."
+)
 _OTHER_ORDERS = ("same option in another order", "same place in another order")
 _REMARKS = {
     LeadCode.FEW_VERDICTS.value: "nothing is said of agreement",
@@ -63,6 +86,111 @@ _FEW: Row = {
     ),
     "undefined": LeadCode.FEW_VERDICTS.value,
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What is measured once for a page of judgments that hold verdicts, all with the same groups.
+
+    Attributes
+    ----------
+    judged : Judged
+        The judgments.
+    coefficients : pl.DataFrame
+        From :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
+    outcomes : pl.DataFrame
+        From :func:`judgerel_ray.counting.outcomes.outcome_table`.
+    unstable : pl.DataFrame
+        From :func:`judgerel_ray.analyses.reliability.unstable.least_stable`.
+    positions : pl.DataFrame, optional
+        From :func:`judgerel_ray.analyses.reliability.order_effects.verdict_positions`.
+    failures : pl.DataFrame, optional
+        From :func:`judgerel_ray.counting.outcomes.failed_requests`.
+    replies : mapping of tuple to DataFrame, optional
+        What was replied to the least stable questions, by the columns of `unstable` before
+        ``agreement``.
+    questions : mapping of (str, str) to str, optional
+        Texts of questions by benchmark and item_id: where single questions are shown, these name
+        them.
+    """
+
+    judged: Judged
+    coefficients: pl.DataFrame
+    outcomes: pl.DataFrame
+    unstable: pl.DataFrame
+    positions: pl.DataFrame | None = None
+    failures: pl.DataFrame | None = None
+    replies: Replies | None = None
+    questions: Questions | None = None
+
+    def in_order(self) -> Measured:
+        """The same, the frames that lists are made of by their groups: 2 before 10."""
+        groups = group_columns(self.coefficients)
+        units = self.unstable.columns[: self.unstable.columns.index("agreement")]
+        return replace(
+            self,
+            coefficients=in_order(self.coefficients, groups),
+            outcomes=in_order(self.outcomes, groups),
+            positions=None if self.positions is None else in_order(self.positions, groups),
+            unstable=in_order(self.unstable, ["agreement", *units]),
+        )
+
+
+def measured_of(judged: Judged, questions: Questions | None) -> Measured:
+    """Measure what the sections of a page share."""
+    coefficients = tolerated(judged, ReduceOptions())
+    unstable = least_stable(judged.source)
+    return Measured(
+        judged=judged,
+        coefficients=coefficients,
+        outcomes=outcome_table(judged.source),
+        unstable=unstable,
+        positions=verdict_positions(
+            judged.frame, by=group_columns(coefficients), menus=judged.menus
+        ),
+        failures=failures_of(judged, coefficients),
+        replies=replies_to(judged, unstable),
+        questions=questions,
+    )
+
+
+def reliability_on_page(measured: Measured, _options: object) -> list[Block]:
+    """Make the page's sections on how far judges repeat themselves."""
+    measured = measured.in_order()
+    coefficients, unstable, texts = measured.coefficients, measured.unstable, measured.questions
+    table = headline_table(coefficients)
+    return [
+        Section(
+            "Agreement with itself",
+            [*table, Paragraph(_HOW_TO_READ, "soft")] if table else [],
+            place="first",
+        ),
+        Section("What came back", outcome_section(measured.outcomes), place="counts"),
+        Section("Alpha against temperature", _charts(coefficients), place="serving"),
+        Section("Where the verdicts fall", place_section(measured.positions), place="details"),
+        Section("All coefficients", coefficient_section(coefficients), place="details"),
+        Section(
+            UNSTABLE,
+            [
+                *unstable_section(unstable, group_columns(coefficients), texts),
+                *reply_blocks(measured.replies or {}, unstable, texts),
+            ],
+            place="details",
+        ),
+    ]
+
+
+def _charts(coefficients: pl.DataFrame) -> list[Block]:
+    """Alpha against temperature, where there are temperatures."""
+    figures = alpha_charts(coefficients)
+    if not figures:
+        return []
+    intro = (
+        "1 is perfect agreement of a judge with itself, asked the same prompt again; 0 is what "
+        "chance gives. The band is where 95 % of noise falls; hollow points are not "
+        "distinguishable from it. Bars are 95 % intervals."
+    )
+    return [Paragraph(intro), Figures(figures)]
 
 
 def headline_table(coefficients: pl.DataFrame) -> list[Block]:
@@ -251,11 +379,6 @@ def _floors(rows: Sequence[Row]) -> Column:
     return Column(head="noise floor", cells=cells, small=small, is_number=True)
 
 
-Questions = Mapping[tuple[str, str], str]
-"""Texts of questions by benchmark and item_id."""
-_LONGEST_QUESTION = 160
-
-
 def outcome_section(outcomes: pl.DataFrame) -> list[Block]:
     """Tabulate what became of the requests; outcomes that never occurred are left out.
 
@@ -305,76 +428,6 @@ def _part(n: int, whole: int) -> str:
     return percent(n / whole) if 0 < n < whole else ""
 
 
-def unstable_section(
-    unstable: pl.DataFrame, groups: Sequence[str], questions: Questions | None = None
-) -> list[Block]:
-    """Tabulate the questions whose replications agree least, with what they said.
-
-    Where `questions` has their texts, these name them, and their ids stand small beside.
-
-    Examples
-    --------
-    >>> from judgerel_ray.analyses.reliability.stability import least_stable
-    >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "A"]})
-    >>> unstable_section(least_stable(rows), [])[0].text
-    'No question that was asked twice got two different verdicts.'
-    """
-    rows = unstable.filter(pl.col("agreement") < 1).to_dicts()
-    if not rows:
-        return [Paragraph("No question that was asked twice got two different verdicts.")]
-    facets = unstable.columns[: unstable.columns.index("agreement")]
-    # Facets that say nothing, or the same everywhere, would only widen the table.
-    names = [
-        name
-        for name in facets
-        if name == "item_id" or (name in groups or unstable[name].n_unique() > 1)
-    ]
-    columns = [
-        *_named(rows, names, questions or {}),
-        Column(
-            head="pairs that agree", cells=[percent(row["agreement"]) for row in rows],
-            is_number=True,
-        ),
-        Column(head="replies", cells=[f"{row['n_replications']:,}" for row in rows],
-               is_number=True),
-        Column(head="verdicts", cells=[_verdicts(row) for row in rows], kind="prose"),
-    ]  # fmt: skip
-    return [Table("Questions by the share of agreeing pairs of replications", columns)]
-
-
-def _named(rows: Sequence[Row], names: Sequence[str], questions: Questions) -> list[Column]:
-    """What names every row; a question by its text, where that is known."""
-    keys = {name: column for name, column in zip(names, key_columns(rows, names), strict=True)}
-    texts = [question_text(row, questions) for row in rows]
-    if any(texts):
-        ids = keys["item_id"].cells
-        keys["item_id"] = Column(
-            head="question",
-            cells=[text or one for text, one in zip(texts, ids, strict=True)],
-            small=[one if text else "" for text, one in zip(texts, ids, strict=True)],
-            kind="prose",
-        )
-    return list(keys.values())
-
-
-def question_text(row: Row, questions: Questions) -> str:
-    """The text of a row's question, cut to a length that a table holds; nothing where unknown.
-
-    Examples
-    --------
-    >>> question_text({"benchmark": "b", "item_id": "q1"}, {("b", "q1"): "Which is  larger?"})
-    'Which is larger?'
-    """
-    text = questions.get((str(row.get("benchmark")), str(row["item_id"])), "")
-    return shorten(text, _LONGEST_QUESTION, placeholder=" …")
-
-
-def _verdicts(row: Row) -> str:
-    """What the replications said, the most frequent first."""
-    shares = cast("list[dict[str, object]]", row["verdicts"])
-    return ", ".join(f"{share['value']} {percent(share['share'])}" for share in shares)
-
-
 def answer_section(answers: pl.DataFrame | None) -> list[Block]:
     """Tabulate candidate answers that responders wrote.
 
@@ -419,7 +472,7 @@ def place_section(positions: pl.DataFrame | None) -> list[Block]:
     Parameters
     ----------
     positions : pl.DataFrame, optional
-        From :func:`judgerel_ray.analyses.reliability.positions.verdict_positions`.
+        From :func:`judgerel_ray.analyses.reliability.order_effects.verdict_positions`.
 
     Examples
     --------
