@@ -120,8 +120,8 @@ BYTES_PER_LEASE = 13_000.0  # footers of two Parquet files of many columns, and 
 BYTES_PER_CONDITION = 90.0  # in the commit records
 BYTES_PER_ROW = 45.0  # of a judgment and the key of its text, compressed
 BYTES_PER_TOKEN = 1.2  # of a text, compressed
-LEASES = 8  # of a judge at least: leases grow from small ones, and shrink to what fills an engine
-ROWS_PER_LEASE = 500
+LEASES = 4  # of a judge at least: leases grow from small ones, and shrink to a second of work
+ROWS_PER_LEASE = 1_000
 SAMPLED_ITEMS = 64  # prompts counted; the rest follows by proportion
 
 
