@@ -61,7 +61,7 @@ wheel: $(READY) ## the package as a wheel in dist/
 .PHONY: chaos
 chaos: $(READY) ## 200 runs in which something goes wrong, by their seeds (JUDGEREL_CHAOS=N for others), and kills of real engines
 	JUDGEREL_CHAOS=$${JUDGEREL_CHAOS:-200} OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -q tests/chaos/test_seeded.py
-	$(BIN)/python bench/kill_and_resume.py --kills 4
+	$(BIN)/python bench/kill_and_resume.py --kills 6 --replications 2000 --seed 1
 
 .PHONY: docs
 docs: $(READY) ## the documentation as pages in build/docs, and the schema of the sweep file; warnings are errors

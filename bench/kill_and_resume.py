@@ -2,10 +2,11 @@
 
     python bench/kill_and_resume.py [--replications 700] [--kills 3] [--seed 1]
 
-The demo's judge on the CPU in float32. Kills alternate: the driver, then a judge's actor, each by
-SIGKILL when the next share of the run has landed. Prints whether every key of the plan landed
-exactly once, and how many texts at equal keys differ from the undisturbed run's (0 expected: a key
-fixes the seed, and float32 on the CPU does not depend on what else is in the batch).
+The demo's judge on the CPU in float32. What is killed takes turns: the driver, the judge's actor,
+and the process of its engine alone, each by SIGKILL when the next share of the run has landed; the
+seed says when. Prints whether every key of the plan landed exactly once, and how many texts at
+equal keys differ from the undisturbed run's (0 expected: a key fixes the seed, and float32 on the
+CPU does not depend on what else is in the batch).
 """
 
 from __future__ import annotations
@@ -19,9 +20,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
+import psutil
+
 ROOT = Path(__file__).resolve().parent.parent
+TARGETS = ("driver", "actor", "engine")
 SWEEP = """
 name = "kill-and-resume"
 [[judge]]
@@ -76,9 +81,8 @@ def disturb(sweep: Path, run: Path, n_kills: int, chance: random.Random) -> list
         if driver.poll() is not None:
             print(f"the run ended before kill {k + 1}: give more --replications")
             break
-        target = "driver" if k % 2 == 0 else "actor"
-        pid = driver.pid if target == "driver" else actor_pid(run)
-        os.kill(pid, signal.SIGKILL)
+        target = TARGETS[k % len(TARGETS)]
+        os.kill(driver.pid if target == "driver" else pid_of(target, run), signal.SIGKILL)
         kills.append(f"{target} at {landed} of {asked}")
         print(f"killed the {kills[-1]}")
         if target == "driver":
@@ -110,11 +114,14 @@ def standing(run: Path) -> tuple[int, int]:
     return int(str(status["landed"])), int(str(status["asked"]))
 
 
-def actor_pid(run: Path) -> int:
-    """The process of the actor that committed last."""
+def pid_of(target: str, run: Path) -> int:
+    """The process of the actor that committed last, or of its engine."""
     records = [json.loads(file.read_text()) for file in (run / "commits").glob("s0*.json")]
     commits = [record for record in records if record["kind"] == "commit"]
-    return int(max(commits, key=lambda commit: str(commit["written_at"]))["engine"]["pid"])
+    actor = int(max(commits, key=lambda commit: str(commit["written_at"]))["engine"]["pid"])
+    if target == "actor":
+        return actor
+    return next(one.pid for one in psutil.Process(actor).children() if "Core" in one.name())
 
 
 def compare(calm: Path, killed: Path, kills: list[str]) -> int:
@@ -135,7 +142,9 @@ def compare(calm: Path, killed: Path, kills: list[str]) -> int:
         )
     same_keys = texts["calm"].keys() == texts["killed"].keys()
     differing = sum(texts["killed"].get(key) != text for key, text in texts["calm"].items())
-    print(f"kills: {'; '.join(kills)}")
+    counts = Counter(kill.split()[0] for kill in kills)
+    each = ", ".join(f"{target} {n}" for target, n in counts.items())
+    print(f"real engines: {len(kills)} kills ({each}): {'; '.join(kills)}")
     print(f"keys equal: {same_keys}; texts that differ at equal keys: {differing}")
     return 0 if same_keys and not differing else 1
 

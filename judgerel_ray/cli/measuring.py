@@ -147,7 +147,7 @@ def print_coefficients(asked: Asked) -> int:
 
 def print_differences(asked: Asked) -> int:
     """Print paired differences."""
-    from judgerel_ray.analyses.advice.show import comparison_text
+    from judgerel_ray.analyses.comparison.show import comparison_text
     from judgerel_ray.analyses.comparison.verb import compared
     from judgerel_ray.analyses.reliability.show import coefficients_json
     from judgerel_ray.analyses.serving.from_run import with_shared

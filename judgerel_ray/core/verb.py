@@ -290,7 +290,7 @@ def verb(
             return found
 
         called.__signature__ = signature  # type: ignore[attr-defined]
-        called.__doc__ = _with_parameters(act.__doc__ or "", options)
+        called.__doc__ = _with_parameters(act.__doc__ or "", first.name, options)
         VERBS[name or act.__name__] = Verb(
             name=name or act.__name__, help=help, group=group, options=options, act=act,
             source=source, prints=prints, show=show, file=file, section=section,
@@ -307,8 +307,11 @@ def _kind(annotation: str) -> str:
     return f"{words.removesuffix(' | None')}, optional" if words.endswith(" | None") else words
 
 
-def _with_parameters(text: str, options: Callable[..., object]) -> str:
-    """A docstring with the options below its other parameters."""
+def _with_parameters(text: str, first: str, options: Callable[..., object]) -> str:
+    """A docstring with the options below its other parameters.
+
+    Most verbs read a ``path`` as ``reduce`` does: where theirs is not described, this is said.
+    """
     lines = []
     for one in fields(options):  # type: ignore[arg-type]
         described = flag_of(one)
@@ -319,5 +322,7 @@ def _with_parameters(text: str, options: Callable[..., object]) -> str:
     if not returns or not lines:
         return text
     head = "" if "\n    Parameters\n" in before else "\n    Parameters\n    ----------\n"
+    if head and first == "path":
+        head += "    path : str, path or frame\n        As of :func:`judgerel_ray.reduce`.\n"
     joined = "\n".join(lines)
     return f"{before.rstrip()}\n{head}{joined}\n{returns}{after}"

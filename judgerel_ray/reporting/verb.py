@@ -43,11 +43,6 @@ class ReportRequest(Named):
 def report(path: Judgments | Given, asked: ReportRequest) -> str:
     """Write one self-contained page on a run or on judgments one holds.
 
-    Parameters
-    ----------
-    path : str, path or frame
-        As of :func:`judgerel_ray.reduce`.
-
     Returns
     -------
     str

@@ -1,4 +1,4 @@
-"""Advice and comparisons as people read them, and as JSON.
+"""Advice as people read it, and as JSON.
 
 Levels of facets in words: what judgments are spread over, and what that does to one judgment.
 """
@@ -11,23 +11,25 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 from judgerel_ray.analyses.advice.facets import QUESTION
+from judgerel_ray.analyses.comparison.show import (
+    Columns,
+    Row,
+    plain,
+    remarks_not_led,
+    section_text,
+    with_interval,
+)
 from judgerel_ray.analyses.reliability.lead_codes import LeadCode
-from judgerel_ray.blocks.columns import table_within, wrapped
 from judgerel_ray.blocks.words import (
     cell,
-    coefficient_name,
-    flag_words,
     group_label,
     noted,
     number,
-    p_value,
     reason,
-    remarks,
 )
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.stats.generalizability.component import RESIDUAL, effect_name
 
-Row = Mapping[str, object]
 _SHARES = {2: "half of the time", 3: "a third of the time", 4: "a quarter of the time"}
 _SAME = "replications"
 _ORDER = "option_order"
@@ -164,15 +166,6 @@ def _of_known(facet: str, n: int | None, of: int, *, in_full: bool) -> str:
     return f"{facet}: {n:,} of {of:,} possible, {share}"
 
 
-Columns = Mapping[str, Callable[[Row], str]]
-_MOST_SIDES = 6
-_WITHOUT = {
-    "undefined_first": "a has no value",
-    "undefined_second": "b has no value",
-    "no_common_questions": "no question is in both",
-}
-
-
 def advice_text(tables: Mapping[str, pl.DataFrame]) -> str:
     """Write advice as aligned text, a table for each question one may ask.
 
@@ -201,37 +194,8 @@ def advice_text(tables: Mapping[str, pl.DataFrame]) -> str:
         if table is not None and not table.is_empty():
             leads = {"designs": one_judgment, "components": _of_components}
             lead = leads[name](table) if name in leads else ""
-            parts.append(_section(table, title, columns, note, lead))
+            parts.append(section_text(table, title, columns, note, lead))
     return "\n\n".join(parts)
-
-
-def comparison_text(comparisons: pl.DataFrame) -> str:
-    """Write comparisons as aligned text.
-
-    Parameters
-    ----------
-    comparisons : pl.DataFrame
-        From :func:`judgerel_ray.analyses.comparison.comparison.compare_judgments`.
-
-    Examples
-    --------
-    >>> from judgerel_ray.analyses.comparison.comparison import compare_judgments
-    >>> rows = {"item_id": ["q", "r", "s"] * 4, "judge": ["x"] * 6 + ["y"] * 6,
-    ...         "replication": [0, 0, 0, 1, 1, 1] * 2, "verdict": list("ABAABAABBAAB")}
-    >>> found = compare_judgments(pl.LazyFrame(rows), by=["judge"],
-    ...                           coefficients=["percent_agreement"])
-    >>> print(comparison_text(found).splitlines()[0])
-    b less a, on the questions both have
-    """
-    text = _section(
-        comparisons, "b less a, on the questions both have", _COMPARISON, _COMPARISON_NOTE
-    )
-    compared = set(comparisons["conditions"].drop_nulls())
-    text = f"{text}\n{wrapped(_UNASKED)}" if compared == {"repeatability"} else text
-    left_out = _left_out(comparisons)
-    text = f"{text}\n{wrapped(left_out)}" if left_out else text
-    few = _compared_few(comparisons)
-    return f"{wrapped(few)}\n\n{text}" if few else text
 
 
 def tables_json(tables: Mapping[str, pl.DataFrame]) -> str:
@@ -249,33 +213,6 @@ def tables_json(tables: Mapping[str, pl.DataFrame]) -> str:
     """
     rows = {name: table.to_dicts() for name, table in tables.items()}
     return json.dumps(rows, allow_nan=False, default=str)
-
-
-def _section(
-    table: pl.DataFrame, title: str, columns: Columns, note: str = "", lead: str = ""
-) -> str:
-    """A title, what all rows share, a table of the rest, and what is to be known of it."""
-    first = next(name for name in table.columns if name in _FIRST)
-    groups = table.columns[: table.columns.index(first)]
-    varying = [name for name in groups if table[name].n_unique() > 1]
-    shared = [
-        f"{name.replace('_', ' ')} {cell(table[name][0])}"
-        for name in groups
-        if name not in varying and table[name][0] is not None
-    ]
-    lines = [
-        [*(cell(row[name]) for name in varying), *(write(row) for write in columns.values())]
-        for row in table.iter_rows(named=True)
-    ]
-    heads = [*varying, *columns]
-    # A column that says nothing in any row (GPU-seconds of a judge without GPUs) is left out.
-    has_text = [any(text not in ("", "-") for text in texts) for texts in zip(*lines, strict=True)]
-    heads = [head for head, kept in zip(heads, has_text, strict=True) if kept]
-    lines = [[text for text, kept in zip(line, has_text, strict=True) if kept] for line in lines]
-    heading = f"{title} [{', '.join(shared)}]" if shared else title
-    above = () if first == "component" else _TOLD_ABOVE  # its remarks are of single rows
-    text = f"{heading}\n{table_within(heads, lines, [*varying, *above])}"
-    return "\n".join([text, *(wrapped(one) for one in (lead, note) if one)])
 
 
 def _of_components(table: pl.DataFrame) -> str:
@@ -334,80 +271,6 @@ def _few_verdicts(table: pl.DataFrame) -> str:
     return " ".join(sentences)
 
 
-def _compared_few(comparisons: pl.DataFrame) -> str:
-    """Say of which comparisons nothing is said, for the same reason."""
-    rows = comparisons.filter(reason=LeadCode.FEW_VERDICTS.value)
-    sides = dict.fromkeys(
-        f"{numbers[0]:,.0f} of {numbers[1]:,.0f} replies hold a verdict ({row[side]})"
-        for row in rows.iter_rows(named=True)
-        for (flag, numbers), side in zip(noted(row), row["flag_sides"], strict=True)
-        if flag is Flag.FEW_VERDICTS
-    )
-    if not sides:
-        return ""
-    return f"{'; '.join(sides)}: nothing is said of which side agrees more."
-
-
-def _left_out(comparisons: pl.DataFrame) -> str:
-    """Say how many questions are compared nowhere, as one side alone was asked them."""
-    numbers = comparisons.select("a", "b", "n_left_out_a", "n_left_out_b").unique(
-        maintain_order=True
-    )
-    sides = [
-        f"{n:,} of {name}"
-        for a, b, n_a, n_b in numbers.iter_rows()
-        for name, n in ((a, n_a), (b, n_b))
-        if n
-    ]
-    if not sides:
-        return ""
-    some = ", ".join(sides[:_MOST_SIDES]) + (", ..." if len(sides) > _MOST_SIDES else "")
-    return f"Questions left out, as the other side was not asked them: {some}."
-
-
-def _not_led(row: Row) -> list[str]:
-    """Remarks but for how few replies hold a verdict, which a sentence of its own says."""
-    led = flag_words(row, Flag.FEW_VERDICTS)
-    beside = {**row, "no_interval": None}  # said where the interval would be
-    others = [one for one in remarks(beside) if one not in led]
-    return others + flag_words(row, Flag.SOME_WITHOUT)
-
-
-def _interval(value: str, low: str, high: str) -> Callable[[Row], str]:
-    """A number with its interval; a dash, or why there is none."""
-
-    def write(row: Row) -> str:
-        if row[value] is None:
-            return (
-                _WITHOUT.get(str(row["undefined"]), reason(row["undefined"]))
-                if (row.get("undefined"))
-                else "-"
-            )
-        if row[low] is None or row[high] is None:
-            why = reason(row.get("no_interval") or "no_interval")
-            return f"{number(row[value])} [{why}]"
-        return f"{number(row[value])} [{number(row[low])}, {number(row[high])}]"
-
-    return write
-
-
-def _plain(name: str, digits: int = 3) -> Callable[[Row], str]:
-    """A column as it is, numbers rounded."""
-
-    def write(row: Row) -> str:
-        value = row[name]
-        if isinstance(value, float):
-            return number(value, digits)
-        return f"{value:,}" if isinstance(value, int) and value >= 10_000 else cell(value)
-
-    return write
-
-
-def _p(name: str) -> Callable[[Row], str]:
-    """A p value, short for three to stand side by side."""
-    return lambda row: p_value(row[name]).replace("< 0.", "<.")
-
-
 def _whole(name: str) -> Callable[[Row], str]:
     """A cost, rounded to three figures that matter below 1000 and to whole numbers above."""
 
@@ -443,33 +306,17 @@ def _cost(row: Row) -> str:
 
 def _estimated(row: Row) -> str:
     """A component's size, or what it cannot be told apart from."""
-    text = _interval("estimate", "low", "high")(row)
+    text = with_interval("estimate", "low", "high")(row)
     return text.replace("confounded with residual", "not told apart from repeats")
 
 
-_UNASKED = (
-    "Only the same prompt asked again is compared: of reproducibility nothing is known, unless "
-    "both sides are asked in several orders (option_orders = 2) or with several templates."
-)
-_COMPARED = {
-    "reproducibility": "own order and wording (reproducibility)",
-    "repeatability": "same prompt (repeatability)",
-}
-_TOLD_ABOVE = ("a", "b", "no verdict", "two judgments", "questions", "remark")  # of comparisons
 _OF_ONE_PROMPT = ("majority_stability", "interval_width")
 _MAJORITY = ("majority_stability", "majority_low", "majority_high")
-_MISSING = {"category": "counts as a verdict", "drop": "left out"}
-_FIRST = ("component", "design", "target", "n_items", "n_judges", "a")
 _COST = {
     "judgments": _whole("judgments"),
     "tokens": _whole("tokens"),
     "GPU-seconds": _whole("gpu_seconds"),
 }
-_COMPARISON_NOTE = """\
-p: how often a and b, exchanged within questions at random, differ as much; the 95 % interval of
-b - a excludes 0 where p < 0.05. Holm and FDR correct p for all tests of this table; one is higher
-where Holm's is < 0.05. within, beyond: p of lying inside the tolerance, and outside it, by Holm.
-few informative questions: fewer than 10 differ between a and b, or one side rests on few."""
 _COMPONENTS_NOTE = """\
 wanted: how verdicts differ because questions do; error: how they differ though the question is
 the same; chosen: what was set on purpose. share: of one judgment's variance; levels: how many, and
@@ -500,11 +347,13 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
         "What verdicts vary with",
         {
             "component": component,
-            "part": _plain("part"),
-            "share": _plain("share"),
+            "part": plain("part"),
+            "share": plain("share"),
             "estimate [95 %]": _estimated,
             "levels": levels,
-            "remark": lambda row: "; ".join(["below 0"] * bool(row["negative"]) + _not_led(row)),
+            "remark": lambda row: "; ".join(
+                ["below 0"] * bool(row["negative"]) + remarks_not_led(row)
+            ),
         },
         _COMPONENTS_NOTE,
     ),
@@ -512,12 +361,12 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
         "What more judgments of a question are worth",
         {
             "by": lever("design", in_full=False),
-            "judgments": _plain("n_judgments"),
-            "ranking [95 %]": _interval("generalizability", "low", "high"),
-            "same prompt": _plain("repeatability"),
-            "value": _plain("dependability"),
-            "same majority [95 %]": _interval(*_MAJORITY),
-            "their alpha": _plain("majority_alpha"),
+            "judgments": plain("n_judgments"),
+            "ranking [95 %]": with_interval("generalizability", "low", "high"),
+            "same prompt": plain("repeatability"),
+            "value": plain("dependability"),
+            "same majority [95 %]": with_interval(*_MAJORITY),
+            "their alpha": plain("majority_alpha"),
         },
         _DESIGNS_NOTE,
     ),
@@ -531,7 +380,7 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
             "now": lambda row: f"{number(row['now'])} {row['standing'] or ''}".rstrip(),
             "by": lever("lever", in_full=True),
             "needed": _needed,
-            "sure": _plain("needed_cautious"),
+            "sure": plain("needed_cautious"),
             "cost": _cost,
         },
         _NEEDS_NOTE,
@@ -539,10 +388,10 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
     "splits": (
         "How to split the budget between questions and replications",
         {
-            "questions": _plain("n_items"),
-            "replications": _plain("n_replications"),
-            "s.e.": _plain("standard_error", 4),
-            "width": _plain("width"),
+            "questions": plain("n_items"),
+            "replications": plain("n_replications"),
+            "s.e.": plain("standard_error", 4),
+            "width": plain("width"),
             "": lambda row: "<- best" if row["best"] else "",
             **_COST,
         },
@@ -551,31 +400,13 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
     "panel": (
         "The judges as a panel",
         {
-            "judges": _plain("n_judges"),
-            "majorities agree": _plain("agreement"),
-            "gain": _plain("gain"),
-            "there are": _plain("judges"),
-            "worth [95 %]": _interval("effective", "effective_low", "effective_high"),
-            "error correlation": _plain("error_correlation"),
+            "judges": plain("n_judges"),
+            "majorities agree": plain("agreement"),
+            "gain": plain("gain"),
+            "there are": plain("judges"),
+            "worth [95 %]": with_interval("effective", "effective_low", "effective_high"),
+            "error correlation": plain("error_correlation"),
         },
         _PANEL_NOTE,
     ),
-}
-_COMPARISON: Columns = {
-    "a": _plain("a"),
-    "b": _plain("b"),
-    "coefficient": lambda row: coefficient_name({**row, "measurement": None}),
-    "two judgments": lambda row: _COMPARED.get(str(row["conditions"]), "as named"),
-    "no verdict": lambda row: _MISSING.get(str(row["missing"]), "-"),
-    "value a": _plain("value_a"),
-    "value b": _plain("value_b"),
-    "b - a [95 %]": _interval("difference", "low", "high"),
-    "p": _p("p"),
-    "Holm": _p("p_holm"),
-    "FDR": _p("p_fdr"),
-    "within": _p("p_equivalence_holm"),
-    "beyond": _p("p_beyond_holm"),
-    "standing": _plain("standing"),
-    "questions": _plain("n_items"),
-    "remark": lambda row: "; ".join(_not_led(row)),
 }

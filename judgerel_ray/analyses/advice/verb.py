@@ -68,11 +68,6 @@ def _show(found: Advice) -> Printed:
 def advise(path: Judgments | Given, asked: AdviseRequest) -> Advice:
     """Advise on what more judgments, prompts, questions and judges would buy.
 
-    Parameters
-    ----------
-    path : str, path or frame
-        As of :func:`judgerel_ray.reduce`.
-
     Returns
     -------
     Advice

@@ -68,11 +68,6 @@ def _show(found: CorrectionTables) -> Printed:
 def correct(path: Judgments | Given, asked: CorrectRequest) -> CorrectionTables:
     r"""Correct a judge's pass rate or mean score by what people said of a few items.
 
-    Parameters
-    ----------
-    path : str, path or frame
-        As of :func:`judgerel_ray.reduce`.
-
     Returns
     -------
     CorrectionTables
@@ -148,11 +143,6 @@ def label(path: Judgments | Given, asked: LabelRequest) -> int:
 
     It shows nothing of what a judge said, works by keyboard alone, and exports a table that
     :func:`judgerel_ray.correct` takes as `labels`.
-
-    Parameters
-    ----------
-    path : str, path or frame
-        As of :func:`judgerel_ray.reduce`.
 
     Returns
     -------

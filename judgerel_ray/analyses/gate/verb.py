@@ -71,11 +71,6 @@ def gate(path: Judgments | Given, asked: GateRequest) -> Gated:
     looks that a ledger counts, in at most 2.5 % of the cases towards PASS and as many towards
     FAIL, as far as intervals cover what they say.
 
-    Parameters
-    ----------
-    path : str, path or frame
-        As of :func:`judgerel_ray.reduce`.
-
     Returns
     -------
     Gated

@@ -192,11 +192,6 @@ def _show_questions(found: pl.DataFrame) -> Printed:
 def questions(path: Judgments | Given, asked: QuestionsRequest) -> pl.DataFrame:
     """Accuracy and agreement of every question.
 
-    Parameters
-    ----------
-    path : str, path or frame
-        As of :func:`judgerel_ray.reduce`.
-
     Returns
     -------
     pl.DataFrame

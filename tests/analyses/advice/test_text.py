@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.advice.advice import advise_judgments
-from judgerel_ray.analyses.advice.show import advice_text, comparison_text, tables_json
+from judgerel_ray.analyses.advice.show import advice_text, tables_json
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
+from judgerel_ray.analyses.comparison.show import comparison_text
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.advice.show import comparison_text
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
+from judgerel_ray.analyses.comparison.show import comparison_text
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.stats import count_statistic
