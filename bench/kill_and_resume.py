@@ -75,9 +75,11 @@ def disturb(sweep: Path, run: Path, n_kills: int, chance: random.Random) -> list
     """Run to the end through kills; say what was killed when."""
     driver = start(sweep, run)
     kills: list[str] = []
+    landed = 0
     for k in range(n_kills):
         share = (k + chance.uniform(0.5, 0.9)) / (n_kills + 0.5)
-        landed, asked = wait_for(run, share, driver)
+        # More than at the last kill: what died then is there again, and at work.
+        landed, asked = wait_for(run, share, driver, more_than=landed)
         if driver.poll() is not None:
             print(f"the run ended before kill {k + 1}: give more --replications")
             break
@@ -92,11 +94,13 @@ def disturb(sweep: Path, run: Path, n_kills: int, chance: random.Random) -> list
     return kills
 
 
-def wait_for(run: Path, share: float, driver: subprocess.Popen[bytes]) -> tuple[int, int]:
+def wait_for(
+    run: Path, share: float, driver: subprocess.Popen[bytes], *, more_than: int
+) -> tuple[int, int]:
     """Wait until a share of the run has landed."""
     while driver.poll() is None:
         landed, asked = standing(run)
-        if asked and landed >= share * asked:
+        if asked and landed > more_than and landed >= share * asked:
             return landed, asked
         time.sleep(0.2)
     return standing(run)

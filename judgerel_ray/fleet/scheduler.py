@@ -123,6 +123,7 @@ class Fleet:
                 recall_for_idle(pool)
             self._placement.release(keep, self._is_finished)
             self._tick()
+        self._check_still_ours()  # between two looks the last leases may have landed for nobody
         for name in work:
             self._pools[name].queue = None
 
@@ -320,9 +321,13 @@ class Fleet:
         self._display.show(self._board)
         if self._outside.now() - self._heartbeat_at >= HEARTBEAT_S:
             self._heartbeat_at = self._outside.now()
-            if self._outside.is_superseded(self._run, self._session):
-                raise StoreError(
-                    "another run took this directory over; nothing more of this one would be read",
-                    where={"run": self._run.url},
-                )
+            self._check_still_ours()
             self._run.write_text("progress.json", self._board.as_text())
+
+    def _check_still_ours(self) -> None:
+        """Refuse to go on where a newer session was opened: nothing landed since counts."""
+        if self._outside.is_superseded(self._run, self._session):
+            raise StoreError(
+                "another run took this directory over; nothing more of this one would be read",
+                where={"run": self._run.url},
+            )

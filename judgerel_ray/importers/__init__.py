@@ -46,7 +46,7 @@ _HOMES = {
     "import_people": "people",
     "import_schroeder2024": "schroeder2024",
     "import_table": "table",
-    "scored_answers": "answers",
+    "scored_answers": "schroeder2024",
 }
 
 

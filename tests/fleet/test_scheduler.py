@@ -87,6 +87,8 @@ class World:
     settled: dict[int, SimpleNamespace | None] = field(default_factory=dict)
     deaths: Counter = field(default_factory=Counter)
     """Engines of a judge that died, by what was asked of them."""
+    taken_over_at: int | None = None
+    """How much has landed when another run takes the directory over."""
 
     @property
     def room(self) -> Capacity:
@@ -107,7 +109,7 @@ class World:
             sleep=self.sleep,
             close_lease=self.close_lease,
             record_errors=self.record_errors,
-            is_superseded=lambda *_: False,
+            is_superseded=self.is_superseded,
         )
 
     def finished(self, calls, wait_s):
@@ -159,6 +161,10 @@ class World:
         assert (run.url, session) == ("nowhere", 1)
         assert attempt >= 1
         return self.settled.setdefault(lease, None)
+
+    def is_superseded(self, run, session) -> bool:
+        assert (run.url, session) == ("nowhere", 1)
+        return self.taken_over_at is not None and self.landed.total() >= self.taken_over_at
 
     def record_errors(self, run, *, session, judge, rows) -> None:
         assert (run.url, session) == ("nowhere", 1)
@@ -550,6 +556,15 @@ def test_an_engine_that_dies_now_and_then_loses_no_request(asking, play):
     check_all_settled(asking, one, work)
     assert one.world.deaths["a"] >= 1
     assert len(one.world.errors) <= 10 * one.world.deaths["a"]
+
+
+@pytest.mark.parametrize("landed", [1, 600])
+def test_a_run_that_was_taken_over_never_ends_as_if_all_had_landed(asking, play, landed):
+    """However late: what the last leases land after another's session counts for nobody."""
+    one = play({"a": (1, 3)}, {})
+    one.world.taken_over_at = landed
+    with pytest.raises(StoreError, match="another run took this directory over"):
+        one.wave({"a": asking.items(60, 10)})
 
 
 def test_hanging_engines_are_replaced_at_the_deadline(asking, play):
