@@ -17,7 +17,8 @@ import pytest
 from judgerel_ray.cli import main
 from judgerel_ray.store import RunDirectory, read_errors, read_ledger, scan_judgments
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow]
+# The cluster must be up before any of these: its processes were born without their variables.
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
 
 KEY = "sk-planted-4711"
 SECRET = "planted-4711"
@@ -114,10 +115,7 @@ def test_a_planted_key_is_nowhere_but_in_its_variable(
 
 
 def test_limits_of_a_provider_are_shared_by_all_actors_of_all_its_judges(
-    ray_local,  # noqa: ARG001  the cluster must be up
-    fault_server,
-    write,
-    tmp_path,
+    fault_server, write, tmp_path
 ):
     limits = "concurrency = 6, requests_per_minute = 100"
     with fault_server(seconds=0.05, shares={"503": 0.03}, retry_after="0.1") as server:
@@ -131,11 +129,7 @@ def test_limits_of_a_provider_are_shared_by_all_actors_of_all_its_judges(
 
 
 def test_what_an_outage_outlasts_is_owed_and_lands_with_the_next_run(
-    ray_local,  # noqa: ARG001  the cluster must be up
-    fault_server,
-    write,
-    tmp_path,
-    capsys,
+    fault_server, write, tmp_path, capsys
 ):
     run = tmp_path / "run"
     # Long enough for a true answer on a busy machine: what is late here must be what hangs. All
@@ -163,10 +157,7 @@ def test_what_an_outage_outlasts_is_owed_and_lands_with_the_next_run(
 
 
 def test_an_actor_that_is_killed_leaves_no_item_suspected_and_no_limit_taken(
-    ray_local,  # noqa: ARG001  the cluster must be up
-    fault_server,
-    write,
-    tmp_path,
+    fault_server, write, tmp_path
 ):
     run, codes = tmp_path / "run", []
     # What the dead one held would be waited for until its timeout: for longer than this test.
@@ -196,11 +187,7 @@ def test_an_actor_that_is_killed_leaves_no_item_suspected_and_no_limit_taken(
 
 
 def test_a_provider_that_takes_no_more_ends_its_judge_and_keeps_what_landed(
-    ray_local,  # noqa: ARG001  the cluster must be up
-    fault_server,
-    write,
-    tmp_path,
-    capsys,
+    fault_server, write, tmp_path, capsys
 ):
     run = tmp_path / "run"
     with fault_server(spent_after=100, seconds=0.02) as server:
@@ -214,11 +201,7 @@ def test_a_provider_that_takes_no_more_ends_its_judge_and_keeps_what_landed(
 
 
 def test_what_a_provider_declines_is_a_row_and_its_costs_are_the_providers(
-    ray_local,  # noqa: ARG001  the cluster must be up
-    fault_server,
-    write,
-    tmp_path,
-    capsys,
+    fault_server, write, tmp_path, capsys
 ):
     run = tmp_path / "run"
     with fault_server(shares={"filter": 0.3, "policy": 0.1, "usage": 0.1}) as server:
@@ -243,12 +226,7 @@ def test_what_a_provider_declines_is_a_row_and_its_costs_are_the_providers(
 
 
 def test_a_variable_that_only_the_driver_has_is_the_callers_mistake(
-    ray_local,  # noqa: ARG001  its actors were born before the variable was set
-    fault_server,
-    write,
-    tmp_path,
-    capsys,
-    monkeypatch,
+    fault_server, write, tmp_path, capsys, monkeypatch
 ):
     monkeypatch.setenv("PLANTED_KEY", KEY)
     with fault_server() as server:
@@ -265,10 +243,7 @@ def test_a_variable_that_only_the_driver_has_is_the_callers_mistake(
 
 
 def test_answers_of_responders_behind_an_api_are_judged_but_for_those_declined(
-    ray_local,  # noqa: ARG001  the cluster must be up
-    fault_server,
-    write,
-    tmp_path,
+    fault_server, write, tmp_path
 ):
     run = tmp_path / "run"
     ask = 'responders = ["j1", "j2", "j3"]\nrespond = { top_k = 0 }\njudges = ["j0"]'
