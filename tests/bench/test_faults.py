@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bench import faults
 from bench.faults import (
     EQUAL,
     REDUCE,
@@ -14,7 +15,7 @@ from bench.faults import (
     try_faults,
 )
 from bench.small_run import make_run, read_again, run_here
-from judgerel_ray.store import RunDirectory, read_ledger, scan_judgments
+from judgerel_ray.store import RunDirectory, packs, read_ledger, scan_judgments
 from judgerel_ray.store.digests import altered
 
 pytestmark = pytest.mark.slow
@@ -48,6 +49,16 @@ def test_readings_that_are_damaged_never_give_way_to_others(tmp_path):
     tally = try_faults(run, n=80, seed=8)
     assert (tally.wrong, tally.unnamed) == ([], [])
     assert tally.reduced["readings", REFUSED] > 0 < tally.reduced["generations", REFUSED]
+
+
+def test_packs_and_the_records_they_hold_may_be_damaged(tmp_path, monkeypatch):
+    monkeypatch.setattr(packs, "MIN_RECORDS", 1)
+    packed = make_run(tmp_path)
+    monkeypatch.setattr(faults, "WEIGHTS", {"packs": 6, "commits": 6})
+    tally = try_faults(packed, n=110, seed=9)
+    assert (tally.wrong, tally.unnamed) == ([], [])
+    assert tally.reduced["packs", EQUAL] > 20 < tally.reduced["commits", EQUAL]
+    assert tally.reduced["packs", REFUSED] == tally.reduced["commits", REFUSED] == 0
 
 
 def test_a_count_that_was_cut_off_goes_on(run, tmp_path):
