@@ -146,9 +146,10 @@ def leave_pack(
             for place, data in run.files.read_many(places).items():
                 file.write(f"{place.removeprefix(f'{FOLDER}/')} {len(data)}\n".encode())
                 file.write(data)
+    packed = body.getvalue()
     header = {"kind": "pack", "number": session, "session": opening["nonce"]}
-    sealed = seal({**header, "sha256": sha256(body.getvalue())})
-    run.write_bytes(f"{FOLDER}/{pack_name(session)}", sealed + body.getvalue())
+    sealed = seal({**header, "sha256": sha256(packed)})
+    run.write_bytes(f"{FOLDER}/{pack_name(session)}", sealed + packed)
 
 
 def is_whole_file(name: str, files: Mapping[str, bytes]) -> bool:
