@@ -4,7 +4,8 @@
                                              [--bucket] [--every 40] [--processes 2]
                                              [--results FILE]
 
-The run is that of `bench/small_run.py`, its texts read again twice. A fault is a flipped bit, a
+The run is that of `bench/small_run.py`, its texts read again twice; with odd seeds its records are
+packed, as those of a large run are. A fault is a flipped bit, a
 cut, or a file that is gone, in a file drawn by its kind and at a place drawn evenly. After each
 fault `judgerel reduce` and `judgerel verify` are run on the directory, and the file is put back.
 Every `--every`-th fault also runs `reduce` as it is by default, with its other tables, and status,
@@ -34,13 +35,14 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import patch
 
 import numpy as np
 
 from bench.small_run import make_run, read_again
 from judgerel_ray import cli
 from judgerel_ray.cli import STOPPED
-from judgerel_ray.store import RunDirectory
+from judgerel_ray.store import RunDirectory, packs
 from judgerel_ray.store.bucket import Bucket
 
 GONE, CUT = 0.02, 0.18
@@ -84,7 +86,7 @@ def kind_of(name: str) -> str:
         return "readings"
     if not rest.startswith("session"):
         return top
-    return "session ends" if rest.endswith(".ended") else "sessions"
+    return {"ended": "session ends", "pack": "packs"}.get(rest.rpartition(".")[2], "sessions")
 
 
 @dataclass(frozen=True)
@@ -348,7 +350,8 @@ def try_seed(
     seed: int, *, n: int, every: int, in_bucket: bool, before: list[Fault], results: Path | None
 ) -> Tally:
     """Make a run and damage it n times, in a process of its own."""
-    with tempfile.TemporaryDirectory() as folder:
+    n_packed = 1 if seed % 2 else packs.MIN_RECORDS
+    with tempfile.TemporaryDirectory() as folder, patch.object(packs, "MIN_RECORDS", n_packed):
         run = make_run(Path(folder))
         read_again(run)
         if in_bucket:

@@ -17,6 +17,7 @@ import polars as pl
 from judgerel_ray.core import TokenCounts, request_key
 from judgerel_ray.store.digests import sha256
 from judgerel_ray.store.generations import as_read, older_files, read_generations
+from judgerel_ray.store.packs import packed_records
 from judgerel_ray.store.records import (
     FOLDER,
     CommitRecord,
@@ -121,8 +122,9 @@ class Ledger:
 class Look:
     """One look at commits/: the newest session, the records that count, and what is broken.
 
-    ``late`` are records of older sessions that the newest one did not accept. ``commits`` are as
-    the newest generation read them; ``older`` has the files of all readings, and their digests.
+    ``names`` are of the files there, and of records that packs hold. ``late`` are records of older
+    sessions that the newest one did not accept. ``commits`` are as the newest generation read them;
+    ``older`` has the files of all readings, and their digests.
     """
 
     session: SessionRecord | None
@@ -160,7 +162,8 @@ def read_ledger(run: RunDirectory, *, since: Ledger | None = None) -> Ledger:
 
     Notes
     -----
-    Effects: none. Cost: one listing and one small read for each commit, many at a time.
+    Effects: none. Cost: one listing, two reads for each pack, and one small read for each record
+    that no pack holds, many at a time.
     """
     look = look_at_commits(run, known=() if since is None else since.commits)
     number = look.session.number if look.session else 0
@@ -168,11 +171,16 @@ def read_ledger(run: RunDirectory, *, since: Ledger | None = None) -> Ledger:
 
 
 def look_at_commits(
-    run: RunDirectory, *, known: Iterable[CommitRecord] = (), as_landed: bool = False
+    run: RunDirectory,
+    *,
+    known: Iterable[CommitRecord] = (),
+    as_landed: bool = False,
+    packed: bool = True,
 ) -> Look:
     """Read the records that count, but for those `known`, and name those that do not.
 
-    With `as_landed` they are as they landed, whatever generations read since.
+    With `as_landed` they are as they landed, whatever generations read since. Unless `packed`, the
+    file of each record is read, and packs are left alone.
     """
     names = run.names(FOLDER)
     session, broken_sessions = newest_session(run, names)
@@ -189,17 +197,20 @@ def look_at_commits(
     # What is gone of a session that ended is seen by what it had then.
     counting.update(_ended_with(run, session.number, names))
     commits = [record for record in known if record.name in counting]
-    fresh = sorted(counting.difference(record.name for record in commits))
-    data = run.files.read_many(f"{FOLDER}/{name}" for name in fresh)
-    records = {name: read_attempt(name, data.get(f"{FOLDER}/{name}")) for name in fresh}
-    broken = [name for name, record in records.items() if record is None]
-    landed = [record for record in records.values() if isinstance(record, CommitRecord)]
+    fresh = counting.difference(record.name for record in commits)
+    held = packed_records(run, names, fresh) if packed else {}
+    single = sorted(fresh.difference(held))
+    data = run.files.read_many(f"{FOLDER}/{name}" for name in single)
+    read = {name: read_attempt(name, data.get(f"{FOLDER}/{name}")) for name in single}
+    broken = [name for name, record in read.items() if record is None]
+    both = (*held.values(), *read.values())
+    landed = [record for record in both if isinstance(record, CommitRecord)]
     generations, broken_generations = read_generations(run, names)
     newest = generations[-1] if generations and not as_landed else None
     commits += [as_read(newest, record) for record in landed]
     return Look(
         session=session,
-        names=names,
+        names=tuple(sorted({*names, *held})),
         commits=tuple(sorted(commits, key=lambda record: record.order)),
         broken=broken_sessions + tuple(broken) + broken_generations,
         late=tuple(late_names),

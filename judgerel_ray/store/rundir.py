@@ -4,7 +4,7 @@
 
     RUN/  sweep.toml  manifest.json  plan.json  items.parquet  progress.json  report.html
           data/judge=<slug>/part-*.parquet    texts/judge=<slug>/part-*.parquet
-          errors/judge=<slug>/*.parquet       distributions/        commits/*.json
+          errors/judge=<slug>/*.parquet       distributions/        commits/*.json, *.pack
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ import socket
 import subprocess
 import zlib
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,13 +23,13 @@ from pathlib import Path
 from judgerel_ray.core import StoreError
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits, newest_session
 from judgerel_ray.store.losses import Losses, newest_part, part_commits
+from judgerel_ray.store.packs import is_whole_file, leave_pack, parse_pack
 from judgerel_ray.store.records import (
     FOLDER,
     PROGRESS,
     CommitRecord,
     SessionRecord,
     end_name,
-    is_whole_record,
     parse_attempt,
     parse_end,
     parse_session,
@@ -131,7 +132,8 @@ def end_session(run: RunDirectory, session: int) -> None:
 
     The records that it has by now are named there: one that goes later is missed. So are those that
     it went on without, because they are torn or altered, and the files of failures and progress:
-    ``verify`` knows them from then on.
+    ``verify`` knows them from then on. After that, and only to save reads, the records are packed;
+    not where another session has begun, which packs them at its own end.
 
     Examples
     --------
@@ -150,16 +152,20 @@ def end_session(run: RunDirectory, session: int) -> None:
     counting = {*records, *(newest.accepted if newest else ())}
     found = run.files.read_many(f"{FOLDER}/{name}" for name in names if name not in counting)
     by_name = {place.removeprefix(f"{FOLDER}/"): data for place, data in found.items()}
-    broken = {name for name, data in by_name.items() if not is_whole_record(name, data)}
+    broken = {name for name in by_name if not is_whole_file(name, by_name)}
     ended = {number for name in names if (number := parse_end(name)) is not None}
     broken |= {session_name(number) for number in ended}.difference(names)
-    beside = [name for name in (PROGRESS, *run.files.sizes("errors")) if run.exists(name)]
+    packs = [f"{FOLDER}/{name}" for name in names if parse_pack(name)]
+    beside = [name for name in (PROGRESS, *run.files.sizes("errors"), *packs) if run.exists(name)]
     content = {"kind": "end", "number": session, "records": records, "broken": sorted(broken)}
     content |= {"beside": beside}
     run.write_bytes(
         f"{FOLDER}/{end_name(session)}",
         seal({**content, "ended_at": datetime.now(UTC).isoformat()}),
     )
+    if newest is not None and newest.number == session:
+        with suppress(StoreError):
+            leave_pack(run, session, names, counting)
 
 
 def is_superseded(run: RunDirectory, session: int) -> bool:

@@ -22,13 +22,13 @@ from judgerel_ray.store.generations import READINGS, generation_name, parse_gene
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.manifest import SWEEP_KEY, read_manifest
+from judgerel_ray.store.packs import is_whole_file, parse_pack
 from judgerel_ray.store.parts import expected_keys
 from judgerel_ray.store.records import (
     FOLDER,
     PROGRESS,
     CommitRecord,
     is_whole_json,
-    is_whole_record,
     parse_attempt,
     parse_end,
     read_at_end,
@@ -212,6 +212,7 @@ def _records(run: RunDirectory, look: Look, ledger: Ledger) -> Iterator[Finding]
         yield an_error(
             "broken_record", f"{FOLDER}/{name}", f"the record is {here}; it counts as none"
         )
+    yield from _packed(run, look)
     late = run.files.read_many(f"{FOLDER}/{name}" for name in look.late)
     for name in look.late:
         if isinstance(read_attempt(name, late.get(f"{FOLDER}/{name}")), CommitRecord):
@@ -244,6 +245,26 @@ def _records(run: RunDirectory, look: Look, ledger: Ledger) -> Iterator[Finding]
             f"{FOLDER}/{name}",
             f"{len(twice)} requests that an earlier commit holds; readers drop them",
         )
+
+
+def _packed(run: RunDirectory, look: Look) -> Iterator[Finding]:
+    """Check the file of each record where packs were read in its place."""
+    if not any(parse_pack(name) for name in look.names):
+        return
+    single = look_at_commits(run, packed=False)
+    for name in sorted(set(single.broken).difference(look.broken)):
+        here = "torn or altered; remove it" if name in single.names else "gone"
+        yield an_error(
+            "broken_record",
+            f"{FOLDER}/{name}",
+            f"the record is {here}; a pack holds it, so that its rows count and none is asked "
+            "again, and the next run puts it back",
+        )
+    commits = {one.name: one for one in single.commits}
+    for one in look.commits:
+        if commits.get(one.name, one) != one:
+            other = "not the record that a pack holds, which is the one that counts"
+            yield an_error("broken_record", f"{FOLDER}/{one.name}", other)
 
 
 def _files(
@@ -371,7 +392,10 @@ def _notes_of_progress(run: RunDirectory, look: Look) -> Iterator[Finding]:
 
 def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
     """Check the records that count no longer, and the marks of sessions that ended."""
+    newest = look.session.number if look.session else 0
     counting = {*look.broken, *(one.name for one in look.commits)}
+    # Closed attempts of the newest session count as well.
+    counting.update(n for n in look.names if (at := parse_attempt(n)) and at.session == newest)
     names = [name for name in look.names if name not in counting]
     found = run.files.read_many(f"{FOLDER}/{name}" for name in names)
     records = {place.removeprefix(f"{FOLDER}/"): data for place, data in found.items()}
@@ -388,16 +412,15 @@ def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
         if name not in look.names:
             gone = "gone; a later reading counts, and no number uses it"
             yield a_note("missing_file", f"{FOLDER}/{name}", gone)
-    newest = look.session.number if look.session else 0
     for ended in filter(None, map(parse_end, look.names)):
         name = session_name(ended)
         if ended < newest and name not in look.names:
             finding = a_note if name in known else an_error
             gone = "gone; it no longer counts, and no number uses it"
             yield finding("missing_file", f"{FOLDER}/{name}", gone)
-    for name, data in records.items():
+    for name in records:
         place = f"{FOLDER}/{name}"
-        if is_whole_record(name, data):
+        if is_whole_file(name, records):
             continue
         if name in known:
             went_on = f"torn or altered; session {known[name]} went on without it"
@@ -405,11 +428,12 @@ def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
         elif parse_end(name) == newest:
             yield an_error("broken_record", place, "torn or altered: what landed is not counted")
         else:
+            why = "its records are read one by one" if parse_pack(name) else "it no longer counts"
             yield an_error(
                 "broken_record",
                 place,
-                "torn or altered; it no longer counts, and no number uses it; the next run records "
-                "that it goes on without it",
+                f"torn or altered; {why}, and no number uses it; the next run records that it goes "
+                "on without it",
             )
 
 

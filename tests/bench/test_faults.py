@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bench import faults
 from bench.faults import (
     EQUAL,
     REDUCE,
@@ -14,7 +15,7 @@ from bench.faults import (
     try_faults,
 )
 from bench.small_run import make_run, read_again, run_here
-from judgerel_ray.store import RunDirectory, read_ledger, scan_judgments
+from judgerel_ray.store import RunDirectory, packs, read_ledger, scan_judgments
 from judgerel_ray.store.digests import altered
 
 pytestmark = pytest.mark.slow
@@ -48,6 +49,16 @@ def test_readings_that_are_damaged_never_give_way_to_others(tmp_path):
     tally = try_faults(run, n=80, seed=8)
     assert (tally.wrong, tally.unnamed) == ([], [])
     assert tally.reduced["readings", REFUSED] > 0 < tally.reduced["generations", REFUSED]
+
+
+def test_packs_and_the_records_they_hold_may_be_damaged(tmp_path, monkeypatch):
+    monkeypatch.setattr(packs, "MIN_RECORDS", 1)
+    packed = make_run(tmp_path)
+    monkeypatch.setattr(faults, "WEIGHTS", {"packs": 6, "commits": 6})
+    tally = try_faults(packed, n=110, seed=9)
+    assert (tally.wrong, tally.unnamed) == ([], [])
+    assert tally.reduced["packs", EQUAL] > 20 < tally.reduced["commits", EQUAL]
+    assert tally.reduced["packs", REFUSED] == tally.reduced["commits", REFUSED] == 0
 
 
 def test_a_count_that_was_cut_off_goes_on(run, tmp_path):
@@ -88,6 +99,7 @@ def test_every_byte_of_a_part_is_vouched_for(run):
 @pytest.mark.parametrize("how", ["flipped", "cut", "gone", "record"])
 def test_the_command_named_asks_the_lost_rows_again_and_no_others(tmp_path, how, monkeypatch):
     monkeypatch.setattr("bench.small_run.PIECE", 1)  # a lease an item: some hold judgments alone
+    monkeypatch.setattr(packs, "MIN_RECORDS", 10**9)  # a record that a pack holds is not lost
     run = make_run(tmp_path)
     before = called(["reduce", run.url, *REDUCE])
     rows = scan_judgments(run, columns=SAME).collect().sort("key")

@@ -14,12 +14,15 @@ from judgerel_ray.store import (
     RunDirectory,
     begin_session,
     close_lease,
+    end_session,
+    packs,
     read_ledger,
     scan_completions,
     scan_judgments,
     sessions,
     verify_run,
 )
+from judgerel_ray.store.ledger import look_at_commits
 
 CONDITIONS = ("aa", "bb")
 N = 4
@@ -115,6 +118,14 @@ class Fleet(RuleBasedStateMachine):
             self.open[lease] += 1
             self.given[self.session, lease, self.open[lease]] = self.given[place]
 
+    @precondition(lambda self: self.session)
+    @rule(data=st.data())
+    def a_driver_ends(self, data):
+        """The newest, or one that was taken for dead; both pack what they read."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(packs, "MIN_RECORDS", 1)
+            end_session(self.run, data.draw(st.integers(1, self.session)))
+
     @invariant()
     def every_request_reads_once_from_the_first_to_land(self):
         expected = {request_key(*one): mark for one, mark in self.readable().items()}
@@ -127,6 +138,7 @@ class Fleet(RuleBasedStateMachine):
         ledger = read_ledger(self.run)
         assert ledger.n_rows == len(expected)
         assert ledger.duplicates == {}
+        assert look_at_commits(self.run) == look_at_commits(self.run, packed=False)
 
     def teardown(self):
         if hasattr(self, "run"):

@@ -1,0 +1,199 @@
+"""Packs: attempt records of a session that ended in one file, so that later looks read few files.
+
+``commits/session-0001.pack`` is a sealed header, and after it the bytes of records, compressed. The
+header names the session by the nonce of its record, so that a pack of another run is none of this
+one, and holds the SHA-256 of what follows. A record never changes once it is created, and the file
+of each stays: a pack that is gone, torn or altered costs the reads that it would have saved.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+
+from judgerel_ray.core import StoreError
+from judgerel_ray.store.digests import sha256
+from judgerel_ray.store.records import (
+    FOLDER,
+    CommitRecord,
+    Tombstone,
+    is_whole_record,
+    parse_attempt,
+    read_attempt,
+    seal,
+    session_name,
+    unseal,
+)
+from judgerel_ray.store.rundir import RunDirectory
+
+MIN_RECORDS = 64
+"""Records that make a pack worth its write: fewer are two rounds of parallel reads of a bucket."""
+_BATCH = 256  # records held at a time while a pack is written
+_LEVEL = 1  # of gzip: digests, most of a record, hardly get smaller at higher ones
+_HEADER_END = b"\n}\n"
+_NAME = re.compile(r"session-(\d{4,})\.pack")
+
+
+def pack_name(number: int) -> str:
+    """File name of the pack that a session left.
+
+    Examples
+    --------
+    >>> pack_name(1)
+    'session-0001.pack'
+    """
+    return f"session-{number:04d}.pack"
+
+
+def parse_pack(name: str) -> int | None:
+    """Read the file name of a pack; None if it is none.
+
+    Examples
+    --------
+    >>> parse_pack("session-0001.pack"), parse_pack("session-0001.json")
+    (1, None)
+    """
+    match = _NAME.fullmatch(name)
+    return int(match.group(1)) if match else None
+
+
+def packed_records(
+    run: RunDirectory, names: Iterable[str], wanted: Collection[str]
+) -> dict[str, CommitRecord | Tombstone]:
+    """Read what packs hold of some records, by name; those that are not whole are left out.
+
+    Parameters
+    ----------
+    run : RunDirectory
+        The run.
+    names : iterable of str
+        Of the files in commits/.
+    wanted : collection of str
+        Names of attempt records.
+
+    Returns
+    -------
+    dict
+        Records by name; each is under its own name, and its seal holds.
+
+    Examples
+    --------
+    >>> packed_records(RunDirectory.create("memory://doctest-packed"), (), ())
+    {}
+    """
+    found: dict[str, CommitRecord | Tombstone] = {}
+    left = set(wanted)
+    for number in sorted(number for name in names if (number := parse_pack(name))):
+        # A pack has no record of a session later than its own.
+        if not any(one.session <= number for name in left if (one := parse_attempt(name))):
+            continue
+        for name, data in _entries(run, number):
+            if name in left and (record := read_attempt(name, data)) is not None:
+                found[name] = record
+                left.discard(name)
+    return found
+
+
+def leave_pack(
+    run: RunDirectory, session: int, names: Collection[str], counting: Collection[str]
+) -> None:
+    """Pack the records that count and that no earlier pack holds, if they are many.
+
+    Records that are gone and that an earlier pack holds are created again.
+
+    Parameters
+    ----------
+    run : RunDirectory
+        The run.
+    session : int
+        Its newest session, which ended.
+    names : collection of str
+        Of the files in commits/.
+    counting : collection of str
+        Names of the attempt records that count.
+
+    Examples
+    --------
+    >>> run = RunDirectory.create("memory://doctest-leave-pack")
+    >>> leave_pack(run, 1, (), ())
+    >>> run.names("commits")
+    ()
+
+    Notes
+    -----
+    Effects: at most one file in commits/, whole or not at all, and records that were gone. Retry:
+    safe. Cost: every record that is not packed yet is read once.
+    """
+    if len(counting) < MIN_RECORDS:
+        return
+    there, left = set(names), set(counting)
+    for number in sorted(number for name in names if (number := parse_pack(name))):
+        for name, data in _entries(run, number) if number != session else ():
+            if name in left:
+                left.discard(name)
+                if name not in there:
+                    run.create_exclusive(f"{FOLDER}/{name}", data)
+    opening = unseal(_read(run, session_name(session)))
+    if len(left) < MIN_RECORDS or opening is None:
+        return
+    body, ordered = io.BytesIO(), sorted(left)
+    with gzip.GzipFile(fileobj=body, mode="wb", compresslevel=_LEVEL, mtime=0) as file:
+        for start in range(0, len(ordered), _BATCH):
+            places = [f"{FOLDER}/{name}" for name in ordered[start : start + _BATCH]]
+            for place, data in run.files.read_many(places).items():
+                file.write(f"{place.removeprefix(f'{FOLDER}/')} {len(data)}\n".encode())
+                file.write(data)
+    packed = body.getvalue()
+    header = {"kind": "pack", "number": session, "session": opening["nonce"]}
+    sealed = seal({**header, "sha256": sha256(packed)})
+    run.write_bytes(f"{FOLDER}/{pack_name(session)}", sealed + packed)
+
+
+def is_whole_file(name: str, files: Mapping[str, bytes]) -> bool:
+    """Whether a file in commits/ holds what was written, given the files beside it by name.
+
+    Examples
+    --------
+    >>> is_whole_file("session-0001.pack", {"session-0001.pack": seal({}), "token": b""})
+    False
+    >>> is_whole_file("session-0001.json", {"session-0001.json": seal({})})
+    True
+    """
+    number = parse_pack(name)
+    if number is None:
+        return is_whole_record(name, files[name])
+    return _body(number, files[name], files.get(session_name(number))) is not None
+
+
+def _entries(run: RunDirectory, number: int) -> Iterator[tuple[str, bytes]]:
+    """Names and bytes of the records in a pack; none of one that is gone, torn or altered."""
+    data = opening = None
+    # What else lies in the store may be readable; if it is not, that is told of the records.
+    with suppress(StoreError):
+        data, opening = _read(run, pack_name(number)), _read(run, session_name(number))
+    body = _body(number, data, opening)
+    if body is None:
+        return
+    with gzip.GzipFile(fileobj=io.BytesIO(body)) as file:
+        while line := file.readline():
+            name, _, size = line.decode().partition(" ")
+            yield name, file.read(int(size))
+
+
+def _read(run: RunDirectory, name: str) -> bytes | None:
+    """Bytes of a file in commits/; None where it is missing."""
+    place = f"{FOLDER}/{name}"
+    return run.files.read_many([place]).get(place)
+
+
+def _body(number: int, data: bytes | None, opening: bytes | None) -> bytes | None:
+    """What follows the header of a pack; None where it is not whole, or of another session."""
+    head, end, body = (data or b"").partition(_HEADER_END)
+    header, session = unseal(head + end), unseal(opening)
+    if header is None or session is None:
+        return None
+    stated = tuple(header.get(key) for key in ("kind", "number", "session", "sha256"))
+    return body if stated == ("pack", number, session["nonce"], sha256(body)) else None
