@@ -336,6 +336,8 @@ class Owing:
             if left is not None:
                 only = left if only is None else only & left
             for item_id, every in self._built(place, frame, voice, only):
+                if len(self.asked) == 1:  # keys name their item: only another ask has them again
+                    queued.clear()
                 parts = [
                     (part, reason)
                     for ask, reason in every
