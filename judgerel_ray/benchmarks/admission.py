@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
@@ -39,22 +39,42 @@ def admit(found: Iterable[tuple[Item, Record]], *, path: str) -> tuple[Item, ...
     ...
     judgerel_ray.core.errors.SweepError: the question of item 'a' is empty [file=q.csv, line=2]
     """
-    first: dict[str, Record] = {}
-    items = []
-    for item, record in found:
-        earlier = first.setdefault(item.item_id, record)
-        if earlier is not record:
+    records: list[Record] = []
+
+    def items() -> Iterator[Item]:
+        for item, record in found:
+            records.append(record)
+            yield item
+
+    return admit_all(items(), records, path=path)
+
+
+def admit_all(items: Iterable[Item], records: Sequence[Record], *, path: str) -> tuple[Item, ...]:
+    """As :func:`admit`, of items whose records are apart; no record is read unless one is refused.
+
+    Examples
+    --------
+    >>> item = Item(item_id="a", benchmark="b", category="c", question="?")
+    >>> admit_all([item], [Record(fields={}, place={"file": "q.csv", "line": 2})], path="q.csv")
+    (Item(item_id='a', benchmark='b', category='c', question='?', ...),)
+    """
+    seen: set[str] = set()
+    admitted: list[Item] = []
+    for n, item in enumerate(items):
+        if item.item_id in seen:
+            first = next(k for k, one in enumerate(admitted) if one.item_id == item.item_id)
             raise SweepError(
                 f"item_id {item.item_id!r} stands twice",
-                where={**record.place, "first": _spot(earlier)},
+                where={**records[n].place, "first": _spot(records[first])},
                 hint="give every item its own item_id",
             )
         if not item.question.strip():
-            raise record.wrong(f"the question of item {item.item_id!r} is empty")
-        items.append(item)
-    if not items:
+            raise records[n].wrong(f"the question of item {item.item_id!r} is empty")
+        seen.add(item.item_id)
+        admitted.append(item)
+    if not admitted:
         raise SweepError("no items found", where={"file": path})
-    return tuple(items)
+    return tuple(admitted)
 
 
 def distinct_options(options: Iterable[Option], record: Record) -> tuple[Option, ...]:
@@ -104,8 +124,8 @@ class GoldReading(NamedTuple):
     """How the gold of a file was read.
 
     ``alike`` are other readings by which every item has the same option, ``out`` those by which
-    some item has none; ``n_items`` have options and gold. ``otherwise`` has their gold the other
-    way, by benchmark and item_id: as it is written; of references the ids, where they name options.
+    some item has none; ``n_items`` have options and gold. ``otherwise`` has gold the other way, by
+    item_id, where that differs: as it is written; of references the ids, where they name options.
     """
 
     reading: GoldIs
@@ -113,22 +133,25 @@ class GoldReading(NamedTuple):
     n_items: int
     alike: tuple[GoldIs, ...] = ()
     out: tuple[GoldIs, ...] = ()
-    otherwise: Mapping[tuple[str, str], str] = MappingProxyType({})
+    otherwise: Mapping[str, str] = MappingProxyType({})
 
 
 def resolve_gold(
-    found: Sequence[tuple[Item, Record]],
+    items: Sequence[Item],
+    records: Sequence[Record],
     *,
     gold_is: GoldIs | None = None,
     ties: Mapping[str, str] = NO_TIES,
-) -> tuple[list[tuple[Item, Record]], GoldReading | None]:
+) -> tuple[tuple[Item, ...], GoldReading | None]:
     """Replace the gold of items by the id of the option that it names.
 
     Parameters
     ----------
-    found : sequence of (Item, Record)
+    items : sequence of Item
         All items of a file with gold as it stands there. Items without options, or without gold,
         are left as they are.
+    records : sequence of Record
+        Where each of them stands; read only where one is refused.
     gold_is : str, optional
         One of `READINGS`, or `REFERENCE`, where somebody says how gold is to be read.
     ties : mapping of str to str
@@ -149,68 +172,81 @@ def resolve_gold(
     --------
     >>> two = tuple(Option(option_id=n, text=text) for n, text in (("1", "oak"), ("2", "apple")))
     >>> item = Item(item_id="q", benchmark="b", category="c", question="?", options=two, gold="B")
-    >>> items, how = resolve_gold([(item, Record(fields={}, place={"file": "q.csv"}))])
-    >>> items[0][0].gold, how.reading
+    >>> items, how = resolve_gold([item], [Record(fields={}, place={"file": "q.csv"})])
+    >>> items[0].gold, how.reading
     ('2', 'letter')
     """
-    asked = [place for place, (item, _) in enumerate(found) if item.options and item.gold]
-    if not asked:
-        return list(found), None
+    resolved = list(items)
+    asked = [n for n, item in enumerate(resolved) if item.options and item.gold]
     if gold_is != REFERENCE and ties:
-        found = [_with_tie(item, record, gold_is, ties) for item, record in found]
-        asked = [at for at in asked if found[at][0].gold not in ties.values()]
-        if not asked:
-            return list(found), None
-    some = [found[place] for place in asked]
+        for n in asked:
+            resolved[n] = _with_tie(resolved[n], records, n, gold_is, ties)
+        asked = [n for n in asked if resolved[n].gold not in ties.values()]
+    if not asked:
+        return tuple(resolved), None
+    some = _Some([resolved[n] for n in asked], asked, records)
     if gold_is == REFERENCE:
         read = GoldReading(REFERENCE, declared=True, n_items=len(asked))
         try:
             ids, _ = _option_ids(some, READINGS)
         except SweepError:
-            return list(found), read
-        return list(found), read._replace(otherwise=_by_item(some, ids))
+            return tuple(resolved), read
+        pairs = zip(some.items, ids, strict=True)
+        differing = {item.item_id: one for item, one in pairs if item.gold != one}
+        return tuple(resolved), read._replace(otherwise=differing)
     tried = READINGS if gold_is is None else (gold_is,)
     ids, left = _option_ids(some, tried)
-    resolved = list(found)
-    for at, option_id in zip(asked, ids, strict=True):
-        item, record = found[at]
+    written: dict[str, str] = {}
+    for n, option_id in zip(asked, ids, strict=True):
+        item = resolved[n]
         if item.gold != option_id:
-            resolved[at] = replace(item, gold=option_id), record
-    return resolved, GoldReading(
+            written[item.item_id] = item.gold or ""
+            resolved[n] = replace(item, gold=option_id)
+    return tuple(resolved), GoldReading(
         left[0],
         declared=gold_is is not None,
-        n_items=len(some),
+        n_items=len(asked),
         alike=tuple(left[1:]),
         out=tuple(one for one in tried if one not in left),
-        otherwise=_by_item(some, [item.gold or "" for item, _ in some]),
+        otherwise=written,
     )
 
 
+class _Some(NamedTuple):
+    """Some items of a file, and where all of its items stand."""
+
+    items: Sequence[Item]
+    places: Sequence[int]
+    records: Sequence[Record]
+
+    def record(self, n: int) -> Record:
+        """Where one of them stands."""
+        return self.records[self.places[n]]
+
+
 def _with_tie(
-    item: Item, record: Record, gold_is: GoldIs | None, ties: Mapping[str, str]
-) -> tuple[Item, Record]:
+    item: Item, records: Sequence[Record], n: int, gold_is: GoldIs | None, ties: Mapping[str, str]
+) -> Item:
     """An item whose gold is the verdict of a tie, where it is a word for one."""
-    tie = ties.get((item.gold or "").strip().casefold()) if item.options else None
+    tie = ties.get((item.gold or "").strip().casefold())
     if tie is None:
-        return item, record
+        return item
     for reading in READINGS if gold_is is None else (gold_is,):
         if (place := _place(reading, item)) is not None:
-            raise record.wrong(
+            raise records[n].wrong(
                 f"gold {_brief(item.gold or '')} of item {_brief(item.item_id)} may mean a tie, or "
                 f"by {reading} option {place + 1}, which is {_shown(item.options[place])}",
                 hint="call the tie by another word in template.toml",
             )
-    return replace(item, gold=tie), record
+    return replace(item, gold=tie)
 
 
-def _option_ids(
-    some: Sequence[tuple[Item, Record]], tried: Sequence[GoldIs]
-) -> tuple[list[str], list[GoldIs]]:
+def _option_ids(some: _Some, tried: Sequence[GoldIs]) -> tuple[list[str], list[GoldIs]]:
     """Ids of the options that gold names, and the readings by which it names one in every item."""
     places: dict[GoldIs, list[int]] = {}
     for reading in tried:  # each up to the first item in which it names nothing
         named: list[int] = []
-        for item, _ in some:
+        for item in some.items:
             if (place := _place(reading, item)) is None:
                 break
             named.append(place)
@@ -218,21 +254,14 @@ def _option_ids(
             places[reading] = named
     left = list(places)
     if not left:
-        raise _names_none(some, {one: [_place(one, item) for item, _ in some] for one in tried})
+        raise _names_none(some, {one: [_place(one, item) for item in some.items] for one in tried})
     if len(left) > 1:
-        for n, (item, record) in enumerate(some):
+        for n, item in enumerate(some.items):
             if len({places[one][n] for one in left}) > 1:
-                raise _names_several(item, record, {one: places[one][n] for one in left})
-    pairs = zip(some, places[left[0]], strict=True)
-    return [item.options[right].option_id for (item, _), right in pairs], left
-
-
-def _by_item(
-    some: Sequence[tuple[Item, Record]], gold: Sequence[str]
-) -> dict[tuple[str, str], str]:
-    """Gold by benchmark and item_id."""
-    names = ((item.benchmark, item.item_id) for item, _ in some)
-    return dict(zip(names, gold, strict=True))
+                named_by = {one: places[one][n] for one in left}
+                raise _names_several(item, some.record(n), named_by)
+    pairs = zip(some.items, places[left[0]], strict=True)
+    return [item.options[right].option_id for item, right in pairs], left
 
 
 def _place(reading: GoldIs, item: Item) -> int | None:
@@ -284,17 +313,15 @@ def _names_several(item: Item, record: Record, places: Mapping[GoldIs, int]) -> 
     )
 
 
-def _names_none(
-    some: Sequence[tuple[Item, Record]], named: Mapping[GoldIs, Sequence[int | None]]
-) -> SweepError:
+def _names_none(some: _Some, named: Mapping[GoldIs, Sequence[int | None]]) -> SweepError:
     """The error of gold that names no option, or not in one way for all items of a file."""
-    for n, (item, record) in enumerate(some):
+    for n, item in enumerate(some.items):
         if all(places[n] is None for places in named.values()):
             names = [_shown(option) for option in item.options[:_OPTIONS_SHOWN]]
             if len(item.options) > _OPTIONS_SHOWN:
                 names.append(f"and {len(item.options) - _OPTIONS_SHOWN} more")
             several = _several(item, named)
-            return record.wrong(
+            return some.record(n).wrong(
                 f"gold {_brief(item.gold or '')} of item {_brief(item.item_id)} names "
                 f"{several or f'no option by {_either(named)}'}; its options are "
                 f"{', '.join(names)}",
@@ -304,14 +331,14 @@ def _names_none(
             )
     differences = []
     for reading, places in named.items():
-        item = some[places.index(None)][0]
+        item = some.items[places.index(None)]
         if any(place is not None for place in places):
             differences.append(
                 f"by {reading} {_brief(item.gold or '')} of item {_brief(item.item_id)} is none"
             )
     return SweepError(
         f"gold does not name options in one way throughout: {'; '.join(differences)}",
-        where={"file": some[0][1].place.get("file")},
+        where={"file": some.record(0).place.get("file")},
         hint=f'write gold in one way in the whole file; gold_is = "{_nearest(named)}"{_WHERE} '
         "names the first that is otherwise",
     )

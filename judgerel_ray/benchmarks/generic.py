@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from judgerel_ray.benchmarks.admission import (
     NO_TIES,
     GoldReading,
-    admit,
+    admit_all,
     distinct_options,
     resolve_gold,
 )
-from judgerel_ray.benchmarks.record import Record, kind_of, shown_names
-from judgerel_ray.benchmarks.source import known_format, read_records
-from judgerel_ray.core import GoldIs, HumanRating, Item, Option
+from judgerel_ray.benchmarks.record import Places, Record, kind_of, shown_names
+from judgerel_ray.benchmarks.source import iterate_records, known_format
+from judgerel_ray.core import GoldIs, HumanRating, Item, Option, SweepError
 from judgerel_ray.tables import Items
 
 _OPTION_PREFIXES = ("option_", "response_")
+_shared = lru_cache(maxsize=4096)(str)  # one text for a name that stands in many items
 
 
 class Loaded(NamedTuple):
@@ -84,18 +87,28 @@ def read_generic(
     ties: Mapping[str, str] = NO_TIES,
 ) -> Loaded:
     """As :func:`load_generic`, with how gold was read."""
-    records = read_records(path)
-    found = [(_item(record, benchmark), record) for record in records]
-    items = admit(found, path=path)
-    if gold_is is None and _is_items_table(records, path):
+    records = iterate_records(path)  # a record takes several times what its item does
+    read: list[Item] = []
+    places = Places()
+    is_items_table = False
+    for record in records:
+        if not read:
+            is_items_table = _is_items_table(record, path)
+        try:
+            read.append(_item(record, benchmark))
+        except SweepError:
+            deque(records, maxlen=0)  # a file that cannot be read is told first
+            raise
+        places.append(record)
+    items = admit_all(read, places, path=path)
+    if gold_is is None and is_items_table:
         return Loaded(items)
-    resolved, reading = resolve_gold(found, gold_is=gold_is, ties=ties)
-    return Loaded(tuple(item for item, _ in resolved), reading)
+    return Loaded(*resolve_gold(items, places, gold_is=gold_is, ties=ties))
 
 
-def _is_items_table(records: Sequence[Record], path: str) -> bool:
+def _is_items_table(record: Record, path: str) -> bool:
     """Whether a table is laid out as `judgerel items` writes it: gold is an id, or a reference."""
-    return known_format(path) == "parquet" and set(records[0].fields) == set(Items.column_names())
+    return known_format(path) == "parquet" and set(record.fields) == set(Items.column_names())
 
 
 def holds_items(path: str, *, but_for: Collection[str] = ()) -> bool:
@@ -106,7 +119,7 @@ def holds_items(path: str, *, but_for: Collection[str] = ()) -> bool:
     """
     if known_format(path) in (None, "json"):
         return False
-    first = read_records(path)[0]
+    first = next(iterate_records(path))
     judged = {"text", "criterion"} <= first.fields.keys()
     if judged or first.fields.keys() & set(but_for):
         return False
@@ -123,13 +136,13 @@ def _item(record: Record, benchmark: str) -> Item:
     options = distinct_options(_options(record), record)
     return Item(
         item_id=record.identifier("item_id"),
-        benchmark=record.optional_text("benchmark") or benchmark,
-        category=record.identifier("category") if "category" in record else "all",
+        benchmark=_shared(record.optional_text("benchmark") or benchmark),
+        category=_shared(record.identifier("category")) if "category" in record else "all",
         question=record.text("question"),
         context=record.optional_text("context"),
         turns=record.texts("turns") if "turns" in record else (),
         options=options,
-        gold=_gold(record),
+        gold=_gold(record, options),
         ratings=_ratings(record, [option.option_id for option in options]),
     )
 
@@ -145,7 +158,7 @@ def _options(record: Record) -> list[Option]:
     ]
     if "options" not in record:
         return [
-            Option(option_id=option_id, text=record.written(name))
+            Option(option_id=_shared(option_id), text=record.written(name))
             for name, option_id in columns
             if name in record
         ]
@@ -153,19 +166,20 @@ def _options(record: Record) -> list[Option]:
         raise record.wrong(f"options are given twice: in options and in {columns[0][0]}")
     if not any(isinstance(value, dict) for value in record.listing("options")):
         texts = record.all_written("options")
-        return [Option(option_id=str(i), text=text) for i, text in enumerate(texts, start=1)]
+        return [Option(option_id=_shared(i), text=text) for i, text in enumerate(texts, start=1)]
     return [
-        Option(option_id=option.identifier("option_id"), text=option.written("text"))
+        Option(option_id=_shared(option.identifier("option_id")), text=option.written("text"))
         for option in record.children("options")
     ]
 
 
-def _gold(record: Record) -> str | None:
+def _gold(record: Record, options: Collection[Option]) -> str | None:
     """Gold as it is written; None where nothing stands there, or what a table has for nothing."""
     value = record.fields.get("gold")
     if value is None or value != value or (isinstance(value, str) and not value.strip()):
         return None
-    return record.written("gold")
+    gold = record.written("gold")
+    return next((one.option_id for one in options if one.option_id == gold), gold)
 
 
 def _ratings(record: Record, responders: Collection[str]) -> tuple[HumanRating, ...]:
@@ -176,19 +190,24 @@ def _ratings(record: Record, responders: Collection[str]) -> tuple[HumanRating, 
     for rating in record.children("ratings"):
         if "score" not in rating and "label" not in rating:
             raise rating.wrong("a rating needs a score or a label")
-        rated = rating.identifier("responder") if "responder" in rating else None
+        rated = _shared(rating.identifier("responder")) if "responder" in rating else None
         if rated is not None and responders and rated not in responders:
             raise rating.wrong(f"responder must be of {shown_names(responders)}, got {rated!r}")
         ratings.append(
             HumanRating(
-                rater=rating.identifier("rater"),
-                criterion=rating.optional_text("criterion"),
+                rater=_shared(rating.identifier("rater")),
+                criterion=_shared_or_none(rating.optional_text("criterion")),
                 score=_score(rating),
-                label=rating.optional_text("label"),
+                label=_shared_or_none(rating.optional_text("label")),
                 responder=rated,
             )
         )
     return tuple(ratings)
+
+
+def _shared_or_none(name: str | None) -> str | None:
+    """A name as one text, where there is one."""
+    return None if name is None else _shared(name)
 
 
 def _score(rating: Record) -> float | None:

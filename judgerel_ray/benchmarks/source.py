@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import warnings
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -14,7 +15,7 @@ from judgerel_ray.benchmarks.record import Record, kind_of, shown_names
 from judgerel_ray.core import ReadingWarning, SweepError, files
 from judgerel_ray.core.delimited import SEPARATORS, heading_of, one_kind_of_lines, rows_below
 from judgerel_ray.core.files import PACKED, neighbour, unpacked, unreadable
-from judgerel_ray.core.text import parse_json, table_text
+from judgerel_ray.core.text import marked_encoding, parse_json, table_text
 
 Format = Literal["parquet", "json", "jsonl", "csv"]
 
@@ -182,6 +183,33 @@ def read_records(path: str) -> tuple[Record, ...]:
     SweepError
         If the file cannot be read as what its suffix says, or holds no row.
     """
+    return tuple(iterate_records(path))
+
+
+def iterate_records(path: str) -> Iterator[Record]:
+    """Rows as :func:`read_records` gives them, one after another.
+
+    JSON Lines in a plain file of this machine are read line by line, so that the file is never
+    held as a whole.
+
+    Yields
+    ------
+    Record
+
+    Raises
+    ------
+    SweepError
+        As `read_records`, when the place of the error is reached.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "own.jsonl")
+    ...     _ = file.write_text('{"question": "Why?"}')
+    ...     [record.text("question") for record in iterate_records(str(file))]
+    ['Why?']
+    """
     match format_of(path):
         case "parquet":
             records = _parquet(path)
@@ -190,10 +218,12 @@ def read_records(path: str) -> tuple[Record, ...]:
         case "csv":
             records = _csv(path)
         case "json":
-            records = as_records(read_json(path), path)
-    if not records:
+            records = iter(as_records(read_json(path), path))
+    record = None
+    for record in records:
+        yield record
+    if record is None:
         raise SweepError("the file has no rows", where={"file": path})
-    return records
 
 
 def as_records(document: object, path: str) -> tuple[Record, ...]:
@@ -214,24 +244,59 @@ def as_records(document: object, path: str) -> tuple[Record, ...]:
     return tuple(top.child(value, f"[{index}]") for index, value in enumerate(document))
 
 
-def _parquet(path: str) -> tuple[Record, ...]:
+def _parquet(path: str) -> Iterator[Record]:
     """Rows of a Parquet file."""
     try:
         frame = pl.read_parquet(io.BytesIO(read_bytes(path)))
     except pl.exceptions.PolarsError as error:
         reason = str(error).splitlines()[0]
         raise SweepError(f"not a Parquet file: {reason}", where={"file": path}) from error
-    return tuple(
-        Record(fields=row, place={"file": path, "row": number})
-        for number, row in enumerate(frame.iter_rows(named=True), start=1)
-    )
+    for number, row in enumerate(frame.iter_rows(named=True), start=1):
+        yield Record(fields=row, place={"file": path, "row": number})
 
 
-def _json_lines(path: str) -> tuple[Record, ...]:
+def _is_plain(path: str) -> bool:
+    """Whether a text file lies on this machine unpacked, without the mark of another encoding."""
+    try:
+        if path.endswith(PACKED) or not Path(path).is_file():
+            return False
+        with Path(path).open("rb") as file:
+            return marked_encoding(file.read(4)) is None
+    except (OSError, ValueError):
+        return False
+
+
+def _plain_lines(path: str) -> Iterator[str]:
+    """Lines of a plain text file, of which one is held at a time."""
+    with Path(path).open("rb") as file:
+        for number, line in enumerate(file):
+            try:
+                text = line.removesuffix(b"\n").decode()
+            except UnicodeDecodeError as error:
+                raise unreadable(path, error) from error
+            yield text if number else text.removeprefix("\ufeff")
+
+
+def _json_lines(path: str) -> Iterator[Record]:
     """Objects of a JSON Lines file; blank lines are passed over."""
-    records = []
-    # Not splitlines: U+2028 and its like are legal inside a JSON string.
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
+    if not _is_plain(path):
+        # Not splitlines: U+2028 and its like are legal inside a JSON string.
+        yield from _objects(read_text(path).split("\n"), path)
+        return
+    record = None
+    try:
+        for record in _objects(_plain_lines(path), path):
+            yield record
+    except SweepError:
+        read_text(path)  # what is wrong with the file as a whole is told first
+        raise
+    if record is None:
+        read_text(path)  # refuses an empty file
+
+
+def _objects(lines: Iterable[str], path: str) -> Iterator[Record]:
+    """The object of every line that is not blank."""
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         place = {"file": path, "line": number}
@@ -253,11 +318,10 @@ def _json_lines(path: str) -> tuple[Record, ...]:
                 where=place,
                 hint="a JSON list belongs in a .json file" if listed else None,
             )
-        records.append(Record(fields=value, place=place))
-    return tuple(records)
+        yield Record(fields=value, place=place)
 
 
-def _csv(path: str) -> tuple[Record, ...]:
+def _csv(path: str) -> Iterator[Record]:
     """Rows below a line of names, whatever stands between columns.
 
     Warns
@@ -270,14 +334,12 @@ def _csv(path: str) -> tuple[Record, ...]:
     heading = heading_of(text, where, separator=separator, known=_KNOWN_BY)
     for note in heading.notes:
         warnings.warn(ReadingWarning(note), stacklevel=2)
-    return tuple(
-        Record(
+    for line, cells in rows_below(text, heading, where):
+        yield Record(
             fields=dict(zip(heading.names, cells, strict=True)),
             place={**where, "line": line},
             blank_is_null=True,
         )
-        for line, cells in rows_below(text, heading, where)
-    )
 
 
 def _is_object(line: str) -> bool:

@@ -13,7 +13,7 @@ from judgerel_ray.core.errors import (
     TableError,
     UnfinishedRunWarning,
 )
-from judgerel_ray.core.key import digest, request_key, seed_base
+from judgerel_ray.core.key import digest, listing_digest, request_key, seed_base
 from judgerel_ray.core.text import LONGEST_WORD, count_of, cut_text, decoded, printable, shortened
 from judgerel_ray.core.types import (
     CHOSEN,
@@ -79,6 +79,7 @@ __all__ = [
     "cut_text",
     "decoded",
     "digest",
+    "listing_digest",
     "printable",
     "request_key",
     "seed_base",

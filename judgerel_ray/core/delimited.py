@@ -6,7 +6,7 @@ Every reader of such files has these rules, whatever it makes of the rows.
 from __future__ import annotations
 
 import csv
-import io
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -18,6 +18,7 @@ from judgerel_ray.core.errors import SweepError
 _BETWEEN = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 """What stands between columns by the ending of a file, unless its first line shows another."""
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 class Heading(NamedTuple):
@@ -137,7 +138,7 @@ def rows_below(
     """
     n_columns = len(heading.names)
     # Strict: a quotation mark that is never closed would make one field of all that follows.
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=heading.separator, strict=True)
+    rows = csv.reader(_lines(text), delimiter=heading.separator, strict=True)
     line, named = 1, False
     with _long_fields():
         try:
@@ -150,6 +151,11 @@ def rows_below(
                 line = rows.line_num + 1
         except csv.Error as error:
             raise _broken(str(error), line, heading.separator, where) from error
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Lines with their ends, whatever these are; io.StringIO has four bytes for every character."""
+    return (line[0] for line in _LINE.finditer(text))
 
 
 def _other_sign(names: Sequence[str], known: Set[str]) -> str | None:
@@ -180,7 +186,7 @@ def _first_line(text: str, sign: str) -> list[str]:
     """Names in the first line that is not empty, by what stands between them."""
     with _long_fields():
         try:
-            rows = csv.reader(io.StringIO(text, newline=""), delimiter=sign)
+            rows = csv.reader(_lines(text), delimiter=sign)
             first = next((row for row in rows if any(name.strip() for name in row)), [])
         except csv.Error:
             first = text.partition("\n")[0].split(sign)

@@ -10,6 +10,8 @@ from judgerel_ray.protocols.waves.frame import (
     Texts,
     Voice,
     check_items,
+    is_shared,
+    shared_items,
     voices_of,
 )
 from judgerel_ray.protocols.waves.judging import answer_names, verdict_ids
@@ -30,7 +32,9 @@ __all__ = [
     "check_own_forms",
     "count_stages",
     "goal_of",
+    "is_shared",
     "option_orders",
+    "shared_items",
     "verdict_ids",
     "voices_of",
     "with_shared_orders",

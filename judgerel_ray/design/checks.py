@@ -7,7 +7,7 @@ declares for itself must be read back from its own example, with every word that
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
@@ -25,7 +25,7 @@ from judgerel_ray.protocols import (
 )
 from judgerel_ray.protocols.replies.own_forms import spoken_text
 from judgerel_ray.protocols.waves.counts import Mark, Settings
-from judgerel_ray.protocols.waves.frame import AskFrame
+from judgerel_ray.protocols.waves.frame import AskFrame, is_shared, shared_items
 
 
 def check_asks(frames: Sequence[AskFrame]) -> None:
@@ -67,13 +67,14 @@ def check_asks(frames: Sequence[AskFrame]) -> None:
 
 def _refuse_clashing_items(frames: Sequence[AskFrame]) -> None:
     """One name, one item; but for gold, which correctness shows as it stands in the file."""
-    seen: dict[tuple[str, str], tuple[AskFrame, Item]] = {}
+    seen: dict[str, dict[str, Item]] = defaultdict(dict)
     parts = [one.name for one in fields(Item)]
-    for frame in frames:
+    for frame in frames if len(frames) > 1 else ():
         for item in frame.items:
-            first, known = seen.setdefault((item.benchmark, item.item_id), (frame, item))
+            known = seen[item.benchmark].setdefault(item.item_id, item)
             if known == item:
                 continue
+            first = next(one for one in frames if any(known is asked for asked in one.items))
             shown = first.protocol.traits.shows_gold or frame.protocol.traits.shows_gold
             differ = [one for one in parts if getattr(item, one) != getattr(known, one)]
             if differ != ["gold"] or not shown:
@@ -112,8 +113,9 @@ def with_shared_orders(frames: Sequence[AskFrame]) -> tuple[AskFrame, ...]:
     ()
     """
     drawn: dict[tuple[str, str], dict[int, int]] = {}
-    for frame in frames:
-        if frame.protocol.traits.compares:
+    comparing = [frame for frame in frames if frame.protocol.traits.compares]
+    if len({frame.ask.order_seed for frame in comparing}) > 1:
+        for frame in comparing:
             for item in frame.items:
                 seeds = drawn.setdefault((item.benchmark, item.item_id), {})
                 seed, n_orders = frame.ask.order_seed, frame.ask.option_orders
@@ -124,7 +126,7 @@ def with_shared_orders(frames: Sequence[AskFrame]) -> tuple[AskFrame, ...]:
             frame,
             order_draws={
                 name: shared[name]
-                for item in frame.items
+                for item in (frame.items if shared else ())
                 if (name := (item.benchmark, item.item_id)) in shared
             },
         )
@@ -134,13 +136,13 @@ def with_shared_orders(frames: Sequence[AskFrame]) -> tuple[AskFrame, ...]:
 
 def _refuse_asking_twice(frames: Sequence[AskFrame]) -> None:
     """No judgment that two asks would both make, but for orders that two seeds draw alike."""
-    asked_about = Counter((item.benchmark, item.item_id) for f in frames for item in f.items)
+    shared = shared_items(frames)
     seen: dict[Mark, tuple[AskFrame, str]] = {}
     for frame in frames:
         coinciding: dict[str, tuple[AskFrame, Item]] = {}
         fresh: set[str] = set()
         for item in frame.items:
-            if asked_about[item.benchmark, item.item_id] == 1:
+            if not is_shared(item, shared):
                 fresh.update(voice.name for voice in frame.judges)
                 continue  # the usual case, and the only one of a large sweep
             for mark, template, *_ in frame.protocol.marks(frame, item):
@@ -191,11 +193,11 @@ def refuse_pooled(frames: Sequence[AskFrame]) -> None:
     --------
     >>> refuse_pooled([])
     """
-    asked_about = Counter((item.benchmark, item.item_id) for f in frames for item in f.items)
+    shared = shared_items(frames)
     seen: dict[Mark, tuple[AskFrame, Settings]] = {}
     for frame in frames:
         for item in frame.items:
-            if asked_about[item.benchmark, item.item_id] == 1:
+            if not is_shared(item, shared):
                 continue
             for mark, settings in frame.protocol.rows(frame, item):
                 for voice in frame.judges:

@@ -14,6 +14,8 @@ from judgerel_ray.benchmarks.generic import read_generic
 from judgerel_ray.benchmarks.record import Record
 from judgerel_ray.core import Item, Option, SweepError
 
+PLACE = Record(fields={}, place={"file": "f"})
+
 
 def write(folder, *rows):
     file = folder / "mine.jsonl"
@@ -94,7 +96,7 @@ def test_a_refusal_stays_a_line_however_long_the_texts(texts, gold):
     options = tuple(Option(option_id=text + str(n), text=text) for n, text in enumerate(texts))
     item = Item(item_id=gold, benchmark="b", category="c", question="?", options=options, gold=gold)
     try:
-        resolve_gold([(item, Record(fields={}, place={"file": "f.jsonl", "line": 1}))])
+        resolve_gold([item], [Record(fields={}, place={"file": "f.jsonl", "line": 1})])
     except SweepError as error:
         said = str(error)
     else:
@@ -180,36 +182,33 @@ def written(draw):
 @given(written())
 def test_gold_is_what_was_meant_or_is_refused(case):
     reading, items, right = case
-    found = [(item, Record(fields={}, place={"file": "f"})) for item in items]
     try:
-        resolved, how = resolve_gold(found)
+        resolved, how = resolve_gold(items, [PLACE] * len(items))
     except SweepError:
         return
-    assert [item.gold for item, _ in resolved] == right
+    assert [item.gold for item in resolved] == right
     assert how.reading == reading or reading in how.alike
 
 
 @given(written())
 def test_a_declared_gold_is_what_was_meant(case):
     reading, items, right = case
-    found = [(item, Record(fields={}, place={"file": "f"})) for item in items]
-    resolved, how = resolve_gold(found, gold_is=reading)
-    assert [item.gold for item, _ in resolved] == right
+    resolved, how = resolve_gold(items, [PLACE] * len(items), gold_is=reading)
+    assert [item.gold for item in resolved] == right
     assert how.declared
 
 
 @given(written(), st.permutations(range(4)))
 def test_the_order_of_a_file_changes_no_reading(case, order):
     _, items, _ = case
-    found = [(item, Record(fields={}, place={"file": "f"})) for item in items]
-    turned = [found[n] for n in order if n < len(found)]
-    assume(len(turned) == len(found))
+    turned = [items[n] for n in order if n < len(items)]
+    assume(len(turned) == len(items))
 
-    def told(records):
+    def told(items):
         try:
-            resolved, how = resolve_gold(records)
+            resolved, how = resolve_gold(items, [PLACE] * len(items))
         except SweepError:
             return None
-        return {item.item_id: item.gold for item, _ in resolved}, how
+        return {item.item_id: item.gold for item in resolved}, how
 
-    assert told(found) == told(turned)
+    assert told(items) == told(turned)

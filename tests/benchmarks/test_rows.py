@@ -5,6 +5,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from judgerel_ray.benchmarks import load_generic
 from judgerel_ray.benchmarks.source import read_json, read_records
 from judgerel_ray.core import SweepError
 
@@ -176,3 +177,48 @@ def test_a_cell_nested_too_deeply_is_one_line(tmp_path):
     with pytest.raises(SweepError, match="turns must be a list") as caught:
         row.structure("turns")
     assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"a": 1}\n{"a"\n{"a": "\xff"}\n', "line 3 is not UTF-8: byte 0xff"),
+        (b'{"a": 1}\n{"a"\n\x00\n', "it holds zero bytes, the first in line 3"),
+        (b"\n \n", "the file is empty"),
+        (b"PAR1\n\xff\n", "let its name end in .parquet"),
+    ],
+)
+def test_what_is_wrong_with_a_file_as_a_whole_is_told_before_a_line(tmp_path, content, said):
+    with pytest.raises(SweepError) as caught:
+        read_records(written(tmp_path / "a.jsonl", content))
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("mark", [b"\xef\xbb\xbf", b""])
+def test_lines_end_as_in_every_system(tmp_path, mark):
+    text = mark + '{"a": "\u2028"}\r\n\r\n{"a": 2}'.encode()
+    records = read_records(written(tmp_path / "a.jsonl", text))
+    assert [(record.fields["a"], record.place["line"]) for record in records] == [
+        ("\u2028", 1),
+        (2, 3),
+    ]
+
+
+def test_a_broken_line_is_told_before_an_item_that_is_wrong(tmp_path):
+    path = written(tmp_path / "a.jsonl", '{"item_id": "q"}\n{"item_id"\n')
+    with pytest.raises(SweepError, match=r"broken JSON.*line=2"):
+        load_generic("mine", path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "place"),
+    [
+        ("a.jsonl", "{0}\n\n{0}\n", "line=3, first=line 1"),
+        ("a.json", "[{0}, {0}]", r"entry=\[1\], first=entry \[0\]"),
+        ("a.csv", "item_id,question\nq,?\n\nq,?\n", "line=4, first=line 2"),
+    ],
+)
+def test_the_places_of_two_items_of_one_name_are_told(tmp_path, name, content, place):
+    content = content.replace("{0}", '{"item_id": "q", "question": "?"}')
+    with pytest.raises(SweepError, match=f"'q' stands twice.*{place}"):
+        load_generic("mine", written(tmp_path / name, content))

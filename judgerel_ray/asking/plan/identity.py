@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
+from heapq import nsmallest
 from itertools import islice
+from operator import attrgetter
 
-from judgerel_ray.core import HumanRating, Item, Option, digest
+from judgerel_ray.core import HumanRating, Item, Option, digest, listing_digest
 from judgerel_ray.design import AskFrame, build_wave, voices_of
 from judgerel_ray.protocols.ask import ONCE_OF_ALL
 
@@ -53,8 +55,8 @@ def first_keys(frames: tuple[AskFrame, ...]) -> str:
 
 def _sorted_items(frame: AskFrame) -> AskFrame:
     """The frame with its first items by name, whatever the order of the file."""
-    items = sorted(frame.items, key=lambda item: (item.benchmark, item.item_id))
-    return replace(frame, items=tuple(items[:KEYED_ITEMS]))
+    items = nsmallest(KEYED_ITEMS, frame.items, key=attrgetter("benchmark", "item_id"))
+    return replace(frame, items=tuple(items))
 
 
 def ask_identity(frame: AskFrame) -> dict[str, object]:
@@ -87,14 +89,15 @@ def ask_identity(frame: AskFrame) -> dict[str, object]:
     }
 
 
-def items_digest(frame: AskFrame, gold: Mapping[tuple[str, str], str] | None = None) -> str:
-    """Digest of the items of an ask; with other `gold` for some, by benchmark and item_id."""
-    items = sorted(frame.items, key=lambda item: (item.benchmark, item.item_id))
-    contents = [_plain(item) for item in items]
-    for content in contents if gold else ():
-        name = (str(content["benchmark"]), str(content["item_id"]))
-        content["gold"] = (gold or {}).get(name, content["gold"])
-    return digest({"items": contents})
+def items_digest(frame: AskFrame, gold: Mapping[str, str] | None = None) -> str:
+    """Digest of the items of an ask; with other `gold` for some, by item_id."""
+    # By one name and then the other: a key of both would be a tuple for every item.
+    items = sorted(frame.items, key=attrgetter("item_id"))
+    items.sort(key=attrgetter("benchmark"))
+    if gold:
+        written = (replace(item, gold=gold.get(item.item_id, item.gold)) for item in items)
+        return listing_digest("items", map(_plain, written))
+    return listing_digest("items", map(_plain, items))
 
 
 def shows_gold(frame: AskFrame) -> bool:

