@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from itertools import combinations
 
 from judgerel_ray.core import Item, Menu, OwnForm, SweepError, printable
@@ -69,12 +70,17 @@ def _refuse_clashing_items(frames: Sequence[AskFrame]) -> None:
     """One name, one item; but for gold, which correctness shows as it stands in the file."""
     seen: dict[str, dict[str, Item]] = defaultdict(dict)
     parts = [one.name for one in fields(Item)]
+
+    @cache  # only where items differ: a name beside every item would cost more than most need
+    def held(index: int) -> frozenset[int]:
+        return frozenset(map(id, frames[index].items))
+
     for frame in frames if len(frames) > 1 else ():
         for item in frame.items:
             known = seen[item.benchmark].setdefault(item.item_id, item)
             if known == item:
                 continue
-            first = next(one for one in frames if any(known is asked for asked in one.items))
+            first = next(one for i, one in enumerate(frames) if id(known) in held(i))
             shown = first.protocol.traits.shows_gold or frame.protocol.traits.shows_gold
             differ = [one for one in parts if getattr(item, one) != getattr(known, one)]
             if differ != ["gold"] or not shown:

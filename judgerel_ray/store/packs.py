@@ -127,8 +127,6 @@ def leave_pack(
     Effects: at most one file in commits/, whole or not at all, and records that were gone. Retry:
     safe. Cost: every record that is not packed yet is read once.
     """
-    if len(counting) < MIN_RECORDS:
-        return
     there, left = set(names), set(counting)
     for number in sorted(number for name in names if (number := parse_pack(name))):
         for name, data in _entries(run, number) if number != session else ():
@@ -136,8 +134,10 @@ def leave_pack(
                 left.discard(name)
                 if name not in there:
                     run.create_exclusive(f"{FOLDER}/{name}", data)
+    if len(left) < MIN_RECORDS:
+        return
     opening = unseal(_read(run, session_name(session)))
-    if len(left) < MIN_RECORDS or opening is None:
+    if opening is None:
         return
     body, ordered = io.BytesIO(), sorted(left)
     with gzip.GzipFile(fileobj=body, mode="wb", compresslevel=_LEVEL, mtime=0) as file:
