@@ -2,18 +2,21 @@
 
 import io
 import json
+from dataclasses import replace
+from io import BytesIO
 
 import polars as pl
 import pytest
 
 from judgerel_ray.analyses.reliability.from_run import reduce_path, sweep_tolerance
 from judgerel_ray.asking.plan.planning import plan_resolved
-from judgerel_ray.asking.run.opening import open_run
-from judgerel_ray.core import StoreError, SweepError
+from judgerel_ray.asking.run.opening import _items_bytes, open_run
+from judgerel_ray.core import Item, StoreError, SweepError
 from judgerel_ray.counting.declared import declared_menus
 from judgerel_ray.reporting.standing import plan_text
 from judgerel_ray.store import RunDirectory, begin_session, end_session, read_manifest, verify_run
 from judgerel_ray.store.status import read_status
+from judgerel_ray.tables import frame_to_items
 
 
 @pytest.fixture
@@ -237,3 +240,11 @@ def test_a_run_that_had_begun_has_lost_its_sweep(begun):
     begun.remove("sweep.toml")
     with pytest.raises(StoreError, match=r"sweep\.toml of the run is gone"):
         reduce_path(begun.url)
+
+
+def test_items_of_two_benchmarks_may_have_one_name():
+    """A run's file has them by benchmark; names are unique within each."""
+    one = Item(item_id="q", benchmark="b", category="c", question="?")
+    items = (one, replace(one, benchmark="a"), replace(one, item_id="r"))
+    stored = frame_to_items(pl.read_parquet(BytesIO(_items_bytes(items))))
+    assert stored == (items[0], items[2], items[1])

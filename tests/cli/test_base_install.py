@@ -82,7 +82,7 @@ def test_a_verb_that_needs_an_extra_names_it_in_one_line(base):
     done = base("run", str(ROOT / "jobs/demo__tiny-judge__cpu.toml"), "--out", "run")
     assert done.returncode == 2
     assert done.stderr == (
-        "judgerel: a package is missing: ray. "
+        "judgerel: a package is missing: pyarrow. "
         "Try: pip install 'judgerel_ray[run]', or make setup in a checkout\n"
     )
 

@@ -186,28 +186,28 @@ def _holds_items(
             return False
         parts = stored.collect_batches(chunk_size=ITEMS_AT_ONCE, maintain_order=True)
         found = chain.from_iterable(map(frame_to_items, parts))
-        pairs = zip_longest(found, _by_benchmark(items))
+        pairs = zip_longest(found, chain.from_iterable(_by_benchmark(items)))
         return all(compared(one) == compared(two) for one, two in pairs)
     except (*UNREADABLE, StoreError):
         return None
 
 
-def _by_benchmark(items: Sequence[Item]) -> Iterator[Item]:
-    """Items in the order of a run's file."""
+def _by_benchmark(items: Sequence[Item]) -> Iterator[Iterator[Item]]:
+    """Items in the order of a run's file: names are unique within a benchmark."""
     for benchmark in dict.fromkeys(item.benchmark for item in items):
-        yield from (item for item in items if item.benchmark == benchmark)
+        yield (item for item in items if item.benchmark == benchmark)
 
 
 def _items_bytes(items: Sequence[Item]) -> bytes:
     """Items as Parquet, of which some thousand rows at a time are laid out beside them."""
     import pyarrow.parquet as pq
 
-    buffer, rows = BytesIO(), _by_benchmark(items)
-    writer = None
-    while part := list(islice(rows, ITEMS_AT_ONCE)):
-        table = items_to_frame(part).to_arrow()
-        writer = writer or pq.ParquetWriter(buffer, table.schema, compression="zstd")
-        writer.write_table(table)
+    buffer, writer = BytesIO(), None
+    for rows in _by_benchmark(items):
+        while part := list(islice(rows, ITEMS_AT_ONCE)):
+            table = items_to_frame(part).to_arrow()
+            writer = writer or pq.ParquetWriter(buffer, table.schema, compression="zstd")
+            writer.write_table(table)
     if writer is not None:
         writer.close()
     return buffer.getvalue()
