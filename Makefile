@@ -45,7 +45,7 @@ test: $(READY) ## the tests while you work: real Ray, one real vLLM engine, the 
 	$(PYTEST) -m "not slow and not gpu and not browser" --hypothesis-profile=quick --ignore=tests/house
 
 .PHONY: test-all
-test-all: $(READY) ## all tests but the rules of `make check` and those for a CUDA machine or a browser (below 20 minutes on 2 cores)
+test-all: $(READY) ## all tests but the rules of `make check` and those for a CUDA machine or a browser (about 20 minutes on 2 cores)
 	$(PYTEST) -m "not gpu and not browser" --ignore=tests/house
 
 .PHONY: test-hostile
