@@ -115,7 +115,8 @@ def standing(run: Path) -> tuple[int, int]:
         status = read_status(str(run)).as_json()
     except JudgeRelError:
         return 0, 0
-    return int(str(status["landed"])), int(str(status["asked"]))
+    landed, asked = (status[name] or 0 for name in ("landed", "asked"))  # None before the plan
+    return int(str(landed)), int(str(asked))
 
 
 def pid_of(target: str, run: Path) -> int:
