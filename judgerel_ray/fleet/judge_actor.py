@@ -50,7 +50,7 @@ from judgerel_ray.fleet.landing import landed_rows, never_sent, read_reply
 from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, GrowingAsk, Lease, Receipt
 from judgerel_ray.fleet.limiting import Share, seen_backends, share_limits
 from judgerel_ray.fleet.telemetry import record
-from judgerel_ray.store import RunDirectory, land, read_token
+from judgerel_ray.store import RunDirectory, land, load_writers, read_token
 from judgerel_ray.tables import count_outcomes
 
 T = TypeVar("T")
@@ -148,6 +148,7 @@ class JudgeActor:
                 hint="a shared file system or a bucket (s3://...) for --out",
             )
         self._check_identity(node)
+        load_writers()
         try:
             facts = await self._engine.start()
         except EngineStartError as error:

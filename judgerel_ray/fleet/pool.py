@@ -20,6 +20,8 @@ from judgerel_ray.fleet.work_queue import WorkQueue
 
 FIRST_LEASE_UNITS = 8_192  # tokens: seconds on a CPU, less than one on a GPU; then rates decide
 LEASES_AHEAD = 2  # one at work, one waiting, so that an engine never idles for a round trip
+FIRST_LEASES_AHEAD = 8  # at most, while they are small for want of a rate
+BATCHES_AHEAD = 4  # of an engine's, in its first leases: two inside its gate, two waiting
 UNITS_EACH = 600  # of a request, before any was sent
 SHARERS = 4  # judges that may wait for the limits of one provider at once
 TAIL_SHARE = 4  # no lease larger than this share of an actor's part of what is left, or the least
@@ -207,6 +209,18 @@ class JudgePool:
         least = max(min(part, self.batch * each), min(part / LEASES_AHEAD, second))
         share = max(part / (tail_share * LEASES_AHEAD), least)
         return max(1, min(wanted, int(share)))
+
+    def wants_lease(self, slot: Slot, ahead: int) -> bool:
+        """Whether an engine that is up is to have its `ahead`-th lease.
+
+        Its first leases are small, whatever it can do: it gets more of them, until it holds some
+        batches, or it would be idle by the time that the first has landed.
+        """
+        if slot.apart or len(slot.leases) >= ahead:
+            return False
+        n_requests = sum(sent.lease.n_requests for sent in slot.leases.values())
+        starting = self.units_per_s is None and n_requests < BATCHES_AHEAD * self.batch
+        return ahead <= LEASES_AHEAD or starting
 
     def deadline_s(self, units: int, requests: int, shortest: float) -> float:
         """How long a lease may take: far more than it should, and never less than `shortest`.

@@ -23,7 +23,7 @@ from judgerel_ray.fleet.board import Board, Display
 from judgerel_ray.fleet.lease import ActorFacts, Lease, Receipt, Work
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.placement import Placement, recall_for_idle
-from judgerel_ray.fleet.pool import LEASES_AHEAD, Dispatched, JudgePool, Slot, units_of
+from judgerel_ray.fleet.pool import FIRST_LEASES_AHEAD, Dispatched, JudgePool, Slot, units_of
 from judgerel_ray.fleet.retry import is_loss_of_node
 from judgerel_ray.fleet.settlement import Settlement
 from judgerel_ray.fleet.work_queue import WorkQueue
@@ -154,15 +154,15 @@ class Fleet:
     # ---- sending -----------------------------------------------------------------------------
 
     def _send_leases(self) -> None:
-        """Keep two leases before every actor that is up."""
+        """Keep two leases before every actor that is up, or some small ones at first."""
         for pool in self._pools.values():
             if pool.queue is None or pool.given_up or pool.mistake:
                 continue
             ready = [slot for slot in pool.slots.values() if slot.ready]
             ready = ready[self._send_suspects(pool, ready) :]
-            for ahead in range(1, LEASES_AHEAD + 1):
+            for ahead in range(1, FIRST_LEASES_AHEAD + 1):
                 for slot in ready:
-                    if not slot.apart and len(slot.leases) < ahead:
+                    if pool.wants_lease(slot, ahead):
                         self._send_next(pool, slot, pool.queue)
 
     def _send_next(self, pool: JudgePool, slot: Slot, queue: WorkQueue) -> None:

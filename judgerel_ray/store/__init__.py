@@ -8,7 +8,7 @@ from judgerel_ray.store.failures import Finding, read_errors, record_errors
 from judgerel_ray.store.ledger import JudgeTotals, Ledger, read_ledger
 from judgerel_ray.store.losses import Losses, lost_files, read_whole_ledger
 from judgerel_ray.store.manifest import check_same_sweep, read_manifest, write_manifest, write_own
-from judgerel_ray.store.parts import close_lease, land
+from judgerel_ray.store.parts import close_lease, land, load_writers
 from judgerel_ray.store.records import CommitRecord, Range
 from judgerel_ray.store.rundir import RunDirectory, judge_folder
 from judgerel_ray.store.scan import (
@@ -52,6 +52,7 @@ __all__ = [
     "land",
     "leave_token",
     "live_session",
+    "load_writers",
     "lost_files",
     "read_errors",
     "read_ledger",

@@ -216,6 +216,17 @@ def encode_parquet(frame: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
+def load_writers() -> None:
+    """Load what landing needs, before an engine is up: it would wait for the first part longer.
+
+    Examples
+    --------
+    >>> load_writers()
+    """
+    for table in (Judgments, Completions):
+        encode_parquet(valid_rows(table, table.create_empty()))
+
+
 def foldered(rows: pl.DataFrame) -> pl.DataFrame:
     """Rows with the judge as a category, the type that readers give to what a folder names.
 

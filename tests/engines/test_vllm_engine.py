@@ -5,6 +5,7 @@ One engine serves all but the last test; the tests share its event loop, as asks
 
 import asyncio
 import gc
+import gc
 from collections.abc import Callable
 from functools import partial
 
@@ -348,6 +349,7 @@ def test_a_killed_engine_core_is_a_lost_engine(tiny_model, make_condition, wait_
     facts = served.facts
     assert (facts.max_model_len, facts.max_num_batched_tokens) == (MAX_MODEL_LEN, 8192)
     assert (facts.chunked_prefill, facts.chat_template_sha256) == (False, None)
+    assert gc.get_freeze_count()  # or a full collection holds up all replies for half a second
     plain = served.engine.prepare(make_condition("plain"))
     assert (plain.text, plain.token_ids.count(0), plain.token_ids[0]) == ("plain", 1, 0)
     condition = make_condition("kill", max_tokens=1500, temperature=2.0, top_k=0)
@@ -368,6 +370,7 @@ def test_a_killed_engine_core_is_a_lost_engine(tiny_model, make_condition, wait_
     served.runner.run(killed())
     served.runner.run(served.engine.stop())
     served.runner.run(served.engine.stop())  # twice is once
+    assert not gc.get_freeze_count()
     wait_until(lambda: not served.cores(), "the end of a killed engine's processes")
     with pytest.raises(EngineLost):
         served.ask(condition)

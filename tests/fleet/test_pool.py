@@ -77,6 +77,26 @@ def test_a_lease_fills_an_engine_while_its_part_of_what_is_left_does(asking):
         assert pool.lease_units(1000.0) == int(n * each)
 
 
+def test_an_engine_is_filled_with_small_leases_until_one_has_landed(asking):
+    """With two it had nothing left by the time that its first had landed, a part of a second."""
+    pool = replace(pool_of(n_slots=1), batch=256)
+    slot = pool.slots["a0"]
+    for ahead, n in enumerate((340, 340, 340, 4), start=1):
+        assert pool.wants_lease(slot, ahead)
+        assert not pool.wants_lease(slot, ahead - 1)
+        lease = Lease(lease=ahead, attempt=1, judge="j", asks=(asking.ask(n=n),))
+        slot.leases[ahead] = Dispatched(lease=lease, units=1, sent_at=0.0, deadline_at=0.0)
+    assert [pool.wants_lease(slot, ahead) for ahead in (4, 5)] == [False, False]
+    del slot.leases[1], slot.leases[2]
+    assert pool.wants_lease(slot, 3)
+    send(pool, (asking.ask(n=100),))
+    assert not pool.wants_lease(slot, 3)
+    del slot.leases[3]
+    assert pool.wants_lease(slot, 2)
+    slot.apart = (("b", "q"),)
+    assert not pool.wants_lease(slot, 2)
+
+
 def test_what_was_given_back_is_no_work_done(asking):
     pool = pool_of(left=10**9)
     send(pool, (asking.ask(n=100),), seconds=2.0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -39,6 +39,7 @@ from judgerel_ray.fleet import (
 )
 from judgerel_ray.fleet.cluster import Capacity
 from judgerel_ray.fleet.lease import item_of
+from judgerel_ray.fleet.pool import FIRST_LEASES_AHEAD
 
 FOREVER = 10_000_000.0
 FACTS = ActorFacts(
@@ -207,7 +208,8 @@ class Actor:
 
     def start(self) -> Call:
         fails = self.world.draw.random() < self.fates.start_fails
-        end = EngineStartError("told not to") if fails else FACTS
+        came_up = replace(FACTS, max_num_seqs=self.world.draw.choice([None, 2, 256]))
+        end = EngineStartError("told not to") if fails else came_up
         return Call(at=self.world.now + self.world.draw.uniform(1, 30), end=lambda: end)
 
     def stop(self) -> Call:
@@ -227,7 +229,7 @@ class Actor:
         if self.dies_at < FOREVER:  # on its way to its end, or there; the driver cannot know
             return Call(at=max(self.world.now, self.dies_at), end=lambda: EngineLost("died"))
         running = [one for n, one in self.leases.items() if self.calls[n].at > self.world.now]
-        assert len(running) < 2, "two leases before an actor, no more"
+        assert len(running) < FIRST_LEASES_AHEAD, "few leases before an actor, no more"
         items = {item_of(ask)[1] for one in [*running, lease] for ask in one.asks}
         seconds = 0.02 * lease.n_requests
         self.free_at = max(self.world.now, self.free_at) + seconds

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import itertools
 import os
 from collections.abc import Callable
@@ -136,6 +137,10 @@ class VllmEngine:
         )
         self._max_model_len = facts.max_model_len or 0
         enable_envs_cache()  # else read anew for every reply of every step; the core does it too
+        # Of the million objects that are loaded by now none goes: a full collection would walk
+        # through them, and the loop stand still for half a second.
+        gc.collect()
+        gc.freeze()
         return facts
 
     def prepare(self, condition: Condition) -> Prepared:
@@ -228,6 +233,7 @@ class VllmEngine:
         llm, self._llm = self._llm, None
         if llm is None:
             return
+        gc.unfreeze()
         handler = llm.output_handler
         llm.shutdown()
         for child in self._children:  # killed where it took too long, and not yet waited for
