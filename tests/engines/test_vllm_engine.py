@@ -5,7 +5,6 @@ One engine serves all but the last test; the tests share its event loop, as asks
 
 import asyncio
 import gc
-import gc
 from collections.abc import Callable
 from functools import partial
 
