@@ -36,8 +36,13 @@ from judgerel_ray.stats.agreement.intraclass import (
 )
 from judgerel_ray.stats.agreement.krippendorff import LEVELS, Level, krippendorff_alpha
 from judgerel_ray.stats.agreement.majority import majority_probabilities, majority_stability
-from judgerel_ray.stats.counts.counts import Coefficient, Counts, counts_from_ratings
-from judgerel_ray.stats.counts.statistic import CountStatistic, measure
+from judgerel_ray.stats.counts import (
+    Coefficient,
+    Counts,
+    CountStatistic,
+    counts_from_ratings,
+    measure,
+)
 from judgerel_ray.stats.internal_consistency.consistency import (
     OmegaResamples,
     column_noise_floor,

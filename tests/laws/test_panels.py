@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from judgerel_ray.stats.counts.folds import grouped_folds
+from judgerel_ray.stats.folds import grouped_folds
 from judgerel_ray.stats.panels.cascade import CascadeStages, best_cascades
 from judgerel_ray.stats.panels.search import PanelPrices, search_panels
 from judgerel_ray.stats.panels.votes import mean_interval, panel_votes

@@ -10,7 +10,7 @@ import polars as pl
 
 from judgerel_ray.analyses.panels.voters import N_FOLDS, RULES, Voters, rule_weights
 from judgerel_ray.counting.verdicts.policy import Row
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.panels.panel import effective_judges, random_panels
 from judgerel_ray.stats.panels.search import (
     MOST_SEARCHED,

@@ -26,7 +26,7 @@ from judgerel_ray.counting.verdicts.policy import (
 )
 from judgerel_ray.stats import Interval, Level, NoiseFloor, count_statistic, measure, noise_floors
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.facet_agreement import (
     MOMENT_FORM,
     PAIR_COEFFICIENTS,

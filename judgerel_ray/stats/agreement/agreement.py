@@ -31,13 +31,14 @@ from judgerel_ray.stats.agreement.krippendorff import (
     krippendorff_alpha,
 )
 from judgerel_ray.stats.agreement.majority import majority_stability, majority_statistic
-from judgerel_ray.stats.counts.counts import Coefficient, refuse_few_categories
-from judgerel_ray.stats.counts.statistic import (
+from judgerel_ray.stats.counts import (
     AgreeingPairs,
+    Coefficient,
     CountStatistic,
     Floats,
     divide,
     measure,
+    refuse_few_categories,
     row_sums,
     side_by_side,
 )

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.stats.agreement.agreement import count_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level
-from judgerel_ray.stats.counts.statistic import CountStatistic, Floats, divide
+from judgerel_ray.stats.counts import CountStatistic, Floats, divide
 
 Counts = NDArray[np.int64]
 

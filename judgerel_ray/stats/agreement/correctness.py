@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from judgerel_ray.stats.agreement.agreement import pair_terms
-from judgerel_ray.stats.counts.statistic import (
+from judgerel_ray.stats.counts import (
     CountStatistic,
     Floats,
     divide,

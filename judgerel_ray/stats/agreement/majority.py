@@ -28,11 +28,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.counts import Coefficient, checked_counts, count_vectors
-from judgerel_ray.stats.counts.statistic import (
+from judgerel_ray.stats.counts import (
+    Coefficient,
     CountStatistic,
     Floats,
     PermutedTerm,
+    checked_counts,
+    count_vectors,
     divide,
     measure,
 )

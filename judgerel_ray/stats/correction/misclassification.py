@@ -19,7 +19,7 @@ from judgerel_ray.stats.correction.clustered import (
     paired_variance,
     share_interval,
 )
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.interval import Interval
 
 LEAST = 5

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.facet_cells import Codes, FacetCells, Margin
 
 _FAR = 1000.0

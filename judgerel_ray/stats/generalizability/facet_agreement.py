@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.agreement.agreement import corrected
-from judgerel_ray.stats.counts.counts import Coefficient, checked_counts
-from judgerel_ray.stats.counts.statistic import (
+from judgerel_ray.stats.counts import (
     BLOCK,
+    Coefficient,
     Floats,
+    checked_counts,
     divide,
     row_sums,
     run_sums,

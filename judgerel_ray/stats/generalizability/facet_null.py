@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
-from judgerel_ray.stats.counts.statistic import Floats, run_sums
+from judgerel_ray.stats.counts import Floats, run_sums
 from judgerel_ray.stats.generalizability.facet_agreement import (
     CrossedUnits,
     FacetLevels,

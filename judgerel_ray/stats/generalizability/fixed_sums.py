@@ -30,7 +30,7 @@ from itertools import combinations
 
 import numpy as np
 
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.facet_cells import (
     Codes,
     FacetCells,

@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 
 _FIRST, _STEPS, _HALVINGS = 6, 200, 30
 _FLAT, _CONVERGED, _EQUAL = 1e-13, 1e-8, 1e-12

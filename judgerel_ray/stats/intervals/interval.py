@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.agreement.agreement import Statistic, named_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
-from judgerel_ray.stats.counts.statistic import (
+from judgerel_ray.stats.counts import (
     BLOCK,
     CountStatistic,
     Floats,

@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
-from judgerel_ray.stats.counts.counts import checked_counts
-from judgerel_ray.stats.counts.statistic import CountStatistic, Floats, term_sums
+from judgerel_ray.stats.counts import CountStatistic, Floats, checked_counts, term_sums
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.null.noise import noise_floor
 

@@ -17,7 +17,7 @@ from math import exp, isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.precision import t_quantile
 
 BORROWED = 2.0

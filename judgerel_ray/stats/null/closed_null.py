@@ -22,8 +22,7 @@ from math import ceil, comb, erfc, floor, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.counts.counts import count_vectors
-from judgerel_ray.stats.counts.statistic import CountStatistic, Floats, PermutedTerm, term_sums
+from judgerel_ray.stats.counts import CountStatistic, Floats, PermutedTerm, count_vectors, term_sums
 
 _SYMMETRIC = 0.01  # skewness below which the normal is as good
 _SETTLED = 1e-12

@@ -24,8 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.agreement import Statistic, named_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
-from judgerel_ray.stats.counts.counts import checked_counts
-from judgerel_ray.stats.counts.statistic import CountStatistic, CountTable, Floats, term_sums
+from judgerel_ray.stats.counts import CountStatistic, CountTable, Floats, checked_counts, term_sums
 from judgerel_ray.stats.null.closed_null import SETTLED_SKEWNESS, ClosedNull, unit_floor
 from judgerel_ray.stats.null.pair_null import pair_floor
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.intraclass import WITHIN, moment_statistic
-from judgerel_ray.stats.counts.statistic import CountStatistic, Floats
+from judgerel_ray.stats.counts import CountStatistic, Floats
 from judgerel_ray.stats.null.closed_null import ClosedNull
 from judgerel_ray.stats.null.noise import (
     FEWEST,

@@ -13,8 +13,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.folds import grouped_folds
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
+from judgerel_ray.stats.folds import grouped_folds
 from judgerel_ray.stats.panels.votes import Ints, question_means
 
 MOST_POLICIES = 4096

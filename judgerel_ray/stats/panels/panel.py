@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgerel_ray.stats.agreement.majority import drawn_together, majority_vote
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.component import left_out_interval
 from judgerel_ray.stats.panels.votes import checked_votes, first_places
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.folds import grouped_folds
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
+from judgerel_ray.stats.folds import grouped_folds
 from judgerel_ray.stats.panels.panel import random_panels
 from judgerel_ray.stats.panels.votes import (
     Ints,

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.counts.statistic import Floats, divide
+from judgerel_ray.stats.counts import Floats, divide
 from judgerel_ray.stats.intervals.question_statistic import QuestionStatistic, QuestionTerms
 
 Codes = NDArray[np.intp]

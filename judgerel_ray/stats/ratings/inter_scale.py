@@ -16,8 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
-from judgerel_ray.stats.counts.counts import Coefficient
-from judgerel_ray.stats.counts.statistic import Floats, divide
+from judgerel_ray.stats.counts import Coefficient, Floats, divide
 from judgerel_ray.stats.intervals.interval import Interval, student_interval
 from judgerel_ray.stats.intervals.paired import Estimate, IntervalScale, check_confidence, estimate
 from judgerel_ray.stats.intervals.question_statistic import (

@@ -16,8 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.agreement import count_statistic
-from judgerel_ray.stats.counts.counts import Coefficient, checked_counts, counts_from_ratings
-from judgerel_ray.stats.counts.statistic import Floats, measure
+from judgerel_ray.stats.counts import (
+    Coefficient,
+    Floats,
+    checked_counts,
+    counts_from_ratings,
+    measure,
+)
 from judgerel_ray.stats.intervals.interval import jackknife_interval, student_interval
 from judgerel_ray.stats.intervals.paired import Difference, Estimate, estimate, left_out_difference
 from judgerel_ray.stats.intervals.precision import t_quantile

@@ -17,7 +17,7 @@ from judgerel_ray.stats import (
     rank_judges,
     scale_ratings,
 )
-from judgerel_ray.stats.counts.statistic import divide
+from judgerel_ray.stats.counts import divide
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms, mean_terms
 
 mean = partial(mean_terms, "mean")
