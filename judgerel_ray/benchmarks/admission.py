@@ -17,7 +17,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
-from judgerel_ray.benchmarks.record import Record, excerpt
+from judgerel_ray.benchmarks.source import Record, excerpt
 from judgerel_ray.core import GoldIs, Item, Option, SweepError
 
 

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.judged_text import under_headings
-from judgerel_ray.benchmarks.record import Record, kind_of
-from judgerel_ray.benchmarks.source import read_records
+from judgerel_ray.benchmarks.criterion import under_headings
+from judgerel_ray.benchmarks.source import Record, kind_of, read_records
 from judgerel_ray.core import HumanRating, Item, Option
 
 HUMAN, ASSISTANT = "Human", "Assistant"

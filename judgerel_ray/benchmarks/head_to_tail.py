@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from judgerel_ray.benchmarks.admission import Responses, admit
-from judgerel_ray.benchmarks.record import Record, excerpt, kind_of, shown_names
 from judgerel_ray.benchmarks.source import (
+    Record,
+    excerpt,
     file_name,
     format_of,
+    kind_of,
     known_format,
     read_json,
     read_records,
+    shown_names,
     stem,
 )
 from judgerel_ray.core import Item, SweepError

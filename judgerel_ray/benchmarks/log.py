@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, count
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.record import Record, shown_names
-from judgerel_ray.benchmarks.source import read_records
+from judgerel_ray.benchmarks.source import Record, read_records, shown_names
 from judgerel_ray.core import Item, Option
 
 LOG = "log"

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.record import Record, shown_names
-from judgerel_ray.benchmarks.source import read_text
+from judgerel_ray.benchmarks.source import Record, read_text, shown_names
 from judgerel_ray.core import Item, SweepError, digest
 
 Per = Literal["category", "benchmark"]

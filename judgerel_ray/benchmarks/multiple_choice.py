@@ -5,8 +5,7 @@ from __future__ import annotations
 import string
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.record import Record, excerpt, kind_of
-from judgerel_ray.benchmarks.source import read_records
+from judgerel_ray.benchmarks.source import Record, excerpt, kind_of, read_records
 from judgerel_ray.core import Item, Option, SweepError
 
 MULTIPLE_CHOICE = "multiple_choice"

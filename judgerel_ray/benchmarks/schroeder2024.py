@@ -6,8 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from judgerel_ray.benchmarks.admission import admit, distinct_options
-from judgerel_ray.benchmarks.record import Record, kind_of, shown_names
-from judgerel_ray.benchmarks.source import file_name, format_of, read_json, read_records, stem
+from judgerel_ray.benchmarks.source import (
+    Record,
+    file_name,
+    format_of,
+    kind_of,
+    read_json,
+    read_records,
+    shown_names,
+    stem,
+)
 from judgerel_ray.core import Item, Option, SweepError
 from judgerel_ray.core.files import is_folder, list_folder
 

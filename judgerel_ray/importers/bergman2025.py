@@ -10,10 +10,8 @@ from pathlib import PurePosixPath
 import polars as pl
 
 from judgerel_ray.benchmarks.bergman2025 import load_bergman2025
-from judgerel_ray.benchmarks.record import Record, kind_of
-from judgerel_ray.benchmarks.source import read_records
+from judgerel_ray.benchmarks.source import Record, kind_of, read_records
 from judgerel_ray.core import Item, Menu, Outcome, SweepError
-from judgerel_ray.importers.source import ending
 from judgerel_ray.protocols import read_verdict
 from judgerel_ray.protocols.replies.correctness_form import read_confidence
 from judgerel_ray.protocols.think_twice.prompts import read_selection
@@ -102,9 +100,10 @@ def import_bergman2025(
     >>> found.select("judge", "role", "item_id", "verdict", "confidence", "gold").row(0)
     ('m-1', 'responder', 'mmlu_pro:70', '1', 0.85, '1')
     """
-    if ending(path) not in (".csv", ".parquet"):
+    suffix = PurePosixPath(path).suffix.lower()
+    if suffix not in (".csv", ".parquet"):
         raise SweepError(
-            f"unknown kind of file, expected .csv or .parquet, got {ending(path) or 'none'}",
+            f"unknown kind of file, expected .csv or .parquet, got {suffix or 'none'}",
             where={"path": path},
         )
     records = read_records(path)

@@ -8,9 +8,8 @@ from math import isfinite
 import polars as pl
 
 from judgerel_ray.benchmarks import REFERENCE, SCALES, load_generic
-from judgerel_ray.benchmarks.judged_text import first_part
-from judgerel_ray.benchmarks.record import Record, shown_names
-from judgerel_ray.benchmarks.source import read_records
+from judgerel_ray.benchmarks.criterion import first_part
+from judgerel_ray.benchmarks.source import Record, read_records, shown_names
 from judgerel_ray.core import Item, Outcome, SweepError
 
 PEOPLE = "people"

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.legacy.factoring import LETTERS
+from judgerel_ray.legacy.estimator import LETTERS
 
 NonResponse = Literal["agrees", "never_agrees", "left_out"]
 _ABSENCES: tuple[NonResponse, ...] = ("agrees", "never_agrees", "left_out")

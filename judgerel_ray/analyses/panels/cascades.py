@@ -14,8 +14,8 @@ from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, Row
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.shares import Share, clustered_share
 from judgerel_ray.stats.panels.cascade import CascadePoint, CascadeStages, best_cascades
+from judgerel_ray.stats.panels.panel import mean_interval, question_means
 from judgerel_ray.stats.panels.search import best_affordable, vote_methods
-from judgerel_ray.stats.panels.votes import mean_interval, question_means
 from judgerel_ray.stats.selective.discrimination import accuracy_floor
 from judgerel_ray.stats.selective.systems import paired_accuracy
 

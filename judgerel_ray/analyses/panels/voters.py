@@ -18,8 +18,8 @@ from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.folds import grouped_folds
+from judgerel_ray.stats.panels.panel import Ints
 from judgerel_ray.stats.panels.search import PanelPrices
-from judgerel_ray.stats.panels.votes import Ints
 
 _APART = ("judge", "role")
 _COMPARES = ("participant", "evaluator_only")

@@ -15,13 +15,18 @@ import polars as pl
 
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.columns import N_ANSWERS
-from judgerel_ray.importers.logs.apps import DEEPEVAL, LANGFUSE, MLFLOW, OPENTELEMETRY
-from judgerel_ray.importers.logs.graders import BIGGEN, EVALASSIST, PROMETHEUS, UNITXT
-from judgerel_ray.importers.logs.inspect_ai import INSPECT
-from judgerel_ray.importers.logs.pairs import ALPACA_EVAL, ARENA_HARD, FASTCHAT
-from judgerel_ray.importers.logs.promptfoo import PROMPTFOO
+from judgerel_ray.importers.logs.apps import DEEPEVAL, LANGFUSE, MLFLOW, OPENTELEMETRY, PROMPTFOO
+from judgerel_ray.importers.logs.graders import (
+    ALPACA_EVAL,
+    ARENA_HARD,
+    BIGGEN,
+    EVALASSIST,
+    FASTCHAT,
+    PROMETHEUS,
+    UNITXT,
+)
+from judgerel_ray.importers.logs.harnesses import BATCH, INSPECT, LM_EVAL
 from judgerel_ray.importers.logs.reading import PEOPLE, UNNAMED, LogFormat, Row, sight
-from judgerel_ray.importers.logs.replies import BATCH, LM_EVAL
 
 AUTO = "auto"
 LOG_FORMATS: Mapping[str, LogFormat] = {

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.counts import CountStatistic, Floats
 from judgerel_ray.stats.intervals.interval import Interval, by_cluster, flagged
+from judgerel_ray.stats.intervals.judge_differences import DRAWS, swap_test
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.question_statistic import (
     QuestionStatistic,
@@ -26,7 +27,6 @@ from judgerel_ray.stats.intervals.question_statistic import (
     count_terms,
     whole,
 )
-from judgerel_ray.stats.intervals.swap_test import DRAWS, swap_test
 
 _FEW = 10
 _CARRYING = 5

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.folds import grouped_folds
-from judgerel_ray.stats.panels.votes import Ints, question_means
+from judgerel_ray.stats.panels.panel import Ints, question_means
 
 MOST_POLICIES = 4096
 """Threshold combinations looked at; of more, thresholds are thinned evenly, alike at each stage."""

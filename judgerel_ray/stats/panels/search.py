@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.folds import grouped_folds
-from judgerel_ray.stats.panels.panel import random_panels
-from judgerel_ray.stats.panels.votes import (
+from judgerel_ray.stats.panels.panel import (
     Ints,
     checked_votes,
     first_places,
     panel_votes,
     question_means,
+    random_panels,
 )
 
 Panel = tuple[int, ...]
@@ -81,7 +81,7 @@ class PanelScorer:
     Attributes
     ----------
     votes : ndarray of int, shape (n_units, n_judges)
-        As for :func:`judgerel_ray.stats.panels.votes.panel_votes`.
+        As for :func:`judgerel_ray.stats.panels.panel.panel_votes`.
     right, questions : ndarray of int, shape (n_units,)
         The right verdict, and the question from 0 on.
     prices : PanelPrices

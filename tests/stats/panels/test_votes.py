@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgerel_ray.stats.panels.panel import random_panels
+from judgerel_ray.stats.panels.panel import (
+    mean_interval,
+    panel_floor,
+    panel_votes,
+    question_means,
+    random_panels,
+)
 from judgerel_ray.stats.panels.search import PanelPrices, search_panels
-from judgerel_ray.stats.panels.votes import mean_interval, panel_floor, panel_votes, question_means
 
 
 def credit(votes, right, weights=None):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from judgerel_ray.stats import inter_rater_accuracy
-from judgerel_ray.stats.ratings.people_match import _exchanged, people_match
+from judgerel_ray.stats.ratings.reference import _exchanged, people_match
 
 COUNTS = np.array([[2, 1, 0], [1, 1, 0], [0, 0, 3], [1, 1, 1], [0, 2, 0], [1, 0, 0]])
 VERDICTS = np.array([0, 2, 2, 1, -1, 0])
