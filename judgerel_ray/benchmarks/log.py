@@ -12,7 +12,7 @@ from judgerel_ray.core import Item, Option
 
 LOG = "log"
 _NAMED = ("item_id", "question_id", "id", "sample_id")
-_ASKED = ("question", "input", "prompt", "instruction")
+_QUESTION_COLUMNS = ("question", "input", "prompt", "instruction")
 LOGGED = ("answer", "response", "output", "completion", "reply")
 """What an answer may be called: a table that has one of these is a log, not one of items."""
 _GOLD = ("reference", "target", "expected", "expected_output")
@@ -104,7 +104,7 @@ def _answers(path: str) -> Iterator[LoggedAnswer]:
         yield LoggedAnswer(
             record=record,
             item_id=record.identifier(_first(record, _NAMED, "item_id")),
-            question=record.text(_first(record, _ASKED, "question")),
+            question=record.text(_first(record, _QUESTION_COLUMNS, "question")),
             answer=record.written(_first(record, LOGGED, "answer")),
             responder=_optional(record, _BY) or "answer",
             context=record.optional_text("context"),

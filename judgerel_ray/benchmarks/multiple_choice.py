@@ -193,7 +193,7 @@ def _right(record: Record, options: tuple[Option, ...]) -> int:
         case "answer_text":
             places = _with_text(record.written(name), options)
         case _:
-            places = _meant(record, options)
+            places = _possible_places(record, options)
     if len(places) != 1:
         raise record.wrong(
             f"{name} must be one of its {len(options)} options, got "
@@ -216,7 +216,7 @@ def _no_answer(record: Record, given: list[str]) -> SweepError:
     return record.wrong(f"missing column: expected one of {' '.join(ANSWERS)}")
 
 
-def _meant(record: Record, options: tuple[Option, ...]) -> set[int]:
+def _possible_places(record: Record, options: tuple[Option, ...]) -> set[int]:
     """Places an answer may mean: by its letter, and by the text of an option."""
     text = record.written("answer")
     places = _with_text(text, options)

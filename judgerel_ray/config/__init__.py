@@ -1,4 +1,4 @@
-"""The sweep file: TOML to a frozen Sweep, its asks by the tables of their protocols.
+"""The sweep file, TOML to a frozen Sweep, its asks by the tables of their protocols; and series.
 
 Examples
 --------

@@ -341,11 +341,7 @@ def as_exact(sweep: Sweep) -> Sweep:
     --------
     >>> sweep = parse_sweep('''
     ... name = "s"
-    ... [[judge]]
-    ... name = "uniform"
-    ... engine = "simulated"
-    ... model = "uniform"
-    ... gpus = 0
+    ... judge = [{name = "uniform", engine = "simulated", model = "uniform", gpus = 0}]
     ... [[ask]]
     ... protocol = "best_of"
     ... benchmark = "demo"

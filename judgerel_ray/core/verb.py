@@ -287,9 +287,9 @@ def verb(
             asked_for = options(*more, **bound.kwargs)
             if basis is None:
                 return act(read, asked_for)
-            read, say = basis(read, asked_for)
+            read, report = basis(read, asked_for)
             found = act(read, asked_for)
-            say()
+            report()
             return found
 
         called.__signature__ = signature  # type: ignore[attr-defined]

@@ -150,7 +150,7 @@ _COLUMNS = {
     "replication": pl.Int64(),
     "text": pl.String(),
 }
-_TOLD = {**_COLUMNS, "responder": pl.String()}
+_ROW_SCHEMA = {**_COLUMNS, "responder": pl.String()}
 _GREEDY_BELOW = 1e-9  # the authors ask at machine epsilon for want of 0
 _TEMPERATURE = "temperature:"
 
@@ -213,7 +213,7 @@ def import_schroeder2024(path: str) -> pl.DataFrame:
     elif _ending(path) in (".zip", ".json"):
         rows = pl.DataFrame(
             [row for place, document in _read_documents(path) for row in _rows(document, place)],
-            schema=_TOLD,
+            schema=_ROW_SCHEMA,
             orient="row",
         )
     else:
@@ -258,7 +258,7 @@ def _judgments(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _rows(document: object, place: str) -> Iterator[tuple[object, ...]]:
-    """Rows of one released file, in the order of `_TOLD`."""
+    """Rows of one released file, in the order of `_ROW_SCHEMA`."""
     if is_application(document):
         yield from application_rows(document, place)
         return

@@ -30,9 +30,9 @@ from judgerel_ray.counting.verdicts.spelling import spellings_of
 
 REPLICATION = "replication"
 _GOLD = "gold"
-_SAID = ("verdict", "score")
-_FIRST = ("judge", "item_id", REPLICATION, *_SAID, _GOLD)
-_SINGLE = (*_SAID, _GOLD, "label")
+_VERDICT_COLUMNS = ("verdict", "score")
+_FIRST = ("judge", "item_id", REPLICATION, *_VERDICT_COLUMNS, _GOLD)
+_SINGLE = (*_VERDICT_COLUMNS, _GOLD, "label")
 """Columns whose text is no object or list either; an item may be called anything."""
 _MAPPED: Mapping[str, type] = {
     "columns": dict,
@@ -210,7 +210,7 @@ def _gold_notes(typed: pl.DataFrame) -> tuple[str, ...]:
     """What of gold is no verdict of the table, however the words are spelled."""
     if _GOLD not in typed.columns:
         return ()
-    answers = typed.select(name for name in _SAID if name in typed.columns).unique()
+    answers = typed.select(name for name in _VERDICT_COLUMNS if name in typed.columns).unique()
     counted = typed.group_by(_GOLD).len("n")
     if "verdict" in answers.columns:
         seen = typed.group_by(text="verdict").len("n").drop_nulls("text")
@@ -361,7 +361,7 @@ def _without_missing(columns: Sequence[str], missing: Sequence[str]) -> list[pl.
     }
     return [
         pl.when(~gone[name].fill_null(False)).then(pl.col(name)).alias(name)
-        for name in _SAID
+        for name in _VERDICT_COLUMNS
         if missing and name in columns
     ]
 
@@ -434,7 +434,7 @@ def _require_alike(typed: pl.DataFrame, others: pl.DataFrame, path: str) -> None
     Its values come again and are no spelling of the verdict, unlike times, costs and replies.
     """
     unit = ["item_id", *(name for name in FACETS if name in typed.columns)]
-    verdict_columns = [name for name in _SAID if name in typed.columns]
+    verdict_columns = [name for name in _VERDICT_COLUMNS if name in typed.columns]
     for name, column in zip(others.columns, others, strict=True):
         if is_nested(column.dtype) or column.n_unique() > max(2, typed.height // 5):
             continue
@@ -471,7 +471,7 @@ def _require(columns: Sequence[str], source: Source) -> bool:
     Returns whether nothing but the replication is lacking, and no column may be meant by it.
     """
     lacking = [name for name in ("item_id", REPLICATION) if name not in columns]
-    if not set(_SAID) & set(columns):
+    if not set(_VERDICT_COLUMNS) & set(columns):
         lacking.append("verdict or score")
     if lacking:
         meant = columns_meant(source, lacking)

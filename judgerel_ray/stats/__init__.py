@@ -1,6 +1,7 @@
 """Numbers: coefficients of agreement, their intervals and their noise floors.
 
-Arrays in, frozen values out; imports NumPy and SciPy only, and knows no frames, files or logs.
+Arrays in, frozen values out; imports NumPy, SciPy and `core` only, and knows no frames, files or
+logs.
 Degenerate data never raise: what has no value says why. Statistics never round.
 
 Examples
@@ -352,7 +353,7 @@ __all__ = [
     "with_draws",
 ]
 
-_DEFERRED: dict[str, tuple[str, ...]] = {
+_LAZY: dict[str, tuple[str, ...]] = {
     "confusion.baselines": ("cross_fitted_model", "method_tokens", "vote_scores"),
     "confusion.labels": (
         "cross_fitted_labels",
@@ -448,7 +449,7 @@ _DEFERRED: dict[str, tuple[str, ...]] = {
 
 def __getattr__(name: str) -> object:
     """Load a name when it is first used."""
-    for module, names in _DEFERRED.items():
+    for module, names in _LAZY.items():
         if name in names:
             found: object = getattr(import_module(f"{__name__}.{module}"), name)
             globals()[name] = found

@@ -20,7 +20,7 @@ from judgerel_ray.stats.generalizability.component import (
     described,
     finite_form,
     solvable,
-    told_apart,
+    unconfounded,
 )
 from judgerel_ray.stats.generalizability.facet_cells import (
     FacetCells,
@@ -207,7 +207,7 @@ def variance_components(
         )  # fmt: skip
     # What is confounded with a fixed effect is taken out with it.
     margins.sort(key=lambda one: not set(one.facets) <= set(out.facets if out else ()))
-    margins, confounded = told_apart(margins, n)
+    margins, confounded = unconfounded(margins, n)
     margins.sort(key=lambda one: wanted.index(one.facets))
     n_groups = min(n_questions, _MOST_GROUPS)
     # Fixed, and unlike blocks of neighbours, each group is a small sample of all questions.

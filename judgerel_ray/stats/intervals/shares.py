@@ -197,8 +197,7 @@ def share_ends(
 
     References
     ----------
-    .. [1] Korn, E. L. and Graubard, B. I. (1998), Confidence intervals for proportions with small
-       expected number of positive counts estimated from survey data, Survey Methodology 24.
+    .. [1] Korn and Graubard (1998), as of :func:`clustered_share`.
 
     Examples
     --------

@@ -148,7 +148,7 @@ def people_match(
     counts, verdicts, clusters = counts[taking], verdicts[taking], clusters[taking]
     people = people[taking]
     shares_UV = counts / people[:, None] if counts.size else counts
-    of_judge = _given(shares_UV, verdicts)
+    of_judge = _shares_of_labels(shares_UV, verdicts)
     of_person = (counts * (counts - 1)).sum(axis=1) / (people * (people - 1))
     most = counts.max(axis=1, initial=0)
     names, number = np.unique(clusters, return_inverse=True)
@@ -178,7 +178,7 @@ def people_match(
     )  # fmt: skip
 
 
-def _given(shares_UV: Floats, verdicts_U: NDArray[np.int64]) -> Floats:
+def _shares_of_labels(shares_UV: Floats, verdicts_U: NDArray[np.int64]) -> Floats:
     """The share of each item's people who gave the judge's label."""
     there = verdicts_U >= 0
     found = np.zeros(verdicts_U.size)

@@ -254,18 +254,15 @@ def cross_fitted_auroc(
     Parameters
     ----------
     scores_N : array-like of float, shape (n_judgments,)
-        Higher is surer, each told by a model fitted on the other folds; judgments with NaN take no
-        part and are counted as missing.
+        Each told by a model fitted on the other folds; else as for :func:`auroc`.
     correct_N : array-like of bool, shape (n_judgments,)
-        Whether each judgment is right.
+        As for :func:`auroc`.
     fold_N : array-like, shape (n_judgments,)
         The fold of each judgment. A model that never saw a fold rich in right judgments expects
         fewer of them, so that pairs across folds are in order less often than they should be: they
         do not count.
-    clusters_N : array-like, shape (n_judgments,), optional
-        The question of each judgment; by default each is its own. A question lies in one fold.
-    confidence : float
-        As of :func:`judgerel_ray.stats.auroc`.
+    clusters_N, confidence
+        As for :func:`auroc`. A question lies in one fold.
 
     Returns
     -------
