@@ -52,18 +52,30 @@ def clopper_pearson(k: int, n: int, *, confidence: float = 0.95) -> Interval:
     >>> round(found.low, 6), round(found.high, 6)
     (0.680493, 0.754009)
     """
-    from scipy.special import betaincinv
-
     if not 0 <= k <= n:
         raise ValueError(f"clopper_pearson: k must be between 0 and n={n}, got {k}")
     if not 0 < confidence < 1:
         raise ValueError(f"clopper_pearson: confidence must be between 0 and 1, got {confidence!r}")
     if n == 0:
         return Interval(undefined="too_few_units")
-    tail = (1 - confidence) / 2
-    low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, tail))
-    high = 1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - tail))
+    low, high = trial_ends(k, n, confidence)
     return Interval(low=low, high=high, kind=IntervalMethod.CLOPPER_PEARSON, n_questions=n)
+
+
+def trial_ends(k: float, n: float, confidence: float) -> tuple[float, float]:
+    """Give Clopper and Pearson's ends of k successes in n trials, which need not be whole.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in trial_ends(4.5, 5, 0.95)]
+    [0.371, 1.0]
+    """
+    from scipy.special import betaincinv
+
+    tail = (1 - confidence) / 2
+    low = 0.0 if k <= 0 else float(betaincinv(k, n - k + 1, tail))
+    high = 1.0 if k >= n else float(betaincinv(k + 1, n - k, 1 - tail))
+    return low, high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +177,8 @@ def clustered_share(
         return share(k, n, confidence=confidence)
     low = high = None
     if n_questions > 1:
-        low, high = _ends(k / n, _worth(hits, number, confidence), confidence)
+        worth = _worth(hits, number, confidence)
+        low, high = trial_ends(k / n * worth, worth, confidence)
     return Share(
         k=k, n=n, value=k / n, low=low, high=high, n_questions=n_questions,
         method=f"by {n_questions} questions",
@@ -205,7 +218,8 @@ def share_ends(
     [0.821, 0.952]
     """
     lost = t_quantile(_MANY_TRIALS, confidence) / t_quantile(n_questions - 1, confidence)
-    return _ends(value, value * (1 - value) / error**2 * lost**2, confidence)
+    worth = value * (1 - value) / error**2 * lost**2
+    return trial_ends(value * worth, worth, confidence)
 
 
 def difference_ends(
@@ -257,17 +271,6 @@ def _worth(hits: NDArray[np.bool_], number: NDArray[np.intp], confidence: float)
         return float(n_questions) if p in (0.0, 1.0) else float(n)
     lost = t_quantile(n - 1, confidence) / t_quantile(n_questions - 1, confidence)
     return min(float(n), p * (1 - p) / variance * lost**2)
-
-
-def _ends(p: float, n: float, confidence: float) -> tuple[float, float]:
-    """Clopper and Pearson's ends for a number of trials that need not be whole."""
-    from scipy.special import betaincinv
-
-    tail = (1 - confidence) / 2
-    k = p * n
-    low = 0.0 if p == 0 else float(betaincinv(k, n - k + 1, tail))
-    high = 1.0 if p == 1 else float(betaincinv(k + 1, n - k, 1 - tail))
-    return low, high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -430,14 +433,10 @@ def share_interval(mean: ClusteredMean, *, confidence: float = 0.95) -> Interval
     >>> round(found.low, 6), round(found.high, 6)
     (0.680493, 0.754009)
     """
-    from scipy.special import betaincinv
-
     if not mean.n_clusters:
         return Interval(undefined="too_few_units")
     spread = mean.value * (1 - mean.value)
     coins = spread / mean.variance if mean.variance > 0 else float(mean.n_clusters)
     n = min(max(1.0, coins), float(mean.n_clusters))
-    k, tail = mean.value * n, (1 - confidence) / 2
-    low = 0.0 if k <= 0 else float(betaincinv(k, n - k + 1, tail))
-    high = 1.0 if k >= n else float(betaincinv(k + 1, n - k, 1 - tail))
+    low, high = trial_ends(mean.value * n, n, confidence)
     return Interval(low=low, high=high, n_questions=mean.n_clusters)

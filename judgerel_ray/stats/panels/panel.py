@@ -24,7 +24,7 @@ from judgerel_ray.stats.generalizability.component import left_out_interval
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.intervals.mixing import drawn_together
 from judgerel_ray.stats.intervals.precision import t_quantile
-from judgerel_ray.stats.intervals.shares import clopper_pearson
+from judgerel_ray.stats.intervals.shares import clopper_pearson, trial_ends
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor
 
 Ints = NDArray[np.int64]
@@ -195,14 +195,10 @@ def _share_interval(values: Floats, confidence: float) -> Interval:
 
     One question more that is all right and one all wrong stand for what few questions hide.
     """
-    from scipy.special import betaincinv
-
     n, p = values.size, float(values.mean())
     seen = np.append(values, [0.0, 1.0])
     worth = n * float(seen.mean() * (1 - seen.mean()) / seen.var())
-    k, tail = p * worth, (1 - confidence) / 2
-    low = 0.0 if p <= 0 else float(betaincinv(k, worth - k + 1, tail))
-    high = 1.0 if p >= 1 else float(betaincinv(k + 1, worth - k, 1 - tail))
+    low, high = trial_ends(p * worth, worth, confidence)
     return Interval(low=low, high=high, kind=IntervalMethod.BINOMIAL_BY_QUESTION, n_questions=n)
 
 
