@@ -14,7 +14,7 @@ from judgerel_ray.benchmarks.source import (
     format_of,
     kind_of,
     known_format,
-    read_json,
+    read_object,
     read_records,
     shown_names,
     stem,
@@ -146,7 +146,7 @@ def _read_entries(file: str) -> Iterator[_Entry]:
                 record=record,
             )
         return
-    document = read_json(file)
+    top = read_object(file, "head, torso and tail")
     source = stem(file).removeprefix(_PREFIX)
     if source == stem(file):
         raise SweepError(
@@ -154,12 +154,6 @@ def _read_entries(file: str) -> Iterator[_Entry]:
             where={"file": file},
             hint=f"name it {_PREFIX}<source>.json, as upstream does",
         )
-    if not isinstance(document, dict):
-        raise SweepError(
-            f"expected an object of head, torso and tail, got {kind_of(document)}",
-            where={"file": file},
-        )
-    top = Record(fields=document, place={"file": file})
     top.require(*_POPULARITIES)
     for popularity in _POPULARITIES:
         for index, value in enumerate(top.listing(popularity)):
@@ -228,13 +222,8 @@ def _table_responses(path: str) -> Iterator[tuple[str, str, Record]]:
 
 def _nested_responses(path: str) -> Iterator[tuple[str, str, Record]]:
     """Responder, source and record of the authors' nested JSON."""
-    document = read_json(path)
-    if not isinstance(document, dict):
-        raise SweepError(
-            f"expected an object of responders, got {kind_of(document)}", where={"file": path}
-        )
-    top = Record(fields=document, place={"file": path})
-    for responder, by_source in document.items():
+    top = read_object(path, "responders")
+    for responder, by_source in top.fields.items():
         sources = top.child(by_source, responder)
         for source in sources.fields:
             for record in sources.children(source):

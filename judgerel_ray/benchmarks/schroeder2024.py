@@ -10,8 +10,7 @@ from judgerel_ray.benchmarks.source import (
     Record,
     file_name,
     format_of,
-    kind_of,
-    read_json,
+    read_object,
     read_records,
     shown_names,
     stem,
@@ -153,13 +152,8 @@ def _context_and_question(record: Record) -> tuple[str, str]:
 
 def _nested_questions(file: str) -> Iterator[_Question]:
     """Questions of the released JSON."""
-    document = read_json(file)
-    if not isinstance(document, dict):
-        raise SweepError(
-            f"expected an object of question ids, got {kind_of(document)}", where={"file": file}
-        )
-    top = Record(fields=document, place={"file": file})
-    for question_id, value in document.items():
+    top = read_object(file, "question ids")
+    for question_id, value in top.fields.items():
         record = top.child(value, question_id)
         record.require("type", "prompt", "model_responses")
         responses = record.child(record.fields["model_responses"], "model_responses")

@@ -435,6 +435,22 @@ def read_json(path: str) -> object:
         raise SweepError(f"broken JSON: {error}", where={"file": path}) from error
 
 
+def read_object(path: str, of: str) -> Record:
+    """One JSON document that is an object.
+
+    Raises
+    ------
+    SweepError
+        As `read_json`, and if it is none, saying `of` what it was expected to be.
+    """
+    document = read_json(path)
+    if not isinstance(document, dict):
+        raise SweepError(
+            f"expected an object of {of}, got {kind_of(document)}", where={"file": path}
+        )
+    return Record(fields=document, place={"file": path})
+
+
 def read_records(path: str) -> tuple[Record, ...]:
     """Rows of a Parquet, JSON Lines or CSV file, or of a JSON list of objects.
 
