@@ -253,10 +253,10 @@ def refuse_pooled(frames: Sequence[AskFrame]) -> None:
                 for voice in frame.judges:
                     first, known = seen.setdefault((voice.name, *mark), (frame, settings))
                     if known != settings:
-                        raise _pooled(first, frame, voice.name, item, (known, settings))
+                        raise _pooling_error(first, frame, voice.name, item, (known, settings))
 
 
-def _pooled(
+def _pooling_error(
     first: AskFrame, second: AskFrame, judge: str, item: Item, settings: tuple[Settings, Settings]
 ) -> SweepError:
     """Two asks whose rows are alike."""

@@ -1,8 +1,7 @@
 """Dialogues whose last answer is judged: what was said before is context.
 
-HH-RLHF: two replies of an assistant to one dialogue, of which a person chose one.
-
-LIMA: instructions and the carefully written responses a model was aligned by.
+HH-RLHF has two replies of an assistant to one dialogue, of which a person chose one; LIMA has
+instructions and the carefully written responses that a model was aligned by.
 """
 
 from __future__ import annotations
@@ -119,7 +118,7 @@ def _item(record: Record, index: int) -> Item:
     """One pair."""
     record.require(CHOSEN, REJECTED, hint="name a file of pairs, such as harmless-base/test")
     sides = {name: split_turns(record.text(name)) for name in (CHOSEN, REJECTED)}
-    n_shared = _shared(*sides.values())
+    n_shared = _n_shared_turns(*sides.values())
     if not n_shared:
         raise record.wrong(
             "chosen and rejected must share a human turn and go on after it",
@@ -142,7 +141,7 @@ def _item(record: Record, index: int) -> Item:
     )
 
 
-def _shared(one: tuple[Turn, ...], two: tuple[Turn, ...]) -> int:
+def _n_shared_turns(one: tuple[Turn, ...], two: tuple[Turn, ...]) -> int:
     """Number of leading turns in common that end with a human's and are not all of either."""
     n = 0
     for a, b in zip(one[:-1], two[:-1], strict=False):

@@ -94,7 +94,7 @@ def logged_items(answers: Iterable[LoggedAnswer], *, path: str) -> tuple[Item, .
                     hint="give every question, with what goes with it, its own item_id",
                 )
         if (one.responder, one.answer) not in options:
-            options[one.responder, one.answer] = _unused(one.responder, options.values())
+            options[one.responder, one.answer] = _unused_name(one.responder, options.values())
     return admit(((_item(*parts), parts[0].record) for parts in found.values()), path=path)
 
 
@@ -114,7 +114,7 @@ def _answers(path: str) -> Iterator[LoggedAnswer]:
         )
 
 
-def _unused(name: str, taken: Collection[str]) -> str:
+def _unused_name(name: str, taken: Collection[str]) -> str:
     """A name, numbered where it is taken: also a responder may be called as a number made one."""
     numbered = (f"{name} {nth}" for nth in count(2))
     return next(one for one in chain((name,), numbered) if one not in taken)

@@ -134,14 +134,14 @@ def _item(record: Record, row: int) -> Item:
         question=record.text("question"),
         context=record.optional_text("context"),
         options=options,
-        gold=options[_right(record, options)].option_id,
+        gold=options[_right_place(record, options)].option_id,
     )
 
 
 def _texts(record: Record) -> tuple[str, ...]:
     """Texts of the options, from the list or from the columns."""
     lettered = [name for name in LETTERS if name in record.fields]
-    numbered = _numbered(record)
+    numbered = _numbered_columns(record)
     if "options" in record.fields:
         if lettered or numbered:
             beside = (lettered or numbered)[0]
@@ -163,7 +163,7 @@ def _texts(record: Record) -> tuple[str, ...]:
     return tuple(there)
 
 
-def _numbered(record: Record) -> list[str]:
+def _numbered_columns(record: Record) -> list[str]:
     """Columns ``option_<number>`` in the order of their numbers, without a gap."""
     stems = {
         name: name.removeprefix("option_") for name in record.fields if name.startswith("option_")
@@ -179,7 +179,7 @@ def _numbered(record: Record) -> list[str]:
     return [name for _, name in numbers]
 
 
-def _right(record: Record, options: tuple[Option, ...]) -> int:
+def _right_place(record: Record, options: tuple[Option, ...]) -> int:
     """Place of the right option."""
     given = [name for name in ANSWERS if name in record]
     if len(given) != 1:

@@ -1,6 +1,6 @@
 """TruthfulQA: true and false answers to questions that people often get wrong.
 
-TruthfulQA as pairs: the best answer to a question, and a false one that was drawn.
+As pairs: the best answer to a question, and a false one that was drawn.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The sweep file, TOML to a frozen Sweep, its asks by the tables of their protocols; and series.
+"""The sweep file: TOML to a frozen Sweep, its asks by the tables of their protocols.
+
+The series file, which names sweeps that are refreshed, is read in `series`.
 
 Examples
 --------

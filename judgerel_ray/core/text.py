@@ -267,7 +267,7 @@ def parse_json(text: str, *, nan: bool = False) -> object:
     return value
 
 
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _unique_pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """An object of the pairs."""
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -277,13 +277,13 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def _refuse(constant: str) -> object:
+def _refuse_constant(constant: str) -> object:
     """NaN and the infinities are not JSON."""
     raise ValueError(f"{constant} is not a JSON number")
 
 
-_STRICT = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse)
-_WITH_NAN = json.JSONDecoder(object_pairs_hook=_once)
+_STRICT = json.JSONDecoder(object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant)
+_WITH_NAN = json.JSONDecoder(object_pairs_hook=_unique_pairs)
 
 
 _BETWEEN = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -415,13 +415,13 @@ def rows_below(
         try:
             for row in rows:
                 if row and len(row) != n_columns and (len(row) > 1 or row[0].strip()):
-                    raise _uneven(line, row, n_columns, where)
+                    raise _uneven_line(line, row, n_columns, where)
                 if named and len(row) == n_columns and any(row):
                     yield line, row
                 named = named or any(name.strip() for name in row)
                 line = rows.line_num + 1
         except csv.Error as error:
-            raise _broken(str(error), line, heading.separator, where) from error
+            raise _broken_line(str(error), line, heading.separator, where) from error
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -438,7 +438,7 @@ def _other_sign(names: Sequence[str], known: Set[str]) -> str | None:
     return next((sign for sign in signs if len(known & set(split[sign])) > 1), None)
 
 
-def _broken(reason: str, line: int, separator: str, where: Mapping[str, object]) -> SweepError:
+def _broken_line(reason: str, line: int, separator: str, where: Mapping[str, object]) -> SweepError:
     """The refusal of a line, or of several that one field spans, with a quotation mark astray."""
     hint = "a quotation mark inside a field is written twice, and the field between two more"
     if "end of data" in reason:
@@ -464,7 +464,7 @@ def _first_line(text: str, sign: str) -> list[str]:
     return [name.strip() for name in first]
 
 
-def _uneven(
+def _uneven_line(
     line: int, row: Sequence[str], n_columns: int, where: Mapping[str, object]
 ) -> SweepError:
     """The refusal of a line with another number of fields."""

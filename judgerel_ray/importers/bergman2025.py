@@ -129,7 +129,7 @@ def import_bergman2025(
         if alone and _SELECTED in record.fields:
             rows.append({**shared, "stage": "select", **_selected(record, item)})
         answer = (
-            _read(record.text(column), item, form) if reread else _recorded_answer(record, item)
+            _reading(record.text(column), item, form) if reread else _recorded_answer(record, item)
         )
         rows.append({**shared, "stage": "choose" if alone else "judge", **answer})
     return pl.DataFrame(rows, schema=_SCHEMA)
@@ -147,7 +147,7 @@ def _selected(record: Record, item: Item) -> dict[str, object]:
     }
 
 
-def _read(text: str, item: Item, form: str) -> dict[str, object]:
+def _reading(text: str, item: Item, form: str) -> dict[str, object]:
     """What a reply says, by our own readers."""
     found = read_verdict(text, finish_reason="stop", menu=_menu(item, form))
     confidence = read_confidence(text, finish_reason="stop", form=form)
@@ -219,7 +219,7 @@ def _role(record: Record, path: str, role: str | None) -> str:
         found = "participant"
     else:
         # Only judges that saw their own answer have columns of it; a cut file may lack them.
-        found = _named(path)[0] or role
+        found = _role_and_model(path)[0] or role
     if found is None or (judged and found == "responder"):
         raise SweepError(
             "neither columns nor name say whether the judge's own answer was shown to it",
@@ -236,7 +236,7 @@ def _role(record: Record, path: str, role: str | None) -> str:
 
 def _judge(path: str) -> str:
     """The model's name, by the file's."""
-    name = _named(path)[1]
+    name = _role_and_model(path)[1]
     if not name:
         raise SweepError(
             "the file's name does not say whose answers it holds, expected "
@@ -248,7 +248,7 @@ def _judge(path: str) -> str:
     return provider[2] if provider else name
 
 
-def _named(path: str) -> tuple[str | None, str | None]:
+def _role_and_model(path: str) -> tuple[str | None, str | None]:
     """Role and model, as far as a file's name says."""
     stem = PurePosixPath(path).stem
     for start, role in _NAMED.items():

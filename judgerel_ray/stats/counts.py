@@ -403,11 +403,11 @@ class CountTable:
         """Sum the terms of the units that take part."""
         key = statistic.terms, statistic.min_ratings
         if key not in self._sums:
-            self._sums[key] = term_sums(_only(self.counts_UV, statistic), statistic)
+            self._sums[key] = term_sums(_complete_units(self.counts_UV, statistic), statistic)
         return self._sums[key]
 
 
-def _only(units: Floats, statistic: CountStatistic) -> Floats:
+def _complete_units(units: Floats, statistic: CountStatistic) -> Floats:
     """Units that take part."""
     taking = statistic.takes_part(units)
     return units if taking.all() else units[taking]
@@ -450,7 +450,7 @@ def measure(counts_UV: ArrayLike | CountTable, statistic: CountStatistic) -> Coe
     # Units with one rating may shape what chance is (AC1); only pairs are agreement.
     basis = n_ratings[n_ratings >= 2] if statistic.chance_corrected else n_ratings
     n_raters = int(basis.max(initial=0))
-    undefined = _why(statistic, most, n_ratings.size) if np.isnan(value) else None
+    undefined = _undefined_reason(statistic, most, n_ratings.size) if np.isnan(value) else None
     return Coefficient(
         name=statistic.name,
         value=None if undefined else value,
@@ -463,7 +463,7 @@ def measure(counts_UV: ArrayLike | CountTable, statistic: CountStatistic) -> Coe
     )
 
 
-def _why(statistic: CountStatistic, most: int, n_units: int) -> str:
+def _undefined_reason(statistic: CountStatistic, most: int, n_units: int) -> str:
     """Why a coefficient has no value, `most` being the most ratings any unit has."""
     if most < 2:
         return ("no_verdicts", "single_replication")[most]

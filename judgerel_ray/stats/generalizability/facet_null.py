@@ -100,8 +100,8 @@ def facet_floors(
     strata = _strata(laid.crossed)
     if laid.counted and laid.units_UF.sum() <= DENSE:
         return _permuted(laid.units_UF, laid.crossed, strata, form, total, targets, seed)
-    shape = _closed(laid, strata)
-    return tuple(_normal(one, total, form, *shape) for one in targets)
+    shape = _distance_moments(laid, strata)
+    return tuple(_floor_of_moments(one, total, form, *shape) for one in targets)
 
 
 def _strata(units: CrossedUnits) -> NDArray[np.intp]:
@@ -179,7 +179,7 @@ def _value(one: FacetTarget, total: Floats, form_FF: Floats) -> Floats:
     return coefficient_of(one.name, mean_distance(total), total, form_FF, one.n_categories)
 
 
-def _closed(laid: LaidOut, strata_U: NDArray[np.intp]) -> tuple[float, float]:
+def _distance_moments(laid: LaidOut, strata_U: NDArray[np.intp]) -> tuple[float, float]:
     """Mean and standard deviation of the mean distance over all permutations.
 
     What verdicts have in common with their stratum is fixed; what is left of the distance between
@@ -295,7 +295,9 @@ def _pair_weights(
     return first, second
 
 
-def _normal(one: FacetTarget, total: Floats, form_FF: Floats, mean: float, sd: float) -> NoiseFloor:
+def _floor_of_moments(
+    one: FacetTarget, total: Floats, form_FF: Floats, mean: float, sd: float
+) -> NoiseFloor:
     """A floor from the mean and spread of the mean distance."""
     value = float(_value(one, total, form_FF))
     if np.isnan(value):

@@ -1,6 +1,6 @@
-"""Variance components: how much of a verdict is the question's, how much what must not tell.
+"""Variance components: how much of a verdict is the question's, and how much is nuisance.
 
-What must not tell are the order of the options, the wording of the template, chance.
+Nuisance is what should not matter: the order of the options, the wording of the template, chance.
 
 Shape suffixes: C = cells (combinations of facet levels), G = groups of questions left out plus one
 (the last: none left out), P = components.

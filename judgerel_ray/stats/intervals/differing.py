@@ -53,7 +53,7 @@ class Differing:
     n_replies: int
 
 
-class _Found(TypedDict):
+class _CheckedReplies(TypedDict):
     """What both ways of counting share."""
 
     pairs: float | None
@@ -160,11 +160,11 @@ def differing_requests(
 
 def _by_question(
     sums_Q: Floats, n_Q: Floats, any_Q: NDArray[np.bool_], confidence: float
-) -> _Found:
+) -> _CheckedReplies:
     """The mean over units and what it rests on, from sums over the units of each question."""
     n, k = n_Q.size, int(any_Q.sum())
     ends = clopper_pearson(k, n, confidence=confidence)
-    found = _Found(
+    found = _CheckedReplies(
         pairs=None, pairs_interval=Interval(undefined="undefined"), questions=k / n if n else None,
         questions_interval=ends, n_questions=n, n_differing=k,
     )  # fmt: skip

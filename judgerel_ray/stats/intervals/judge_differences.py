@@ -522,7 +522,7 @@ def _second_less_first(values_PB: Floats) -> Floats:
 
 def _exchangeable(
     first: QuestionStatistic, second: QuestionStatistic, questions_C: NDArray[np.generic]
-) -> tuple[Floats, Floats, _Joint] | None:
+) -> tuple[Floats, Floats, _JointMean] | None:
     """Terms of both judges by common question and what is computed of them, if they may change."""
     parts, others = _terms_of(first), _terms_of(second)
     if not parts or len(parts) != len(others):
@@ -540,7 +540,7 @@ def _exchangeable(
             filled_CT[np.searchsorted(questions_C, part.questions_C)] = part.terms_CT
             rows_CT.append(filled_CT)
         sides.append(np.concatenate(rows_CT, axis=1))
-    return sides[0], sides[1], _Joint(parts)
+    return sides[0], sides[1], _JointMean(parts)
 
 
 def _terms_of(one: QuestionStatistic) -> Sequence[QuestionTerms]:
@@ -555,7 +555,7 @@ def _terms_of(one: QuestionStatistic) -> Sequence[QuestionTerms]:
     return found if len(found) == len(one.parts) else ()
 
 
-class _Joint:
+class _JointMean:
     """The mean of several coefficients of terms that lie side by side."""
 
     def __init__(self, parts: Sequence[QuestionTerms]) -> None:

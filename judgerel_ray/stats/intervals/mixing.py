@@ -509,7 +509,7 @@ def posterior_interval(
     found = Interval(low=low, high=high, kind=kind, n_questions=len(counts))
     if low > 0 and p_noise is None:
         p_noise = noise_floor(counts, statistic, n_permutations=199).p
-    return _holding(found, value, p_noise)
+    return _widened(found, value, p_noise)
 
 
 @lru_cache(maxsize=8)
@@ -525,7 +525,7 @@ def _is_nominal_alpha(statistic: CountStatistic) -> bool:
     return statistic.rests_on_minority and pairs is not None and pairs.distances_VV is None
 
 
-def _holding(found: Interval, value: float, p_noise: float | None) -> Interval:
+def _widened(found: Interval, value: float, p_noise: float | None) -> Interval:
     """An interval that includes 0 where the verdicts may be noise, and the value."""
     low, high, kind = float(found.low or 0.0), float(found.high or 0.0), IntervalMethod.POSTERIOR
     if low > 0 and (p_noise is None or p_noise > _NOISE):

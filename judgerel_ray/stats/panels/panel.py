@@ -577,7 +577,7 @@ def _right_shares(n_right: int, others: tuple[int, ...], n_judges: int) -> tuple
     silent = n_judges - n_right - sum(others)
     ways = [0.0] * n_judges
     for g in range(1, n_right + 1):
-        for votes, ties, count in _outvoted(others, g):
+        for votes, ties, count in _outvoting_ways(others, g):
             for absent in range(silent + 1):
                 size = g + votes + absent
                 many = comb(n_right, g) * count * comb(silent, absent)
@@ -586,7 +586,7 @@ def _right_shares(n_right: int, others: tuple[int, ...], n_judges: int) -> tuple
 
 
 @lru_cache(maxsize=65536)
-def _outvoted(others: tuple[int, ...], g: int) -> tuple[tuple[int, int, int], ...]:
+def _outvoting_ways(others: tuple[int, ...], g: int) -> tuple[tuple[int, int, int], ...]:
     """Ways in which no other verdict gets more than `g` votes: votes, ties with it, count."""
     found: dict[tuple[int, int], int] = {(0, 0): 1}
     for n in others:

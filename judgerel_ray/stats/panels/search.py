@@ -313,14 +313,14 @@ def search_panels(
     wanted: list[tuple[float | None, int | None]] = [(float(one), None) for one in budgets]
     wanted += [(None, size) for size in sizes]
     return PanelSearch(
-        best=tuple(_chosen(asked, everything, trained, *one) for one in wanted),
+        best=tuple(_best_panels(asked, everything, trained, *one) for one in wanted),
         n_folds=n_folds,
         n_panels=len(everything.panels),
         is_exhaustive=votes.shape[1] <= MOST_SEARCHED,
     )
 
 
-def _chosen(
+def _best_panels(
     asked: PanelScorer,
     everything: ScoredPanels,
     trained: Sequence[ScoredPanels],

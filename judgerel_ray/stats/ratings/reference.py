@@ -168,11 +168,11 @@ def people_match(
         difference = left_out_difference(
             "judge less person", sides[1], sides[0], confidence=confidence
         )
-        exchanged = sqrt(float(_exchanged(counts, verdicts).sum())) / len(counts)
+        exchanged = sqrt(float(_exchange_variance(counts, verdicts).sum())) / len(counts)
         difference = _at_least(difference, exchanged, confidence)
     return PeopleMatch(
         judge=judge, person=person, difference=difference,
-        floor=_floor(shares_UV, verdicts, of_judge, number), person_floor=_agreeing(counts),
+        floor=_floor(shares_UV, verdicts, of_judge, number), person_floor=_chance_agreement(counts),
         n_items=len(counts), n_ratings=int(people.sum()), n_single=n_single,
         n_split=int(((counts == most[:, None]).sum(axis=1) > 1).sum()),
     )  # fmt: skip
@@ -220,7 +220,7 @@ def _share(
     return replace(found, low=ends.low, high=ends.high, method=ends.method)
 
 
-def _exchanged(counts_UV: Floats, verdicts_U: NDArray[np.int64]) -> Floats:
+def _exchange_variance(counts_UV: Floats, verdicts_U: NDArray[np.int64]) -> Floats:
     """Variance of judge less person in each item, each of its labels as likely the judge's.
 
     With t_v of the m + 1 labels v, one of them the judge's: where the judge said v, the difference
@@ -279,7 +279,7 @@ def _floor(
     return NoiseFloor(mean=mean, sd=sd, p=p, n_permutations=0, kind=NullMethod.LABELS_NORMAL)
 
 
-def _agreeing(counts_UV: Floats) -> float | None:
+def _chance_agreement(counts_UV: Floats) -> float | None:
     """How often two people agree whose labels are shuffled over all items."""
     totals_V = counts_UV.sum(axis=0)
     n = float(totals_V.sum())
@@ -461,7 +461,7 @@ def reference_agreement(
     n_N = there_NR.sum(axis=1)
     number = np.unique(questions, return_inverse=True)[1]  # which they are: their names are slow
     averaged = Remembered(of=correlation(coefficient, _means(scores), truth, number))
-    single = Remembered(of=_single(coefficient, scores, truth, number))
+    single = Remembered(of=_replication_mean(coefficient, scores, truth, number))
 
     def estimated(statistic: QuestionStatistic, words: str) -> Estimate:
         undefined = None
@@ -533,7 +533,7 @@ def weighted_scores(
     return WeightedScores(scores_N=scores_N, mass_N=mass_N)
 
 
-def _single(
+def _replication_mean(
     name: Correlation, scores: Floats, truth: Floats, questions: NDArray[np.generic]
 ) -> Combined:
     """Mean over replications, each weighted by its items; too few of them count nothing."""

@@ -301,19 +301,19 @@ def cross_fitted_auroc(
         if given.shape != scores.shape:
             raise ValueError(f"{name}: {label} must have shape {scores.shape}, got {given.shape}")
     there = ~np.isnan(scores)
-    found = _inside(scores[there], correct[there], folds[there], clusters[there])
+    found = _ordered_share(scores[there], correct[there], folds[there], clusters[there])
     value = low = high = None
     if found is not None:
         value, error, n_questions, n_folds = found
         if 0 < value < 1 and error > 1e-12 and n_questions > 1:
-            half = t_quantile(n_questions - 1, confidence) * error * _shared(n_folds)
+            half = t_quantile(n_questions - 1, confidence) * error * _shared_fit_factor(n_folds)
             low, high = logit_ends(value, half)
     words = "pairs inside folds, Nadeau-Bengio t on the logit scale"
     words = "; ".join([words, *(f.note(n) for f, n in few_flags(scores, correct, clusters))])
     return _auroc(value, low, high, there, estimator=words)
 
 
-def _inside(
+def _ordered_share(
     scores_N: Floats,
     correct_N: NDArray[np.bool_],
     fold_N: NDArray[np.generic],
@@ -351,7 +351,7 @@ def _ordered(first_N: Floats, second_N: Floats) -> tuple[Floats, Floats]:
     return below, np.searchsorted(ordered, first_N, side="right") - below
 
 
-def _shared(n_folds: int) -> float:
+def _shared_fit_factor(n_folds: int) -> float:
     """Factor on the error of a mean over folds whose models share what they were fitted on."""
     return float(np.sqrt(1 + n_folds / (n_folds - 1))) if n_folds > 1 else 1.0
 
