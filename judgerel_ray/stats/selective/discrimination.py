@@ -253,10 +253,8 @@ def cross_fitted_auroc(
 
     Parameters
     ----------
-    scores_N : array-like of float, shape (n_judgments,)
-        Each told by a model fitted on the other folds; else as for :func:`auroc`.
-    correct_N : array-like of bool, shape (n_judgments,)
-        As for :func:`auroc`.
+    scores_N, correct_N
+        As for :func:`auroc`; each score is of a model fitted on the other folds.
     fold_N : array-like, shape (n_judgments,)
         The fold of each judgment. A model that never saw a fold rich in right judgments expects
         fewer of them, so that pairs across folds are in order less often than they should be: they
