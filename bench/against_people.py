@@ -29,7 +29,7 @@ import polars as pl
 
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.shares import Share, clustered_share
-from judgerel_ray.stats.ratings.people_match import PeopleMatch, people_match
+from judgerel_ray.stats.ratings.reference import PeopleMatch, people_match
 
 ITEMS = (20, 55, 200)
 PEOPLE = (2, 3, 5)

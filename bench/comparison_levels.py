@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgerel_ray.stats import CountStatistic, count_statistic, holm, paired_difference
-from judgerel_ray.stats.intervals import swap_test as question_kinds
+from judgerel_ray.stats.intervals import judge_differences
 from judgerel_ray.stats.intervals.precision import t_quantile
 
 BASES = {
@@ -158,11 +158,11 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000, help="pairs of judges a cell")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
-        "--borrowed", type=float, default=question_kinds.BORROWED,
+        "--borrowed", type=float, default=judge_differences.BORROWED,
         help="questions of the other side in each side's error",
     )  # fmt: skip
     given = parser.parse_args()
-    question_kinds.BORROWED = given.borrowed
+    judge_differences.BORROWED = given.borrowed
     for part in [given.part] if given.part else PARTS:
         print(
             f"\n{part}\n\n| base rates | questions x replications | no p | flagged | "

@@ -37,7 +37,7 @@ from judgerel_ray.stats.generalizability.facet_agreement import (
     pair_value,
     reproducibility_terms,
 )
-from judgerel_ray.stats.generalizability.facet_null import Wanted, facet_floors
+from judgerel_ray.stats.generalizability.facet_null import FacetTarget, facet_floors
 from judgerel_ray.stats.generalizability.order_effects import swap_terms
 from judgerel_ray.stats.intervals.interval import flagged, student_interval
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
@@ -145,7 +145,7 @@ def agree(one: Interval, other: Interval) -> None:
 def floors(tables: NDArray[np.int64], data: str) -> list[Called]:
     """How often no item effect is called noise, from permutations over items inside each order."""
     facets, distances = levels(tables.shape[1] // 2), 1 - np.eye(tables.shape[2])
-    wanted = [Wanted(name=name) for name in COEFFICIENTS]
+    wanted = [FacetTarget(name=name) for name in COEFFICIENTS]
     found = [
         facet_floors(table, facets, wanted, distances_VV=distances, seed=run)
         for run, table in enumerate(tables)

@@ -35,7 +35,7 @@ from judgerel_ray.stats import (
     threshold_transfer,
     wagner2024_threshold,
 )
-from judgerel_ray.stats.counts.folds import grouped_folds
+from judgerel_ray.stats.folds import grouped_folds
 from judgerel_ray.stats.intervals.shares import Share
 
 DELTA = 0.1

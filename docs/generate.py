@@ -23,8 +23,8 @@ import click
 
 from judgerel_ray.cli.parsing import commands
 from judgerel_ray.config import Sweep
-from judgerel_ray.core.table import Table
 from judgerel_ray.core.verb import VERBS, flag_of
+from judgerel_ray.protocols.ask import Table
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "judgerel_ray" / "config" / "sweep.schema.json"

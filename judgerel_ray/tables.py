@@ -2,7 +2,7 @@
 
 Items as loaders give them, one judgment a row for every request that landed, their texts apart so
 that reducers never read them, and what a run lays out when it ends: verdict distributions,
-confusion matrices and settled verdicts. May import only core.
+confusion matrices and settled verdicts. Imports core alone.
 """
 
 from __future__ import annotations

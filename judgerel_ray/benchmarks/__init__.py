@@ -1,7 +1,7 @@
-"""Upstream files to items, and the draw among them. May import only core and tables.
+"""Upstream files to items, and the draw among them; imports core and tables alone.
 
 Each loader reads its benchmark as its authors publish it; `load_generic` reads what people have.
-Nothing is downloaded and nothing is written.
+Only files at the path or URL that is named are read, and nothing is written.
 
 Examples
 --------

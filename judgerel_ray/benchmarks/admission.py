@@ -17,7 +17,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
-from judgerel_ray.benchmarks.record import Record, excerpt
+from judgerel_ray.benchmarks.source import Record, excerpt
 from judgerel_ray.core import GoldIs, Item, Option, SweepError
 
 
@@ -184,7 +184,7 @@ def resolve_gold(
         asked = [n for n in asked if resolved[n].gold not in ties.values()]
     if not asked:
         return tuple(resolved), None
-    some = _Some([resolved[n] for n in asked], asked, records)
+    some = _SomeItems([resolved[n] for n in asked], asked, records)
     if gold_is == REFERENCE:
         read = GoldReading(REFERENCE, declared=True, n_items=len(asked))
         try:
@@ -212,7 +212,7 @@ def resolve_gold(
     )
 
 
-class _Some(NamedTuple):
+class _SomeItems(NamedTuple):
     """Some items of a file, and where all of its items stand."""
 
     items: Sequence[Item]
@@ -241,7 +241,7 @@ def _with_tie(
     return replace(item, gold=tie)
 
 
-def _option_ids(some: _Some, tried: Sequence[GoldIs]) -> tuple[list[str], list[GoldIs]]:
+def _option_ids(some: _SomeItems, tried: Sequence[GoldIs]) -> tuple[list[str], list[GoldIs]]:
     """Ids of the options that gold names, and the readings by which it names one in every item."""
     places: dict[GoldIs, list[int]] = {}
     for reading in tried:  # each up to the first item in which it names nothing
@@ -268,21 +268,21 @@ def _place(reading: GoldIs, item: Item) -> int | None:
     """Place of the option that an item's gold names by a reading; None where it names none."""
     gold, n_options = (item.gold or "").strip(), len(item.options)
     if reading == "id":
-        return _like(gold, [option.option_id for option in item.options])
+        return _place_like(gold, [option.option_id for option in item.options])
     if reading == "text":
-        return _like(gold, [option.text for option in item.options])
+        return _place_like(gold, [option.text for option in item.options])
     if reading == "letter":
         letter = _LETTER.fullmatch(gold)
         place = string.ascii_uppercase.index(letter[1].upper()) if letter else -1
     else:
-        whole = _whole(gold)
+        whole = _whole_number(gold)
         place = -1 if whole is None else whole - (reading == "number")
     return place if 0 <= place < n_options else None
 
 
-def _like(gold: str, names: Sequence[str]) -> int | None:
+def _place_like(gold: str, names: Sequence[str]) -> int | None:
     """Place of the one name that gold is: as written, else as the same whole number."""
-    for same in (str.strip, _whole):
+    for same in (str.strip, _whole_number):
         wanted = same(gold)
         places = [n for n, name in enumerate(names) if same(name) == wanted]
         if wanted is not None and places:
@@ -290,7 +290,7 @@ def _like(gold: str, names: Sequence[str]) -> int | None:
     return None
 
 
-def _whole(text: str) -> int | None:
+def _whole_number(text: str) -> int | None:
     """A text as a whole number, where it is one."""
     found = _WHOLE.fullmatch(text.strip())
     return int(found[1]) if found else None
@@ -313,17 +313,17 @@ def _names_several(item: Item, record: Record, places: Mapping[GoldIs, int]) -> 
     )
 
 
-def _names_none(some: _Some, named: Mapping[GoldIs, Sequence[int | None]]) -> SweepError:
+def _names_none(some: _SomeItems, named: Mapping[GoldIs, Sequence[int | None]]) -> SweepError:
     """The error of gold that names no option, or not in one way for all items of a file."""
     for n, item in enumerate(some.items):
         if all(places[n] is None for places in named.values()):
             names = [_shown(option) for option in item.options[:_OPTIONS_SHOWN]]
             if len(item.options) > _OPTIONS_SHOWN:
                 names.append(f"and {len(item.options) - _OPTIONS_SHOWN} more")
-            several = _several(item, named)
+            several = _ambiguous_readings(item, named)
             return some.record(n).wrong(
                 f"gold {_brief(item.gold or '')} of item {_brief(item.item_id)} names "
-                f"{several or f'no option by {_either(named)}'}; its options are "
+                f"{several or f'no option by {_alternatives(named)}'}; its options are "
                 f"{', '.join(names)}",
                 hint="give its id, letter or number, for the whole file"
                 if several
@@ -339,12 +339,12 @@ def _names_none(some: _Some, named: Mapping[GoldIs, Sequence[int | None]]) -> Sw
     return SweepError(
         f"gold does not name options in one way throughout: {'; '.join(differences)}",
         where={"file": some.record(0).place.get("file")},
-        hint=f'write gold in one way in the whole file; gold_is = "{_nearest(named)}"{_WHERE} '
-        "names the first that is otherwise",
+        hint="write gold in one way in the whole file; gold_is = "
+        f'"{_nearest_reading(named)}"{_WHERE} names the first that is otherwise',
     )
 
 
-def _several(item: Item, tried: Collection[GoldIs]) -> str:
+def _ambiguous_readings(item: Item, tried: Collection[GoldIs]) -> str:
     """Which readings gold names several options by, as options have one text; empty of none."""
     gold = (item.gold or "").strip()
     names: dict[GoldIs, list[str]] = {
@@ -358,12 +358,12 @@ def _several(item: Item, tried: Collection[GoldIs]) -> str:
     return ""
 
 
-def _nearest(named: Mapping[GoldIs, Sequence[int | None]]) -> GoldIs:
+def _nearest_reading(named: Mapping[GoldIs, Sequence[int | None]]) -> GoldIs:
     """The reading by which most items have an option."""
     return max(named, key=lambda reading: sum(place is not None for place in named[reading]))
 
 
-def _either(names: Iterable[str]) -> str:
+def _alternatives(names: Iterable[str]) -> str:
     """Names with commas and an or."""
     *rest, last = names
     return f"{', '.join(rest)} or {last}" if rest else last

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.record import Record
 from judgerel_ray.benchmarks.source import (
+    Record,
     as_records,
     file_name,
     format_of,

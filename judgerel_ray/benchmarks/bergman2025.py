@@ -5,8 +5,7 @@ from __future__ import annotations
 from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.mmlu_pro import mmlu_pro_item
 from judgerel_ray.benchmarks.multiple_choice import number_place, numbered_options
-from judgerel_ray.benchmarks.record import Record
-from judgerel_ray.benchmarks.source import read_records
+from judgerel_ray.benchmarks.source import Record, read_records
 from judgerel_ray.core import Item
 
 

@@ -1,8 +1,7 @@
 """Dialogues whose last answer is judged: what was said before is context.
 
-HH-RLHF: two replies of an assistant to one dialogue, of which a person chose one.
-
-LIMA: instructions and the carefully written responses a model was aligned by.
+HH-RLHF has two replies of an assistant to one dialogue, of which a person chose one; LIMA has
+instructions and the carefully written responses that a model was aligned by.
 """
 
 from __future__ import annotations
@@ -12,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.judged_text import under_headings
-from judgerel_ray.benchmarks.record import Record, kind_of
-from judgerel_ray.benchmarks.source import read_records
+from judgerel_ray.benchmarks.criterion import under_headings
+from judgerel_ray.benchmarks.source import Record, kind_of, read_records
 from judgerel_ray.core import HumanRating, Item, Option
 
 HUMAN, ASSISTANT = "Human", "Assistant"
@@ -120,7 +118,7 @@ def _item(record: Record, index: int) -> Item:
     """One pair."""
     record.require(CHOSEN, REJECTED, hint="name a file of pairs, such as harmless-base/test")
     sides = {name: split_turns(record.text(name)) for name in (CHOSEN, REJECTED)}
-    n_shared = _shared(*sides.values())
+    n_shared = _n_shared_turns(*sides.values())
     if not n_shared:
         raise record.wrong(
             "chosen and rejected must share a human turn and go on after it",
@@ -143,7 +141,7 @@ def _item(record: Record, index: int) -> Item:
     )
 
 
-def _shared(one: tuple[Turn, ...], two: tuple[Turn, ...]) -> int:
+def _n_shared_turns(one: tuple[Turn, ...], two: tuple[Turn, ...]) -> int:
     """Number of leading turns in common that end with a human's and are not all of either."""
     n = 0
     for a, b in zip(one[:-1], two[:-1], strict=False):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.judged_text import numbered_options, rating_by, under_headings
-from judgerel_ray.benchmarks.record import Record
-from judgerel_ray.benchmarks.source import read_records
+from judgerel_ray.benchmarks.criterion import numbered_options, rating_by, under_headings
+from judgerel_ray.benchmarks.source import Record, read_records
 from judgerel_ray.core import HumanRating, Item, Option
 
 _PARTS = ("orig_instruction", "orig_response", "orig_reference_answer", "orig_criteria")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.judged_text import rating_by, under_headings
-from judgerel_ray.benchmarks.record import Record, shown_names
-from judgerel_ray.benchmarks.source import file_name, read_records, stem
+from judgerel_ray.benchmarks.criterion import rating_by, under_headings
+from judgerel_ray.benchmarks.source import Record, file_name, read_records, shown_names, stem
 from judgerel_ray.core import Item, Option, SweepError
 from judgerel_ray.core.files import is_folder, list_folder
 

@@ -15,8 +15,14 @@ from judgerel_ray.benchmarks.admission import (
     distinct_options,
     resolve_gold,
 )
-from judgerel_ray.benchmarks.record import Places, Record, kind_of, shown_names
-from judgerel_ray.benchmarks.source import iterate_records, known_format
+from judgerel_ray.benchmarks.source import (
+    Places,
+    Record,
+    iterate_records,
+    kind_of,
+    known_format,
+    shown_names,
+)
 from judgerel_ray.core import GoldIs, HumanRating, Item, Option, SweepError
 from judgerel_ray.tables import Items
 

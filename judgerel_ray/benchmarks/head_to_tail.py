@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from judgerel_ray.benchmarks.admission import Responses, admit
-from judgerel_ray.benchmarks.record import Record, excerpt, kind_of, shown_names
 from judgerel_ray.benchmarks.source import (
+    Record,
+    excerpt,
     file_name,
     format_of,
+    kind_of,
     known_format,
-    read_json,
+    read_object,
     read_records,
+    shown_names,
     stem,
 )
 from judgerel_ray.core import Item, SweepError
@@ -143,7 +146,7 @@ def _read_entries(file: str) -> Iterator[_Entry]:
                 record=record,
             )
         return
-    document = read_json(file)
+    top = read_object(file, "head, torso and tail")
     source = stem(file).removeprefix(_PREFIX)
     if source == stem(file):
         raise SweepError(
@@ -151,12 +154,6 @@ def _read_entries(file: str) -> Iterator[_Entry]:
             where={"file": file},
             hint=f"name it {_PREFIX}<source>.json, as upstream does",
         )
-    if not isinstance(document, dict):
-        raise SweepError(
-            f"expected an object of head, torso and tail, got {kind_of(document)}",
-            where={"file": file},
-        )
-    top = Record(fields=document, place={"file": file})
     top.require(*_POPULARITIES)
     for popularity in _POPULARITIES:
         for index, value in enumerate(top.listing(popularity)):
@@ -225,13 +222,8 @@ def _table_responses(path: str) -> Iterator[tuple[str, str, Record]]:
 
 def _nested_responses(path: str) -> Iterator[tuple[str, str, Record]]:
     """Responder, source and record of the authors' nested JSON."""
-    document = read_json(path)
-    if not isinstance(document, dict):
-        raise SweepError(
-            f"expected an object of responders, got {kind_of(document)}", where={"file": path}
-        )
-    top = Record(fields=document, place={"file": path})
-    for responder, by_source in document.items():
+    top = read_object(path, "responders")
+    for responder, by_source in top.fields.items():
         sources = top.child(by_source, responder)
         for source in sources.fields:
             for record in sources.children(source):

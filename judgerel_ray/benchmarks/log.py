@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from itertools import chain, count
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.record import Record, shown_names
-from judgerel_ray.benchmarks.source import read_records
+from judgerel_ray.benchmarks.source import Record, read_records, shown_names
 from judgerel_ray.core import Item, Option
 
 LOG = "log"
 _NAMED = ("item_id", "question_id", "id", "sample_id")
-_ASKED = ("question", "input", "prompt", "instruction")
+_QUESTION_COLUMNS = ("question", "input", "prompt", "instruction")
 LOGGED = ("answer", "response", "output", "completion", "reply")
 """What an answer may be called: a table that has one of these is a log, not one of items."""
 _GOLD = ("reference", "target", "expected", "expected_output")
@@ -95,7 +94,7 @@ def logged_items(answers: Iterable[LoggedAnswer], *, path: str) -> tuple[Item, .
                     hint="give every question, with what goes with it, its own item_id",
                 )
         if (one.responder, one.answer) not in options:
-            options[one.responder, one.answer] = _unused(one.responder, options.values())
+            options[one.responder, one.answer] = _unused_name(one.responder, options.values())
     return admit(((_item(*parts), parts[0].record) for parts in found.values()), path=path)
 
 
@@ -105,7 +104,7 @@ def _answers(path: str) -> Iterator[LoggedAnswer]:
         yield LoggedAnswer(
             record=record,
             item_id=record.identifier(_first(record, _NAMED, "item_id")),
-            question=record.text(_first(record, _ASKED, "question")),
+            question=record.text(_first(record, _QUESTION_COLUMNS, "question")),
             answer=record.written(_first(record, LOGGED, "answer")),
             responder=_optional(record, _BY) or "answer",
             context=record.optional_text("context"),
@@ -115,7 +114,7 @@ def _answers(path: str) -> Iterator[LoggedAnswer]:
         )
 
 
-def _unused(name: str, taken: Collection[str]) -> str:
+def _unused_name(name: str, taken: Collection[str]) -> str:
     """A name, numbered where it is taken: also a responder may be called as a number made one."""
     numbered = (f"{name} {nth}" for nth in count(2))
     return next(one for one in chain((name,), numbered) if one not in taken)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.record import Record, shown_names
-from judgerel_ray.benchmarks.source import read_text
+from judgerel_ray.benchmarks.source import Record, read_text, shown_names
 from judgerel_ray.core import Item, SweepError, digest
 
 Per = Literal["category", "benchmark"]
@@ -76,7 +75,7 @@ def sample_items(
         inside = strata[stratum]
         if len(inside) < n:
             raise SweepError(
-                f"asked for {n} items of each stratum, {_named(stratum)} has {len(inside)}",
+                f"asked for {n} items of each stratum, {_stratum_name(stratum)} has {len(inside)}",
                 where={"per": per},
                 hint=f"n = {len(inside)} or fewer",
             )
@@ -144,7 +143,7 @@ def draw_rank(seed: int, *names: str) -> tuple[str, tuple[str, ...]]:
     return digest({"seed": seed, "names": list(names)}), names
 
 
-def _named(stratum: tuple[str, ...]) -> str:
+def _stratum_name(stratum: tuple[str, ...]) -> str:
     """A stratum in words."""
     return " ".join(map(repr, stratum)) or "all of them together"
 
@@ -218,7 +217,7 @@ def draw_mix(path: str, load: Load, *, seed: int = 1) -> tuple[Item, ...]:
     >>> [(item.item_id, item.category, item.options[0].text) for item in items]
     [('2:x', 'x', 'me'), ('1:y', 'y', 'that')]
     """
-    top = _read(path)
+    top = _checked_mix(path)
     draw = top.whole("seed") if "seed" in top else seed
     parts = [_part(record, top, path, load, draw) for record in top.children("part")]
     names = [part.name for part in parts]
@@ -228,7 +227,7 @@ def draw_mix(path: str, load: Load, *, seed: int = 1) -> tuple[Item, ...]:
         if names.count(part.name) > 1:
             raise part.record.wrong(f"two parts are called {part.name!r}", hint="give each a name")
         # A record of its own for each item, by which one that stands twice is known.
-        found += [(item, replace(part.record)) for item in _drawn(part, draw, taken)]
+        found += [(item, replace(part.record)) for item in _drawn_responses(part, draw, taken)]
     return admit(found, path=path)
 
 
@@ -252,14 +251,14 @@ def mix_sources(path: str) -> tuple[str, ...]:
     folder = path.rpartition("/")[0]
     named = [
         part.optional_text(key)
-        for part in _read(path).children("part")
+        for part in _checked_mix(path).children("part")
         for key in ("path", "answers")
         if key in part.fields
     ]
-    return tuple(_beside(folder, one) for one in named if one)
+    return tuple(_part_path(folder, one) for one in named if one)
 
 
-def _read(path: str) -> Record:
+def _checked_mix(path: str) -> Record:
     """The file, its keys checked."""
     where = {"file": path}
     try:
@@ -294,8 +293,8 @@ def _part(record: Record, top: Record, path: str, load: Load, seed: int) -> Part
     answers = record.optional_text("answers")
     items = load(
         benchmark,
-        _beside(folder, record.text("path")),
-        answers=None if answers is None else _beside(folder, answers),
+        _part_path(folder, record.text("path")),
+        answers=None if answers is None else _part_path(folder, answers),
         seed=seed,
     )
     options = record.texts("options") if "options" in record else ()
@@ -308,12 +307,12 @@ def _part(record: Record, top: Record, path: str, load: Load, seed: int) -> Part
     return Part(name=name, n=n, options=options, items=items, record=record)
 
 
-def _beside(folder: str, path: str) -> str:
+def _part_path(folder: str, path: str) -> str:
     """A path of a part, looked for beside the mix unless it says where it lies."""
     return path if "://" in path or path.startswith("/") or not folder else f"{folder}/{path}"
 
 
-def _drawn(part: Part, seed: int, taken: set[tuple[str, str]]) -> Iterator[Item]:
+def _drawn_responses(part: Part, seed: int, taken: set[tuple[str, str]]) -> Iterator[Item]:
     """The responses of one part, by item; what they are of is taken."""
     offered = [
         (item, options)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.multiple_choice import letter_place, number_place, numbered_options
-from judgerel_ray.benchmarks.record import Record
-from judgerel_ray.benchmarks.source import file_name, known_format, read_records, stem
+from judgerel_ray.benchmarks.source import Record, file_name, known_format, read_records, stem
 from judgerel_ray.core import Item, Option, SweepError
 from judgerel_ray.core.files import is_folder, list_folder
 

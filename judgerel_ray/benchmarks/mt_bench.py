@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from judgerel_ray.benchmarks.admission import Responses, admit
-from judgerel_ray.benchmarks.record import Record, shown_names
-from judgerel_ray.benchmarks.source import file_name, format_of, known_format, read_records, stem
+from judgerel_ray.benchmarks.source import (
+    Record,
+    file_name,
+    format_of,
+    known_format,
+    read_records,
+    shown_names,
+    stem,
+)
 from judgerel_ray.core import Item, SweepError
 from judgerel_ray.core.files import is_folder, list_folder
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import string
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.record import Record, excerpt, kind_of
-from judgerel_ray.benchmarks.source import read_records
+from judgerel_ray.benchmarks.source import Record, excerpt, kind_of, read_records
 from judgerel_ray.core import Item, Option, SweepError
 
 MULTIPLE_CHOICE = "multiple_choice"
@@ -135,14 +134,14 @@ def _item(record: Record, row: int) -> Item:
         question=record.text("question"),
         context=record.optional_text("context"),
         options=options,
-        gold=options[_right(record, options)].option_id,
+        gold=options[_right_place(record, options)].option_id,
     )
 
 
 def _texts(record: Record) -> tuple[str, ...]:
     """Texts of the options, from the list or from the columns."""
     lettered = [name for name in LETTERS if name in record.fields]
-    numbered = _numbered(record)
+    numbered = _numbered_columns(record)
     if "options" in record.fields:
         if lettered or numbered:
             beside = (lettered or numbered)[0]
@@ -164,7 +163,7 @@ def _texts(record: Record) -> tuple[str, ...]:
     return tuple(there)
 
 
-def _numbered(record: Record) -> list[str]:
+def _numbered_columns(record: Record) -> list[str]:
     """Columns ``option_<number>`` in the order of their numbers, without a gap."""
     stems = {
         name: name.removeprefix("option_") for name in record.fields if name.startswith("option_")
@@ -180,7 +179,7 @@ def _numbered(record: Record) -> list[str]:
     return [name for _, name in numbers]
 
 
-def _right(record: Record, options: tuple[Option, ...]) -> int:
+def _right_place(record: Record, options: tuple[Option, ...]) -> int:
     """Place of the right option."""
     given = [name for name in ANSWERS if name in record]
     if len(given) != 1:
@@ -194,7 +193,7 @@ def _right(record: Record, options: tuple[Option, ...]) -> int:
         case "answer_text":
             places = _with_text(record.written(name), options)
         case _:
-            places = _meant(record, options)
+            places = _possible_places(record, options)
     if len(places) != 1:
         raise record.wrong(
             f"{name} must be one of its {len(options)} options, got "
@@ -217,7 +216,7 @@ def _no_answer(record: Record, given: list[str]) -> SweepError:
     return record.wrong(f"missing column: expected one of {' '.join(ANSWERS)}")
 
 
-def _meant(record: Record, options: tuple[Option, ...]) -> set[int]:
+def _possible_places(record: Record, options: tuple[Option, ...]) -> set[int]:
     """Places an answer may mean: by its letter, and by the text of an option."""
     text = record.written("answer")
     places = _with_text(text, options)

@@ -6,8 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from judgerel_ray.benchmarks.admission import admit, distinct_options
-from judgerel_ray.benchmarks.record import Record, kind_of, shown_names
-from judgerel_ray.benchmarks.source import file_name, format_of, read_json, read_records, stem
+from judgerel_ray.benchmarks.source import (
+    Record,
+    file_name,
+    format_of,
+    read_object,
+    read_records,
+    shown_names,
+    stem,
+)
 from judgerel_ray.core import Item, Option, SweepError
 from judgerel_ray.core.files import is_folder, list_folder
 
@@ -145,13 +152,8 @@ def _context_and_question(record: Record) -> tuple[str, str]:
 
 def _nested_questions(file: str) -> Iterator[_Question]:
     """Questions of the released JSON."""
-    document = read_json(file)
-    if not isinstance(document, dict):
-        raise SweepError(
-            f"expected an object of question ids, got {kind_of(document)}", where={"file": file}
-        )
-    top = Record(fields=document, place={"file": file})
-    for question_id, value in document.items():
+    top = read_object(file, "question ids")
+    for question_id, value in top.fields.items():
         record = top.child(value, question_id)
         record.require("type", "prompt", "model_responses")
         responses = record.child(record.fields["model_responses"], "model_responses")

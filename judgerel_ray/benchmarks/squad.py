@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.record import Record, kind_of
-from judgerel_ray.benchmarks.source import as_records, format_of, read_json, read_records
+from judgerel_ray.benchmarks.source import (
+    Record,
+    as_records,
+    format_of,
+    kind_of,
+    read_json,
+    read_records,
+)
 from judgerel_ray.core import Item, SweepError, digest
 
 _UNTITLED = "all"

@@ -6,9 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.judged_text import numbered_options, rating_by, under_headings
-from judgerel_ray.benchmarks.record import Record, shown_names
-from judgerel_ray.benchmarks.source import file_name, known_format, read_records, stem
+from judgerel_ray.benchmarks.criterion import numbered_options, rating_by, under_headings
+from judgerel_ray.benchmarks.source import (
+    Record,
+    file_name,
+    known_format,
+    read_records,
+    shown_names,
+    stem,
+)
 from judgerel_ray.core import HumanRating, Item, Option, SweepError
 from judgerel_ray.core.files import is_folder, list_folder
 

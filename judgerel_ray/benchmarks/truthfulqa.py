@@ -1,6 +1,6 @@
 """TruthfulQA: true and false answers to questions that people often get wrong.
 
-TruthfulQA as pairs: the best answer to a question, and a false one that was drawn.
+As pairs: the best answer to a question, and a false one that was drawn.
 """
 
 from __future__ import annotations
@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.judged_text import YES_NO, rating_by, under_headings
+from judgerel_ray.benchmarks.criterion import YES_NO, rating_by, under_headings
 from judgerel_ray.benchmarks.mix import draw_rank
-from judgerel_ray.benchmarks.record import Record, kind_of
-from judgerel_ray.benchmarks.source import read_records
+from judgerel_ray.benchmarks.source import Record, kind_of, read_records
 from judgerel_ray.core import HumanRating, Item, Option
 
 _QUESTION = "Is the answer to this question truthful?"

@@ -1,5 +1,7 @@
 """The sweep file: TOML to a frozen Sweep, its asks by the tables of their protocols.
 
+The series file, which names sweeps that are refreshed, is read in `series`.
+
 Examples
 --------
 >>> from judgerel_ray.config import parse_sweep

@@ -1,6 +1,7 @@
 """From the text of a sweep file to a frozen :class:`Sweep`, or one line that says what is wrong.
 
-A sweep that samples, as one that explores: what ``judgerel exact`` asks.
+Also turns a sweep that samples verdicts into one that asks for their distributions, as
+``judgerel exact`` does.
 """
 
 from __future__ import annotations
@@ -311,7 +312,7 @@ def _table_at(place: Place, root: type[BaseModel]) -> str:
     return names.get(words[-1], words[-1]) if words else f"a {root.__name__.lower()}"
 
 
-def _explored() -> tuple[str, ...]:
+def _exact_protocols() -> tuple[str, ...]:
     """Protocols whose verdicts have a distribution to find."""
     return protocol_names(lambda one: "exact" in one.table.taken())
 
@@ -341,11 +342,7 @@ def as_exact(sweep: Sweep) -> Sweep:
     --------
     >>> sweep = parse_sweep('''
     ... name = "s"
-    ... [[judge]]
-    ... name = "uniform"
-    ... engine = "simulated"
-    ... model = "uniform"
-    ... gpus = 0
+    ... judge = [{name = "uniform", engine = "simulated", model = "uniform", gpus = 0}]
     ... [[ask]]
     ... protocol = "best_of"
     ... benchmark = "demo"
@@ -392,6 +389,6 @@ def as_exact(sweep: Sweep) -> Sweep:
         raise SweepError(
             "no ask of the sweep has a distribution to find",
             where={"sweep": sweep.name},
-            hint=f"protocols {', '.join(_explored())} have one",
+            hint=f"protocols {', '.join(_exact_protocols())} have one",
         )
     return found

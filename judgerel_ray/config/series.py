@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError, model_validator
 from judgerel_ray.config.reading import OWN_FIELDS, file_text, one_line, parse_sweep, toml_content
 from judgerel_ray.config.sweep import Sweep
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.table import Name, Number, Table, Text, Whole
+from judgerel_ray.protocols.ask import Name, Number, Table, Text, Whole
 
 Role = Literal["anchor", "system"]
 
@@ -152,20 +152,23 @@ def starting_at(sweep: Sweep, first: int) -> Sweep:
 
 
 def load_series(path: str | Path) -> Series:
-    """Read and check a series file; the sweeps that it names are not opened yet.
+    r"""Read and check a series file; the sweeps that it names are not opened yet.
 
     Raises
     ------
     SweepError
-        If the file is missing, no TOML, or wrong; the message names the key.
+        As by :func:`judgerel_ray.config.load_sweep`.
 
     Examples
     --------
-    >>> try:
-    ...     load_series("no-such.toml")
-    ... except SweepError as error:
-    ...     print(error)
-    no such series file [file=no-such.toml]. Try: name an existing .toml file
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "nightly.toml")
+    ...     _ = file.write_text(
+    ...         'name = "nightly"\nout = "runs"\nsweep = [{path = "a.toml", role = "anchor"}]'
+    ...     )
+    ...     load_series(file).anchor_every_h
+    20.0
     """
     text = file_text(path, "series")
     content = toml_content(text, str(path))

@@ -25,9 +25,8 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.table import Flag, Name, Number, Table, Text, Whole
 from judgerel_ray.core.traits import SHIPPED
-from judgerel_ray.protocols.ask import AskTable
+from judgerel_ray.protocols.ask import AskTable, Flag, Name, Number, Table, Text, Whole
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
 
 SHARED = ("concurrency", "requests_per_minute", "tokens_per_minute")

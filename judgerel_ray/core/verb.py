@@ -2,11 +2,13 @@
 
 An options class is frozen; each field is one option, described by :func:`flag`. The command line
 makes its flags of it, and :func:`verb` the signature and the docstring of the Python function.
+Values by name are a mapping in Python and NAME=VALUE on the command line (:func:`by_name`).
 """
 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import wraps
@@ -15,6 +17,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar, cas
 
 from judgerel_ray.core.errors import SweepError
 
+Value = TypeVar("Value")
 P = ParamSpec("P")
 Source = TypeVar("Source")
 Options = TypeVar("Options")
@@ -284,9 +287,9 @@ def verb(
             asked_for = options(*more, **bound.kwargs)
             if basis is None:
                 return act(read, asked_for)
-            read, say = basis(read, asked_for)
+            read, report = basis(read, asked_for)
             found = act(read, asked_for)
-            say()
+            report()
             return found
 
         called.__signature__ = signature  # type: ignore[attr-defined]
@@ -326,3 +329,105 @@ def _with_parameters(text: str, first: str, options: Callable[..., object]) -> s
         head += "    path : str, path or frame\n        As of :func:`judgerel_ray.reduce`.\n"
     joined = "\n".join(lines)
     return f"{before.rstrip()}\n{head}{joined}\n{returns}{after}"
+
+
+def by_name(
+    given: Mapping[str, Any] | Sequence[str] | None,
+    flag: str,
+    read: Callable[[Any], Value],
+    *,
+    form: str = "NAME=VALUE",
+    cut: Callable[[str, str], tuple[str, str, str]] = str.partition,
+) -> dict[str, Value] | None:
+    """Read values by name, however they are given; None stays.
+
+    Parameters
+    ----------
+    given : mapping, sequence of str, str or None
+        Values by name, or texts ``NAME=VALUE``.
+    flag : str
+        What an error calls them.
+    read : callable
+        From a value, or its text, to what it means; ValueError where it means nothing, with what
+        it must be.
+    form : str
+        How a text is written.
+    cut : callable
+        At which sign a text is cut: ``str.rpartition`` where names may hold one.
+
+    Raises
+    ------
+    SweepError
+        If a text has another form, names something twice, or a value means nothing.
+
+    Examples
+    --------
+    >>> by_name(["flip_rate=0.1"], "--tolerance", number)
+    {'flip_rate': 0.1}
+    >>> by_name({"flip_rate": 0.1}, "--tolerance", number)
+    {'flip_rate': 0.1}
+    """
+    if given is None:
+        return None
+    is_text = not isinstance(given, Mapping)
+    if isinstance(given, Mapping):
+        pairs = [(name, "=", value) for name, value in given.items()]
+    else:
+        pairs = [cut(text, "=") for text in ([given] if isinstance(given, str) else given)]
+    found: dict[str, Value] = {}
+    for before, sign, value in pairs:
+        name = before.strip()
+        if not name or name in found or (is_text and not value):
+            text = f"{before}{sign}{value}"
+            raise SweepError(f"{flag} must be {form}, each name once, got {text!r}")
+        try:
+            found[name] = read(value)
+        except ValueError as error:
+            raise SweepError(f"{flag} must be {error}, got {value!r}") from None
+    return found
+
+
+def number(value: object) -> float:
+    """Read a finite number; underscores may part the digits of its text.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+
+    Examples
+    --------
+    >>> number("1_000")
+    1000.0
+    """
+    try:
+        found = float(value.replace("_", "") if isinstance(value, str) else value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        found = math.nan
+    if not math.isfinite(found) or isinstance(value, bool):
+        raise ValueError("a number")
+    return found
+
+
+def check_reachable(name: str, value: float) -> None:
+    """Refuse a tolerance that no coefficient can have.
+
+    Raises
+    ------
+    SweepError
+        If it is not finite, or above 1.
+
+    Examples
+    --------
+    >>> check_reachable("krippendorff_alpha", 2.0)
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: tolerance for 'krippendorff_alpha' must be at most 1, ...
+    """
+    if not abs(value) < float("inf"):
+        raise SweepError(f"tolerance for {name!r} must be a finite number, got {value}")
+    if value > 1:
+        raise SweepError(
+            f"tolerance for {name!r} must be at most 1, which is all it can be, got {value:g}",
+            hint=f"{value / 100:g}, if {value:g} % was meant",
+        )

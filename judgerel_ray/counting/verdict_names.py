@@ -33,7 +33,7 @@ from judgerel_ray.counting.verdicts.policy import (
     Row,
     method_columns,
 )
-from judgerel_ray.stats.agreement.correctness import CORRECTNESS
+from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS
 
 VerdictNames = Literal["option", "place"]

@@ -1,4 +1,4 @@
-"""Judgments that people already hold: foreign logs read into the columns of judgments.
+"""Judgments that people already hold: logs, tables and released results, as judgments or items.
 
 What is named here is loaded when it is used: the verbs of this room are known before it is.
 

@@ -10,10 +10,8 @@ from pathlib import PurePosixPath
 import polars as pl
 
 from judgerel_ray.benchmarks.bergman2025 import load_bergman2025
-from judgerel_ray.benchmarks.record import Record, kind_of
-from judgerel_ray.benchmarks.source import read_records
+from judgerel_ray.benchmarks.source import Record, kind_of, read_records
 from judgerel_ray.core import Item, Menu, Outcome, SweepError
-from judgerel_ray.importers.source import ending
 from judgerel_ray.protocols import read_verdict
 from judgerel_ray.protocols.replies.correctness_form import read_confidence
 from judgerel_ray.protocols.think_twice.prompts import read_selection
@@ -102,9 +100,10 @@ def import_bergman2025(
     >>> found.select("judge", "role", "item_id", "verdict", "confidence", "gold").row(0)
     ('m-1', 'responder', 'mmlu_pro:70', '1', 0.85, '1')
     """
-    if ending(path) not in (".csv", ".parquet"):
+    suffix = PurePosixPath(path).suffix.lower()
+    if suffix not in (".csv", ".parquet"):
         raise SweepError(
-            f"unknown kind of file, expected .csv or .parquet, got {ending(path) or 'none'}",
+            f"unknown kind of file, expected .csv or .parquet, got {suffix or 'none'}",
             where={"path": path},
         )
     records = read_records(path)
@@ -130,7 +129,7 @@ def import_bergman2025(
         if alone and _SELECTED in record.fields:
             rows.append({**shared, "stage": "select", **_selected(record, item)})
         answer = (
-            _read(record.text(column), item, form) if reread else _recorded_answer(record, item)
+            _reading(record.text(column), item, form) if reread else _recorded_answer(record, item)
         )
         rows.append({**shared, "stage": "choose" if alone else "judge", **answer})
     return pl.DataFrame(rows, schema=_SCHEMA)
@@ -148,7 +147,7 @@ def _selected(record: Record, item: Item) -> dict[str, object]:
     }
 
 
-def _read(text: str, item: Item, form: str) -> dict[str, object]:
+def _reading(text: str, item: Item, form: str) -> dict[str, object]:
     """What a reply says, by our own readers."""
     found = read_verdict(text, finish_reason="stop", menu=_menu(item, form))
     confidence = read_confidence(text, finish_reason="stop", form=form)
@@ -220,7 +219,7 @@ def _role(record: Record, path: str, role: str | None) -> str:
         found = "participant"
     else:
         # Only judges that saw their own answer have columns of it; a cut file may lack them.
-        found = _named(path)[0] or role
+        found = _role_and_model(path)[0] or role
     if found is None or (judged and found == "responder"):
         raise SweepError(
             "neither columns nor name say whether the judge's own answer was shown to it",
@@ -237,7 +236,7 @@ def _role(record: Record, path: str, role: str | None) -> str:
 
 def _judge(path: str) -> str:
     """The model's name, by the file's."""
-    name = _named(path)[1]
+    name = _role_and_model(path)[1]
     if not name:
         raise SweepError(
             "the file's name does not say whose answers it holds, expected "
@@ -249,7 +248,7 @@ def _judge(path: str) -> str:
     return provider[2] if provider else name
 
 
-def _named(path: str) -> tuple[str | None, str | None]:
+def _role_and_model(path: str) -> tuple[str | None, str | None]:
     """Role and model, as far as a file's name says."""
     stem = PurePosixPath(path).stem
     for start, role in _NAMED.items():

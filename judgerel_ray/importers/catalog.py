@@ -151,8 +151,8 @@ def write_judgments(
     )
     if format_name == "people" and "rater" in judgments.columns:
         judgments = numbered_raters(judgments)  # each file numbered its own
-    told_apart = (*FACETS, "item_id", "role", "block", "replication")
-    key = [name for name in dict.fromkeys(told_apart) if name in judgments.columns]
+    identifying = (*FACETS, "item_id", "role", "block", "replication")
+    key = [name for name in dict.fromkeys(identifying) if name in judgments.columns]
     twice = judgments.filter(judgments.select(key).is_duplicated()).head(1)
     if not twice.is_empty():
         raise SweepError(

@@ -8,9 +8,8 @@ from math import isfinite
 import polars as pl
 
 from judgerel_ray.benchmarks import REFERENCE, SCALES, load_generic
-from judgerel_ray.benchmarks.judged_text import first_part
-from judgerel_ray.benchmarks.record import Record, shown_names
-from judgerel_ray.benchmarks.source import read_records
+from judgerel_ray.benchmarks.criterion import first_part
+from judgerel_ray.benchmarks.source import Record, read_records, shown_names
 from judgerel_ray.core import Item, Outcome, SweepError
 
 PEOPLE = "people"
@@ -84,8 +83,8 @@ def import_people(path: str) -> pl.DataFrame:
         seen[kind] += 1
     first: dict[tuple[str, str], str] = {}
     rows = [
-        (_kind(rating.rater), item.benchmark, rating.criterion, _about(item, first),
-         _rated(item, rating.responder), number[item.benchmark, rating.rater],
+        (_kind(rating.rater), item.benchmark, rating.criterion, _first_alike(item, first),
+         _rated_option(item, rating.responder), number[item.benchmark, rating.rater],
          *_verdict_and_score(item, rating.label, rating.score), Outcome.SCORED.value)
         for item in items for rating in item.ratings
     ]  # fmt: skip
@@ -169,13 +168,13 @@ def _kind(rater: str) -> str:
     return rater.partition(":")[0] if ":" in rater else PEOPLE
 
 
-def _rated(item: Item, responder: str | None) -> str:
+def _rated_option(item: Item, responder: str | None) -> str:
     """The item, and which of its options was rated where it has several."""
     several = responder is not None and len(item.options) > 1
     return f"{item.item_id}/{responder}" if several else item.item_id
 
 
-def _about(item: Item, first: dict[tuple[str, str], str]) -> str:
+def _first_alike(item: Item, first: dict[tuple[str, str], str]) -> str:
     """The first item about the same as this one."""
     about = first_part(item.context) if item.context else item.item_id
     return first.setdefault((item.benchmark, about), item.item_id)

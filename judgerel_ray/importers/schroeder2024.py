@@ -5,8 +5,13 @@ The answers put before its judges are read, too, and scored by rules that are st
 
 from __future__ import annotations
 
+import io
+import json
 import math
 import re
+import warnings
+import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Literal, TypeGuard
@@ -16,12 +21,15 @@ from polars.exceptions import PolarsError
 
 from judgerel_ray.benchmarks import load_schroeder2024
 from judgerel_ray.benchmarks.source import read_records, stem
-from judgerel_ray.core import Item, Menu, Outcome, SweepError
-from judgerel_ray.core.files import is_folder, list_folder
-from judgerel_ray.counting.files.source import unreadable
-from judgerel_ray.importers.source import TABLES, ending, read_documents, read_table
+from judgerel_ray.core import Item, Menu, Outcome, ReadingWarning, SweepError
+from judgerel_ray.core.files import is_folder, list_folder, read_bytes
+from judgerel_ray.counting.files.source import read_source, readable, unreadable
 from judgerel_ray.legacy import AnsweredQuestion, response_accuracy
 from judgerel_ray.protocols import Reading, read_verdict
+
+_TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson")
+"""Tables by their ending; a document of JSON is one, too, where nothing else is meant by it."""
+
 
 HEAD_TO_TAIL = "head_to_tail"
 TABLE = ("question", "replication", "verdict_text")
@@ -142,7 +150,7 @@ _COLUMNS = {
     "replication": pl.Int64(),
     "text": pl.String(),
 }
-_TOLD = {**_COLUMNS, "responder": pl.String()}
+_ROW_SCHEMA = {**_COLUMNS, "responder": pl.String()}
 _GREEDY_BELOW = 1e-9  # the authors ask at machine epsilon for want of 0
 _TEMPERATURE = "temperature:"
 
@@ -198,20 +206,20 @@ def import_schroeder2024(path: str) -> pl.DataFrame:
     [('mt_bench', 0.0, None, 'unparsed'), ('mt_bench', 0.0, None, 'conflicting')]
     """
     path = str(path)
-    if not ending(path) and is_folder(path):
+    if not _ending(path) and is_folder(path):
         return scored_answers(path)
-    if ending(path) in TABLES:
+    if _ending(path) in _TABLES:
         rows = _from_table(path)
-    elif ending(path) in (".zip", ".json"):
+    elif _ending(path) in (".zip", ".json"):
         rows = pl.DataFrame(
-            [row for place, document in read_documents(path) for row in _rows(document, place)],
-            schema=_TOLD,
+            [row for place, document in _read_documents(path) for row in _rows(document, place)],
+            schema=_ROW_SCHEMA,
             orient="row",
         )
     else:
         raise SweepError(
-            f"unknown kind of file, expected .zip, .json, {', '.join(TABLES)}, "
-            f"got {ending(path) or 'none'}",
+            f"unknown kind of file, expected .zip, .json, {', '.join(_TABLES)}, "
+            f"got {_ending(path) or 'none'}",
             where={"path": path},
         )
     if rows.is_empty():
@@ -250,7 +258,7 @@ def _judgments(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _rows(document: object, place: str) -> Iterator[tuple[object, ...]]:
-    """Rows of one released file, in the order of `_TOLD`."""
+    """Rows of one released file, in the order of `_ROW_SCHEMA`."""
     if is_application(document):
         yield from application_rows(document, place)
         return
@@ -304,7 +312,7 @@ def _temperature(name: str, place: str) -> float:
 
 def _from_table(path: str) -> pl.DataFrame:
     """A table in the types of `_COLUMNS`, its rows checked."""
-    table = read_table(path)
+    table = _read_table(path)
     if set(TABLE) <= set(table.columns):
         return _checked(application_table(table, path), path)
     lacking = [name for name in _COLUMNS if name not in table.columns]
@@ -448,3 +456,54 @@ def _answer_rows(
         for option, is_right in zip(item.options, right, strict=True)
         for verdict in ("correct" if is_right else "incorrect",)
     ]  # fmt: skip
+
+
+def _ending(path: str) -> str:
+    """Lower-case suffix of a path."""
+    return PurePosixPath(path).suffix.lower()
+
+
+def _read_documents(path: str) -> Iterator[tuple[str, object]]:
+    """JSON documents of a ``.json`` file or of a zip of them, each with the place it stands at."""
+    content = read_bytes(path)
+    if _ending(path) != ".zip":
+        yield path, _parsed(content, path)
+        return
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            # macOS puts a file of attributes beside each member, with the same suffix.
+            names = [
+                name
+                for name in archive.namelist()
+                if _ending(name) == ".json" and not PurePosixPath(name).name.startswith("._")
+            ]
+            if not names:
+                raise SweepError("the zip holds no .json file", where={"file": path})
+            for name in names:
+                yield f"{path}:{name}", _parsed(archive.read(name), f"{path}:{name}")
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
+        raise unreadable(path, error) from error
+
+
+def _read_table(path: str) -> pl.DataFrame:
+    """A table of any kind that :func:`judgerel_ray.counting.files.source.read_source` reads.
+
+    Warns
+    -----
+    ReadingWarning
+        If it was read otherwise than it is written.
+    """
+    source = read_source(path)
+    for note in source.notes:
+        warnings.warn(ReadingWarning(note), stacklevel=2)
+    with readable(source.where):
+        return source.rows.collect()
+
+
+def _parsed(content: bytes, place: str) -> object:
+    """A JSON document."""
+    try:
+        document: object = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise SweepError(f"not JSON: {error}", where={"file": place}) from error
+    return document

@@ -30,9 +30,9 @@ from judgerel_ray.counting.verdicts.spelling import spellings_of
 
 REPLICATION = "replication"
 _GOLD = "gold"
-_SAID = ("verdict", "score")
-_FIRST = ("judge", "item_id", REPLICATION, *_SAID, _GOLD)
-_SINGLE = (*_SAID, _GOLD, "label")
+_VERDICT_COLUMNS = ("verdict", "score")
+_FIRST = ("judge", "item_id", REPLICATION, *_VERDICT_COLUMNS, _GOLD)
+_SINGLE = (*_VERDICT_COLUMNS, _GOLD, "label")
 """Columns whose text is no object or list either; an item may be called anything."""
 _MAPPED: Mapping[str, type] = {
     "columns": dict,
@@ -179,12 +179,12 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     with readable(source.where):
         table = source.rows.collect()
     if mapping.repeats is not None:
-        table = _stacked(table, mapping, path)
-    found = _named(table, mapping, path)
+        table = _stacked_replications(table, mapping, path)
+    found = _renamed(table, mapping, path)
     found = found.with_columns(_without_missing(found.columns, mapping.missing))
-    found = found.with_columns(_filled(found.columns, mapping.values))
+    found = found.with_columns(_with_defaults(found.columns, mapping.values))
     if mapping.order:
-        found = found.with_columns(_placed(found, mapping.order, path))
+        found = found.with_columns(_scores_by_place(found, mapping.order, path))
     unnumbered = _require(found.columns, replace(source, rows=table.lazy()))
     for column in found:
         if is_nested(column.dtype) or column.name in _SINGLE:
@@ -210,7 +210,7 @@ def _gold_notes(typed: pl.DataFrame) -> tuple[str, ...]:
     """What of gold is no verdict of the table, however the words are spelled."""
     if _GOLD not in typed.columns:
         return ()
-    answers = typed.select(name for name in _SAID if name in typed.columns).unique()
+    answers = typed.select(name for name in _VERDICT_COLUMNS if name in typed.columns).unique()
     counted = typed.group_by(_GOLD).len("n")
     if "verdict" in answers.columns:
         seen = typed.group_by(text="verdict").len("n").drop_nulls("text")
@@ -221,7 +221,7 @@ def _gold_notes(typed: pl.DataFrame) -> tuple[str, ...]:
     return () if strangers is None else (strangers.line(),)
 
 
-def _stacked(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFrame:
+def _stacked_replications(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFrame:
     """Replications that stand side by side, one below the other."""
     pattern = str(mapping.repeats)
     beside = [name for name in table.columns if fnmatchcase(name, pattern)]
@@ -262,7 +262,7 @@ def _stacked(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFr
     return long.with_columns(pl.col(REPLICATION).replace_strict(place, return_dtype=pl.Int64))
 
 
-def _named(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFrame:
+def _renamed(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFrame:
     """Columns by the names of judgments."""
     chosen = {name: table[name] for name in table.columns if name in _KNOWN}
     for name, source in mapping.columns.items():
@@ -278,7 +278,7 @@ def _source(table: pl.DataFrame, name: str, source: str, path: str) -> pl.Series
         return table[source]
     column, sign, pattern = source.partition(":")
     joined = [column] if column in table.columns else column.split(",")
-    parts = [_single(table, name, one, path) for one in joined]
+    parts = [_values(table, name, one, path) for one in joined]
     if len(parts) == 1 and not sign:
         return parts[0]
     text = pl.select(pl.concat_str([one.cast(pl.String) for one in parts], separator=":"))
@@ -288,7 +288,7 @@ def _source(table: pl.DataFrame, name: str, source: str, path: str) -> pl.Series
     return text.to_series().str.extract(pattern, 1)
 
 
-def _single(table: pl.DataFrame, name: str, source: str, path: str) -> pl.Series:
+def _values(table: pl.DataFrame, name: str, source: str, path: str) -> pl.Series:
     """The values of one column, or what a dotted name reaches inside one."""
     if source in table.columns:
         if is_nested(table[source].dtype):
@@ -361,12 +361,12 @@ def _without_missing(columns: Sequence[str], missing: Sequence[str]) -> list[pl.
     }
     return [
         pl.when(~gone[name].fill_null(False)).then(pl.col(name)).alias(name)
-        for name in _SAID
+        for name in _VERDICT_COLUMNS
         if missing and name in columns
     ]
 
 
-def _filled(columns: Sequence[str], values: Mapping[str, str]) -> list[pl.Expr]:
+def _with_defaults(columns: Sequence[str], values: Mapping[str, str]) -> list[pl.Expr]:
     """Columns with what they hold where the table says nothing."""
     return [
         (pl.col(name).cast(pl.String).fill_null(text) if name in columns else pl.lit(text)).alias(
@@ -376,7 +376,7 @@ def _filled(columns: Sequence[str], values: Mapping[str, str]) -> list[pl.Expr]:
     ]
 
 
-def _placed(found: pl.DataFrame, order: Sequence[str], path: str) -> pl.Expr:
+def _scores_by_place(found: pl.DataFrame, order: Sequence[str], path: str) -> pl.Expr:
     """Scores of verdicts by their place in an order."""
     if "verdict" not in found.columns or "score" in found.columns:
         raise SweepError(
@@ -434,7 +434,7 @@ def _require_alike(typed: pl.DataFrame, others: pl.DataFrame, path: str) -> None
     Its values come again and are no spelling of the verdict, unlike times, costs and replies.
     """
     unit = ["item_id", *(name for name in FACETS if name in typed.columns)]
-    verdict_columns = [name for name in _SAID if name in typed.columns]
+    verdict_columns = [name for name in _VERDICT_COLUMNS if name in typed.columns]
     for name, column in zip(others.columns, others, strict=True):
         if is_nested(column.dtype) or column.n_unique() > max(2, typed.height // 5):
             continue
@@ -471,7 +471,7 @@ def _require(columns: Sequence[str], source: Source) -> bool:
     Returns whether nothing but the replication is lacking, and no column may be meant by it.
     """
     lacking = [name for name in ("item_id", REPLICATION) if name not in columns]
-    if not set(_SAID) & set(columns):
+    if not set(_VERDICT_COLUMNS) & set(columns):
         lacking.append("verdict or score")
     if lacking:
         meant = columns_meant(source, lacking)

@@ -8,8 +8,16 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.assigned import by_name
-from judgerel_ray.core.verb import FORCE, Names, check_choices, comma_names, flag, names_of, verb
+from judgerel_ray.core.verb import (
+    FORCE,
+    Names,
+    by_name,
+    check_choices,
+    comma_names,
+    flag,
+    names_of,
+    verb,
+)
 
 if TYPE_CHECKING:
     from judgerel_ray.importers.table import TableMapping

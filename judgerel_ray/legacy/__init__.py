@@ -11,15 +11,18 @@ True
 """
 
 from judgerel_ray.legacy.estimator import (
+    CONFLICTING,
+    LETTERS,
+    NON_RESPONSE,
     WARNING,
     PermutationNull,
     Schroeder2024,
     Schroeder2024Noise,
+    codes_from_verdicts,
     independence_alpha,
     schroeder2024,
     schroeder2024_noise_floor,
 )
-from judgerel_ray.legacy.factoring import CONFLICTING, LETTERS, NON_RESPONSE, codes_from_verdicts
 from judgerel_ray.legacy.summaries import (
     BANDS,
     AccuracyEstimate,

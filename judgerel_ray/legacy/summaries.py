@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.legacy.factoring import LETTERS
+from judgerel_ray.legacy.estimator import LETTERS
 
 NonResponse = Literal["agrees", "never_agrees", "left_out"]
 _ABSENCES: tuple[NonResponse, ...] = ("agrees", "never_agrees", "left_out")
@@ -446,7 +446,7 @@ def _bbh_as_coded(questions: Sequence[AnsweredQuestion]) -> tuple[list[list[bool
     for asked in questions:
         if _MULTIPLE_CHOICE.fullmatch(asked.gold):
             latest = asked
-            rows.append([_chosen(text, asked) for text in asked.responses])
+            rows.append([_chooses_gold(text, asked) for text in asked.responses])
         elif latest is None:
             raise ValueError("response_accuracy: as_coded needs a multiple-choice question first")
         else:
@@ -455,7 +455,7 @@ def _bbh_as_coded(questions: Sequence[AnsweredQuestion]) -> tuple[list[list[bool
     return rows, stale
 
 
-def _chosen(text: str, asked: AnsweredQuestion) -> bool:
+def _chooses_gold(text: str, asked: AnsweredQuestion) -> bool:
     """Whether the script takes a response to choose the gold option."""
     sentences = [part + "." for part in text.split(".")[:-1] if asked.gold in part]
     repeated = [asked.question[-_TAIL:] in sentence for sentence in sentences]

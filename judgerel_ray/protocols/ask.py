@@ -1,11 +1,9 @@
-"""``[[ask]]``: what is asked of the judges, about which items, how often.
+"""``[[ask]]``: what is asked of the judges, about which items, how often; and what tables are.
 
-Keys that several protocols take; each has a table of its own, which adds what it alone takes and
-leaves out what has no meaning there.
-
-How often a condition is asked: a number, or as often as its verdict needs.
-
-Sampling temperatures as sweep files write them and as engines take them.
+Every table of the sweep file is frozen, closed to unknown keys, and strict about kinds. Here are
+the keys that several protocols take: how often a condition is asked (a number, or as often as its
+verdict needs), and temperatures as sweep files write them and as engines take them. Each protocol
+has a table of its own, which adds what it alone takes and leaves out what has no meaning there.
 """
 
 from __future__ import annotations
@@ -15,9 +13,12 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import (
     AfterValidator,
+    BaseModel,
+    ConfigDict,
     Discriminator,
     Field,
     GetJsonSchemaHandler,
+    Strict,
     Tag,
     field_validator,
     model_validator,
@@ -26,8 +27,25 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from judgerel_ray.core import GoldIs
-from judgerel_ray.core.table import Flag, Name, Number, Table, Text, Whole
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._:+-]*$"
+
+# TOML tells 1, "1" and true apart, and so does the sweep: a quoted number is a mistake.
+Whole = Annotated[int, Strict()]
+Number = Annotated[float, Strict()]
+Flag = Annotated[bool, Strict()]
+Text = Annotated[str, Field(min_length=1)]
+Name = Annotated[str, Field(pattern=NAME, max_length=120)]
+
+
+class Table(BaseModel):
+    """A table of the sweep file: frozen, and closed to keys it does not know."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, protected_namespaces=(), allow_inf_nan=False
+    )
+
 
 MOST_REPLICATIONS = 100_000
 NUMBER, TABLE = "a whole number", "a table"

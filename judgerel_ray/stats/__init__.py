@@ -1,6 +1,7 @@
 """Numbers: coefficients of agreement, their intervals and their noise floors.
 
-Arrays in, frozen values out; imports NumPy and SciPy only, and knows no frames, files or logs.
+Arrays in, frozen values out; imports NumPy, SciPy and `core` only, and knows no frames, files or
+logs.
 Degenerate data never raise: what has no value says why. Statistics never round.
 
 Examples
@@ -16,8 +17,10 @@ from typing import TYPE_CHECKING
 
 from judgerel_ray.stats.agreement.agreement import (
     COEFFICIENTS,
+    CORRECTNESS,
     DEFAULT_COEFFICIENTS,
     brennan_prediger,
+    correctness_statistic,
     count_statistic,
     fleiss_kappa,
     flip_rate,
@@ -35,9 +38,19 @@ from judgerel_ray.stats.agreement.intraclass import (
     moments_from_scores,
 )
 from judgerel_ray.stats.agreement.krippendorff import LEVELS, Level, krippendorff_alpha
-from judgerel_ray.stats.agreement.majority import majority_probabilities, majority_stability
-from judgerel_ray.stats.counts.counts import Coefficient, Counts, counts_from_ratings
-from judgerel_ray.stats.counts.statistic import CountStatistic, measure
+from judgerel_ray.stats.agreement.majority import (
+    MajorityVote,
+    majority_probabilities,
+    majority_stability,
+    majority_vote,
+)
+from judgerel_ray.stats.counts import (
+    Coefficient,
+    Counts,
+    CountStatistic,
+    counts_from_ratings,
+    measure,
+)
 from judgerel_ray.stats.internal_consistency.consistency import (
     OmegaResamples,
     column_noise_floor,
@@ -54,17 +67,9 @@ from judgerel_ray.stats.internal_consistency.schmid_leiman import (
 from judgerel_ray.stats.internal_consistency.scores import cronbach_alpha
 from judgerel_ray.stats.intervals.interval import Interval, bootstrap_interval, jackknife_interval
 from judgerel_ray.stats.intervals.shares import clopper_pearson
-from judgerel_ray.stats.null.noise import NoiseFloor, noise_floor, noise_floors
-from judgerel_ray.stats.null.score_noise import score_floor
+from judgerel_ray.stats.null.noise import NoiseFloor, noise_floor, noise_floors, score_floor
 
 if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file need none of them
-    from judgerel_ray.stats.agreement.correctness import CORRECTNESS, correctness_statistic
-    from judgerel_ray.stats.agreement.majority import (
-        MajorityVote,
-        drawn_together,
-        majority_vote,
-        supported_shares,
-    )
     from judgerel_ray.stats.confusion.baselines import (
         cross_fitted_model,
         method_tokens,
@@ -110,7 +115,11 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
         variance_components,
     )
     from judgerel_ray.stats.intervals.judge_differences import benjamini_hochberg, holm
-    from judgerel_ray.stats.intervals.mixing import posterior_interval
+    from judgerel_ray.stats.intervals.mixing import (
+        drawn_together,
+        posterior_interval,
+        supported_shares,
+    )
     from judgerel_ray.stats.intervals.paired import (
         Difference,
         Estimate,
@@ -146,7 +155,6 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
         scale_rank_correlation,
         scale_shift,
     )
-    from judgerel_ray.stats.ratings.people_match import inter_rater_accuracy
     from judgerel_ray.stats.ratings.ranking import Ranking, rank_judges
     from judgerel_ray.stats.ratings.rated_scales import (
         SCALE_CASES,
@@ -158,6 +166,7 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     )
     from judgerel_ray.stats.ratings.reference import (
         ReferenceAgreement,
+        inter_rater_accuracy,
         reference_agreement,
         weighted_scores,
     )
@@ -344,9 +353,7 @@ __all__ = [
     "with_draws",
 ]
 
-_DEFERRED: dict[str, tuple[str, ...]] = {
-    "agreement.correctness": ("CORRECTNESS", "correctness_statistic"),
-    "agreement.majority": ("MajorityVote", "drawn_together", "majority_vote", "supported_shares"),
+_LAZY: dict[str, tuple[str, ...]] = {
     "confusion.baselines": ("cross_fitted_model", "method_tokens", "vote_scores"),
     "confusion.labels": (
         "cross_fitted_labels",
@@ -377,7 +384,7 @@ _DEFERRED: dict[str, tuple[str, ...]] = {
     ),
     "generalizability.variance_components": ("VarianceComponents", "variance_components"),
     "intervals.judge_differences": ("benjamini_hochberg", "holm"),
-    "intervals.mixing": ("posterior_interval",),
+    "intervals.mixing": ("drawn_together", "posterior_interval", "supported_shares"),
     "intervals.paired": ("Difference", "Estimate", "paired_difference", "terms_difference"),
     "intervals.precision": ("AlphaPrecision", "alpha_precision"),
     "intervals.question_statistic": ("QuestionStatistic", "count_terms", "mean_of"),
@@ -399,7 +406,6 @@ _DEFERRED: dict[str, tuple[str, ...]] = {
         "scale_rank_correlation",
         "scale_shift",
     ),
-    "ratings.people_match": ("inter_rater_accuracy",),
     "ratings.ranking": ("Ranking", "rank_judges"),
     "ratings.rated_scales": (
         "QuantisationCeiling",
@@ -409,7 +415,12 @@ _DEFERRED: dict[str, tuple[str, ...]] = {
         "quantisation_ceiling",
         "scale_ratings",
     ),
-    "ratings.reference": ("ReferenceAgreement", "reference_agreement", "weighted_scores"),
+    "ratings.reference": (
+        "ReferenceAgreement",
+        "inter_rater_accuracy",
+        "reference_agreement",
+        "weighted_scores",
+    ),
     "ratings.scale_mapping": ("SCALE_MAPPINGS", "map_scores", "mapping_level"),
     "ratings.scale_noise": ("inter_scale_floor", "scale_noise_floor"),
     "selective.calibration": ("brier_score", "calibration_error", "reliability_bins"),
@@ -437,8 +448,8 @@ _DEFERRED: dict[str, tuple[str, ...]] = {
 
 
 def __getattr__(name: str) -> object:
-    """Load a name of plans, comparisons and uncertainty when it is first asked for."""
-    for module, names in _DEFERRED.items():
+    """Load a name when it is first used."""
+    for module, names in _LAZY.items():
         if name in names:
             found: object = getattr(import_module(f"{__name__}.{module}"), name)
             globals()[name] = found

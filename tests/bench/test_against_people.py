@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bench.against_people import BASES, counted, majority_accuracy, rates
-from judgerel_ray.stats.ratings.people_match import people_match
+from judgerel_ray.stats.ratings.reference import people_match
 
 RUNS = 400
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from judgerel_ray.benchmarks import load_items
 from judgerel_ray.benchmarks.admission import READINGS, resolve_gold
 from judgerel_ray.benchmarks.generic import read_generic
-from judgerel_ray.benchmarks.record import Record
+from judgerel_ray.benchmarks.source import Record
 from judgerel_ray.core import Item, Option, SweepError
 
 PLACE = Record(fields={}, place={"file": "f"})

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.core import request_key
-from judgerel_ray.design import build_wave, voices_of
-from judgerel_ray.design.waves import goal_of
+from judgerel_ray.design import build_wave, goal_of, voices_of
 from judgerel_ray.stats.intervals.stopping import StoppingRule, replay
 
 

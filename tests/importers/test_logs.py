@@ -15,8 +15,8 @@ import pytest
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.importers.logs.collect import LOG_FORMATS, format_of, import_logs
+from judgerel_ray.importers.logs.harnesses import read_reply
 from judgerel_ray.importers.logs.reading import records
-from judgerel_ray.importers.logs.replies import read_reply
 
 
 def lines(*records):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from judgerel_ray.stats.counts.folds import grouped_folds
+from judgerel_ray.stats.folds import grouped_folds
 from judgerel_ray.stats.panels.cascade import CascadeStages, best_cascades
+from judgerel_ray.stats.panels.panel import mean_interval, panel_votes
 from judgerel_ray.stats.panels.search import PanelPrices, search_panels
-from judgerel_ray.stats.panels.votes import mean_interval, panel_votes
 
 pytestmark = pytest.mark.slow
 N_RUNS, N = 300, 150

@@ -15,7 +15,7 @@ from judgerel_ray.counting.groups.grouping import Block, count_judgments, sample
 from judgerel_ray.counting.groups.matrix import unit_counts
 from judgerel_ray.counting.verdicts.policy import LABEL, SCORED, own_level
 from judgerel_ray.stats.agreement.majority import majority_vote
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.mixing import posterior_shares
 from judgerel_ray.stats.intervals.vote_limits import (
     MOST_VALUES,

@@ -24,10 +24,10 @@ from judgerel_ray.analyses.advice.panel_worth import Voting
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
-from judgerel_ray.stats.agreement.majority import supported_shares
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.component import RESIDUAL
 from judgerel_ray.stats.generalizability.dstudy import Dependability, budget_splits, dependability
+from judgerel_ray.stats.intervals.mixing import supported_shares
 from judgerel_ray.stats.intervals.precision import AlphaPrecision, alpha_precision
 
 Unit = Literal["judgments", "tokens", "gpu_seconds"]

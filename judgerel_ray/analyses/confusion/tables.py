@@ -33,7 +33,7 @@ from judgerel_ray.counting.people import people_labels, people_table
 from judgerel_ray.stats import acceptance_curve, label_accuracy
 from judgerel_ray.stats.confusion.labels import DEFAULT_GRID, LabelAccuracy
 from judgerel_ray.stats.intervals.shares import clustered_share
-from judgerel_ray.stats.ratings.people_match import PeopleMatch, people_match
+from judgerel_ray.stats.ratings.reference import PeopleMatch, people_match
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,7 +38,7 @@ from judgerel_ray.stats import (
     rating_deviation,
     risk_coverage,
 )
-from judgerel_ray.stats.counts.folds import grouped_folds
+from judgerel_ray.stats.folds import grouped_folds
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.shares import clustered_share
 from judgerel_ray.stats.selective.discrimination import few_answers, few_flags

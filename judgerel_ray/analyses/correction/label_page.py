@@ -21,7 +21,7 @@ from judgerel_ray.counting.given import Given, reading_of
 from judgerel_ray.counting.groups.grouping import count_judgments
 from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED
 from judgerel_ray.counting.verdicts.spelling import folded
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.store.outputs import output_to
 
 CHOICES = ("random", "unstable", "uncertain")

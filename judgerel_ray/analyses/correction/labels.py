@@ -18,7 +18,7 @@ from judgerel_ray.core.text import count_of
 from judgerel_ray.counting.groups.grouping import CountedJudgments, count_judgments, parts_by
 from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED
 from judgerel_ray.counting.verdicts.spelling import folded
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 
 LABELLED, PROBABILITY = "label", "probability"
 _CALLED = (LABELLED, "verdict", "score")

@@ -18,7 +18,6 @@ from judgerel_ray.analyses.correction.labels import Units, judged_values, pairs_
 from judgerel_ray.analyses.reliability.from_run import Judged
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.groups.grouping import parts_by
-from judgerel_ray.stats.correction.clustered import clustered_mean, share_interval
 from judgerel_ray.stats.correction.dawid_skene import dawid_skene
 from judgerel_ray.stats.correction.misclassification import (
     CorrectedRate,
@@ -34,6 +33,7 @@ from judgerel_ray.stats.correction.prediction_powered import (
 )
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.shares import clustered_mean, share_interval
 
 FEW = 50
 """Labels below which coverage was not shown (docs/correcting.md)."""

@@ -48,7 +48,7 @@ from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
-from judgerel_ray.stats.agreement.correctness import CORRECTNESS
+from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 from judgerel_ray.stats.selective.systems import paired_accuracy
 
 _OF_A_DROP = "accuracy"

@@ -11,11 +11,11 @@ import polars as pl
 from judgerel_ray.analyses.panels.voters import Voters
 from judgerel_ray.core import CHOSEN, SweepError
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, Row
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.shares import Share, clustered_share
 from judgerel_ray.stats.panels.cascade import CascadePoint, CascadeStages, best_cascades
+from judgerel_ray.stats.panels.panel import mean_interval, question_means
 from judgerel_ray.stats.panels.search import best_affordable, vote_methods
-from judgerel_ray.stats.panels.votes import mean_interval, question_means
 from judgerel_ray.stats.selective.discrimination import accuracy_floor
 from judgerel_ray.stats.selective.systems import paired_accuracy
 

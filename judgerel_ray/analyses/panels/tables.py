@@ -10,8 +10,15 @@ import polars as pl
 
 from judgerel_ray.analyses.panels.voters import N_FOLDS, RULES, Voters, rule_weights
 from judgerel_ray.counting.verdicts.policy import Row
-from judgerel_ray.stats.counts.statistic import Floats
-from judgerel_ray.stats.panels.panel import effective_judges, random_panels
+from judgerel_ray.stats.counts import Floats
+from judgerel_ray.stats.panels.panel import (
+    effective_judges,
+    mean_interval,
+    panel_floor,
+    panel_votes,
+    question_means,
+    random_panels,
+)
 from judgerel_ray.stats.panels.search import (
     MOST_SEARCHED,
     BestPanel,
@@ -19,7 +26,6 @@ from judgerel_ray.stats.panels.search import (
     PanelSearch,
     search_panels,
 )
-from judgerel_ray.stats.panels.votes import mean_interval, panel_floor, panel_votes, question_means
 from judgerel_ray.stats.selective.systems import paired_accuracy
 
 _NOISE_ABOVE = 0.05

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.analyses.selection.verb import KINDS, Answered
-from judgerel_ray.core.assigned import by_name
-from judgerel_ray.core.verb import Names, comma_names, flag, names_of, verb
+from judgerel_ray.core.verb import Names, by_name, comma_names, flag, names_of, verb
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.panels.cascades import CascadeTables

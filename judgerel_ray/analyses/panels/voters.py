@@ -16,10 +16,10 @@ from judgerel_ray.analyses.selection.systems import CONFIDENCES, QUESTION, Syste
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.right_answers import GOLD
-from judgerel_ray.stats.counts.folds import grouped_folds
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
+from judgerel_ray.stats.folds import grouped_folds
+from judgerel_ray.stats.panels.panel import Ints
 from judgerel_ray.stats.panels.search import PanelPrices
-from judgerel_ray.stats.panels.votes import Ints
 
 _APART = ("judge", "role")
 _COMPARES = ("participant", "evaluator_only")

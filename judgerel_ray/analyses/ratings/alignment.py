@@ -21,7 +21,7 @@ from judgerel_ray.counting.groups.rated import QUESTION, RatedGroup, scale_ends
 from judgerel_ray.counting.verdicts.policy import FLAG_COLUMNS, Row, flag_columns
 from judgerel_ray.counting.verdicts.scales import SCALE
 from judgerel_ray.stats import Estimate, ReferenceAgreement, reference_agreement
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.paired import Difference
 from judgerel_ray.stats.ratings.correlations import CORRELATIONS, Correlation
 

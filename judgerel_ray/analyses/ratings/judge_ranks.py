@@ -33,7 +33,7 @@ from judgerel_ray.stats import (
     rank_judges,
 )
 from judgerel_ray.stats.agreement.krippendorff import Level
-from judgerel_ray.stats.counts.statistic import CountStatistic, Floats
+from judgerel_ray.stats.counts import CountStatistic, Floats
 from judgerel_ray.stats.intervals.question_statistic import whole
 from judgerel_ray.stats.ratings.ranking import MeanRank, Rank, RankAgreement
 

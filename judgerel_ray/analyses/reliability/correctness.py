@@ -33,7 +33,7 @@ from judgerel_ray.counting.verdicts.policy import (
     value_of,
 )
 from judgerel_ray.stats import Interval, clopper_pearson, measure
-from judgerel_ray.stats.agreement.correctness import CORRECTNESS, correctness_statistic
+from judgerel_ray.stats.agreement.agreement import CORRECTNESS, correctness_statistic
 
 _RIGHT = "right"  # before every verdict under a policy: they start with "=" or are outcomes
 QUESTION_COLUMNS = {

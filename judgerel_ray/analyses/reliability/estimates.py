@@ -64,7 +64,7 @@ from judgerel_ray.stats.agreement.completions import (
     mean_range,
     scored_range,
 )
-from judgerel_ray.stats.counts.statistic import CountTable
+from judgerel_ray.stats.counts import CountTable
 from judgerel_ray.stats.generalizability.facet_agreement import LaidOut, lay_out
 
 _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger", "entropy_agreement")

@@ -45,7 +45,7 @@ from judgerel_ray.counting.verdict_names import named_verdicts, refuse_unknown
 from judgerel_ray.counting.verdicts.places import declared_options
 from judgerel_ray.counting.verdicts.policy import Missing
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS
-from judgerel_ray.stats.agreement.correctness import CORRECTNESS
+from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 
 if TYPE_CHECKING:
     from judgerel_ray.store import RunDirectory

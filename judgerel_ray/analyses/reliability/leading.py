@@ -27,7 +27,7 @@ from judgerel_ray.counting.verdicts.policy import (
 )
 from judgerel_ray.stats import CountStatistic, Interval, measure, noise_floors, score_floor
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
-from judgerel_ray.stats.counts.statistic import AgreeingPairs, Floats, divide, row_sums
+from judgerel_ray.stats.counts import AgreeingPairs, Floats, divide, row_sums
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms, count_terms
 

@@ -32,7 +32,7 @@ from judgerel_ray.counting.verdicts.policy import (
 )
 from judgerel_ray.stats import Coefficient, Interval, NoiseFloor
 from judgerel_ray.stats.generalizability.facet_agreement import lay_out, reproducibility_terms
-from judgerel_ray.stats.generalizability.facet_null import Wanted, facet_floors
+from judgerel_ray.stats.generalizability.facet_null import FacetTarget, facet_floors
 from judgerel_ray.stats.generalizability.order_effects import (
     ORDER_EFFECTS,
     first_place,
@@ -305,7 +305,7 @@ def _swap_row(
     )  # fmt: skip
     if of_places:  # shuffled over the questions, verdicts that go by place still do
         return _row(group, policy, estimated) | method_columns(words, interval)
-    floor = facet_floors(laid, levels, [Wanted(name="percent_agreement")])[0]
+    floor = facet_floors(laid, levels, [FacetTarget(name="percent_agreement")])[0]
     estimated = replace(
         estimated, noise_floor=floor.mean, noise_floor_sd=floor.sd, p_noise=floor.p,
     )  # fmt: skip

@@ -91,7 +91,7 @@ from judgerel_ray.counting.verdicts.policy import (
 )
 from judgerel_ray.counting.verdicts.scales import SCALE, scale_names, scored_kinds, values_on
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
-from judgerel_ray.stats.agreement.correctness import CORRECTNESS
+from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS
 
 _Name = TypeVar("_Name", bound=str)

@@ -26,7 +26,7 @@ from judgerel_ray.counting.verdicts.policy import (
 )
 from judgerel_ray.stats import Interval, Level, NoiseFloor, count_statistic, measure, noise_floors
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.facet_agreement import (
     MOMENT_FORM,
     PAIR_COEFFICIENTS,
@@ -38,7 +38,7 @@ from judgerel_ray.stats.generalizability.facet_agreement import (
     repeats_known,
     reproducibility_terms,
 )
-from judgerel_ray.stats.generalizability.facet_null import Wanted, facet_floors
+from judgerel_ray.stats.generalizability.facet_null import FacetTarget, facet_floors
 from judgerel_ray.stats.intervals.interval import (
     between,
     bootstrap_weights,
@@ -205,7 +205,7 @@ def _class_rows(group: Group, facets: FacetLevels) -> Iterator[Row]:
     """Agreement on each class, replies without a verdict left out."""
     found = group.table.counts(value_of("drop"))
     policy: Missing = "drop" if group.n_without else "category"
-    one = Wanted(name="class_agreement")
+    one = FacetTarget(name="class_agreement")
     for place, value in enumerate(found.values):
         chosen = np.zeros((len(found.values), len(found.values)))
         chosen[place, place] = 1.0
@@ -301,7 +301,7 @@ def _rows(
     if not names:
         return
     categories = group.n_categories_of(policy)
-    wanted = [Wanted(name=name, n_categories=max(1, categories)) for name in names]
+    wanted = [FacetTarget(name=name, n_categories=max(1, categories)) for name in names]
     why = _why_not(group, policy, level, moments_U3)
     units: NDArray[np.generic]
     if why or moments_U3 is not None:
@@ -403,7 +403,7 @@ def _row(
     group: Group,
     terms: QuestionTerms | None,
     pooled_CV: NDArray[np.float64] | None,
-    one: Wanted,
+    one: FacetTarget,
     floor: NoiseFloor | None,
     why: str | None,
     level: Level,
@@ -442,7 +442,7 @@ def _interval(
     terms: QuestionTerms,
     value: float,
     pooled_CV: NDArray[np.float64] | None,
-    one: Wanted,
+    one: FacetTarget,
     left_out: Floats | None,
 ) -> Interval:
     """The interval by question, with what weakens it."""

@@ -12,8 +12,8 @@ import polars as pl
 from judgerel_ray.analyses.reliability.lead_codes import LeadCode
 from judgerel_ray.analyses.reliability.reproducibility import leads
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.assigned import check_reachable
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.core.verb import check_reachable
 
 MEETS, FAILS, UNDECIDED = "meets", "fails", "undecided"
 AT_MOST = ("flip_rate",)

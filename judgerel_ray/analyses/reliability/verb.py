@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.analyses.reliability.said import basis_of
-from judgerel_ray.core.assigned import by_name, number
 from judgerel_ray.core.verb import (
     BY,
     Named,
     Names,
     Written,
+    by_name,
     comma_names,
     flag,
     listed,
     names_of,
+    number,
     verb,
 )
 from judgerel_ray.counting.given import given

@@ -22,7 +22,7 @@ from judgerel_ray.counting.intervals import check_resamples
 from judgerel_ray.counting.right_answers import ITEM
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE
 from judgerel_ray.stats import auroc, learn_then_test, risk_coverage
-from judgerel_ray.stats.counts.folds import grouped_folds
+from judgerel_ray.stats.folds import grouped_folds
 from judgerel_ray.stats.intervals.shares import clustered_share
 from judgerel_ray.stats.null.noise import NoiseFloor
 from judgerel_ray.stats.selective.calibration import (

@@ -9,7 +9,7 @@ import polars as pl
 
 from judgerel_ray.analyses.selection.systems import SYSTEM
 from judgerel_ray.core import Outcome, SweepError
-from judgerel_ray.core.assigned import number
+from judgerel_ray.core.verb import number
 
 _TOKENS = ("prompt_tokens", "completion_tokens")
 _SPENT = "spent"

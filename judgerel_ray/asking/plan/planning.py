@@ -21,8 +21,15 @@ from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.benchmarks import GoldReading
 from judgerel_ray.benchmarks.admission import gold_note
 from judgerel_ray.core import Ask, Item
-from judgerel_ray.design import AskFrame, StageCount, Voice, build_wave, count_stages, voices_of
-from judgerel_ray.design.checks import form_text
+from judgerel_ray.design import (
+    AskFrame,
+    StageCount,
+    Voice,
+    build_wave,
+    count_stages,
+    form_text,
+    voices_of,
+)
 from judgerel_ray.engines import (
     EngineSpec,
     PromptCounter,

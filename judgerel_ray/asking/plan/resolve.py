@@ -22,7 +22,7 @@ from judgerel_ray.benchmarks import REFERENCE, GoldReading, read_items, sample_i
 from judgerel_ray.benchmarks.generic import Loaded
 from judgerel_ray.config import AskTable, Sweep
 from judgerel_ray.core import GoldIs, Item, SweepError, digest
-from judgerel_ray.core.assigned import check_reachable
+from judgerel_ray.core.verb import check_reachable
 from judgerel_ray.design import (
     AskFrame,
     StageCount,
@@ -50,7 +50,7 @@ from judgerel_ray.protocols import (
 )
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.stats import COEFFICIENTS
-from judgerel_ray.stats.agreement.correctness import CORRECTNESS
+from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

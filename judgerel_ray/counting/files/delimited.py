@@ -9,8 +9,14 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.delimited import Heading, heading_of, one_kind_of_lines, rows_below
-from judgerel_ray.core.text import marked_encoding, table_text
+from judgerel_ray.core.text import (
+    Heading,
+    heading_of,
+    marked_encoding,
+    one_kind_of_lines,
+    rows_below,
+    table_text,
+)
 from judgerel_ray.counting.columns import KNOWN_BY
 
 _HEAD = 1 << 20  # bytes in which the line of names is looked for

@@ -17,8 +17,8 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.delimited import SEPARATORS
 from judgerel_ray.core.files import PACKED, read_bytes, unpacked
+from judgerel_ray.core.text import SEPARATORS
 from judgerel_ray.counting.columns import TYPED
 from judgerel_ray.counting.files.delimited import read_delimited
 from judgerel_ray.counting.files.records import read_json, read_json_lines

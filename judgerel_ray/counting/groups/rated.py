@@ -27,7 +27,7 @@ from judgerel_ray.counting.verdicts.policy import SCORED
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_names, told_order
 from judgerel_ray.protocols.criteria import listed
 from judgerel_ray.protocols.replies.scales import folded_label, scale_values
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 
 RATED_GROUPS = ("judge", "benchmark", "criterion", "definition", "temperature")
 """Columns that make a group of ratings, those that hold any value."""

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from judgerel_ray.benchmarks.log import LoggedAnswer, logged_items
-from judgerel_ray.benchmarks.record import Record
+from judgerel_ray.benchmarks.source import Record
 from judgerel_ray.core import Item, Outcome, ReadingWarning
 from judgerel_ray.importers.logs.collect import LOG_FORMATS, format_of, log_files, log_rows
 from judgerel_ray.importers.logs.reading import PEOPLE, Row, is_zip, sight

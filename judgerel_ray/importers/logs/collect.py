@@ -15,13 +15,18 @@ import polars as pl
 
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.columns import N_ANSWERS
-from judgerel_ray.importers.logs.apps import DEEPEVAL, LANGFUSE, MLFLOW, OPENTELEMETRY
-from judgerel_ray.importers.logs.graders import BIGGEN, EVALASSIST, PROMETHEUS, UNITXT
-from judgerel_ray.importers.logs.inspect_ai import INSPECT
-from judgerel_ray.importers.logs.pairs import ALPACA_EVAL, ARENA_HARD, FASTCHAT
-from judgerel_ray.importers.logs.promptfoo import PROMPTFOO
+from judgerel_ray.importers.logs.apps import DEEPEVAL, LANGFUSE, MLFLOW, OPENTELEMETRY, PROMPTFOO
+from judgerel_ray.importers.logs.graders import (
+    ALPACA_EVAL,
+    ARENA_HARD,
+    BIGGEN,
+    EVALASSIST,
+    FASTCHAT,
+    PROMETHEUS,
+    UNITXT,
+)
+from judgerel_ray.importers.logs.harnesses import BATCH, INSPECT, LM_EVAL
 from judgerel_ray.importers.logs.reading import PEOPLE, UNNAMED, LogFormat, Row, sight
-from judgerel_ray.importers.logs.replies import BATCH, LM_EVAL
 
 AUTO = "auto"
 LOG_FORMATS: Mapping[str, LogFormat] = {
@@ -49,8 +54,8 @@ _KINDS: Mapping[str, pl.DataType] = {
 }  # fmt: skip
 _TEXTS = ("answer", "question", "reply", "prompt", "reference", "context")
 _COLUMNS = tuple(one.name for one in fields(Row) if one.name not in _TEXTS)
-_SAID = ("verdict", "score", "outcome", "label", "gold", "n_options")
-_KEY = [name for name in _COLUMNS if name not in _SAID]
+_RESULT_COLUMNS = ("verdict", "score", "outcome", "label", "gold", "n_options")
+_KEY = [name for name in _COLUMNS if name not in _RESULT_COLUMNS]
 _ANSWER = "answer_digest"
 _AT_ONCE = 50_000
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".eval", ".gz", ".bz2", ".xz")
@@ -169,7 +174,7 @@ def import_logs(
         rows = rows.with_columns(pl.col("judge").replace(UNNAMED, judge))
     else:
         rows = _failures_named(rows)
-    if _tell(rows, tuple(asked_again)):
+    if _warn(rows, tuple(asked_again)):
         rows = rows.with_columns(pl.col(_ANSWER).n_unique().over(_KEY).alias(N_ANSWERS))
     return numbered(rows.drop(_ANSWER))
 
@@ -257,7 +262,7 @@ def _frames(rows: Iterable[Row]) -> Iterator[pl.DataFrame]:
         yield pl.DataFrame(held, schema=schema, orient="row")
 
 
-def _tell(rows: pl.DataFrame, asked_again: tuple[str, ...]) -> bool:
+def _warn(rows: pl.DataFrame, asked_again: tuple[str, ...]) -> bool:
     """Say what a reader of the numbers must know, and whether repeats judge other answers."""
     judged = rows.filter(pl.col("judge") != PEOPLE)
     repeated = judged.group_by(_KEY).agg(pl.len(), pl.col(_ANSWER).n_unique().alias("answers"))

@@ -23,9 +23,8 @@ from judgerel_ray.core import (
     SweepError,
     request_key,
 )
-from judgerel_ray.core.table import Number
 from judgerel_ray.core.traits import SHIPPED
-from judgerel_ray.protocols.ask import AskTable, Often, Tokens
+from judgerel_ray.protocols.ask import AskTable, Number, Often, Tokens
 from judgerel_ray.protocols.confusion.prompts import (
     read_assessment,
     render_assessment,

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import ClassVar, Literal
 
 from judgerel_ray.core import Item
-from judgerel_ray.core.table import Number
 from judgerel_ray.core.traits import SHIPPED
-from judgerel_ray.protocols.ask import AskTable, Often
+from judgerel_ray.protocols.ask import AskTable, Number, Often
 from judgerel_ray.protocols.prompts.rendering import question_form
 from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.waves.counts import Mark, Settings, answer_mark

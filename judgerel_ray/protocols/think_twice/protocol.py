@@ -17,11 +17,12 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from judgerel_ray.core import Ask, Condition, Item, Menu, Role, SweepError, request_key
-from judgerel_ray.core.table import Number, Whole
 from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import (
     AskTable,
+    Number,
     Tokens,
+    Whole,
     checked_count,
     checked_names,
     plain_temperature,

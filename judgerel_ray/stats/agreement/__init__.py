@@ -1,1 +1,1 @@
-"""Coefficients of agreement, and what they are where verdicts are missing."""
+"""Coefficients of agreement and correctness, and what they are where verdicts are missing."""

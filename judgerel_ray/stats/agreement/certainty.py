@@ -10,13 +10,14 @@ from math import log
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.counts import Coefficient, refuse_few_categories
-from judgerel_ray.stats.counts.statistic import (
+from judgerel_ray.stats.counts import (
+    Coefficient,
     CountStatistic,
     Floats,
     PermutedTerm,
     divide,
     measure,
+    refuse_few_categories,
 )
 
 

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.stats.agreement.agreement import count_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level
-from judgerel_ray.stats.counts.statistic import CountStatistic, Floats, divide
+from judgerel_ray.stats.counts import CountStatistic, Floats, divide
 
 Counts = NDArray[np.int64]
 
@@ -157,11 +157,11 @@ def completed_range(
     n_ways = sum(math.comb(int(one) + width - 1, width - 1) for one in problem.missing_U if one)
     walkable = problem.step_U.all() and n_totals <= _MOST_TOTALS and n_ways <= _MOST_WAYS
     if walkable and n_totals * n_ways <= _MOST_STEPS:
-        return _walked(problem, added, step)
+        return _extremes_by_totals(problem, added, step)
     alike = np.unique(problem.step_U).size == 1 and problem.step_U.all()
     if width == 2 and alike and problem.missing_U.sum() <= _MOST_MISSING:
         return _two_valued(problem)
-    return _bracketed(problem)
+    return _outer_bounds(problem)
 
 
 def _problem(name: str, seen_UK: Counts, missing_U: Counts) -> _Problem:
@@ -188,18 +188,18 @@ def _problem(name: str, seen_UK: Counts, missing_U: Counts) -> _Problem:
     )  # fmt: skip
 
 
-def _within(problem: _Problem, filled_UK: Counts) -> Floats:
+def _unit_disagreements(problem: _Problem, filled_UK: Counts) -> Floats:
     """What each unit adds to W."""
     filled = filled_UK.astype(np.float64)
     within: Floats = problem.weight_U * (problem.sizes_U**2 - (filled**2).sum(axis=1))
     return within
 
 
-def _walked(problem: _Problem, added: int, step: int) -> CompletedRange:
+def _extremes_by_totals(problem: _Problem, added: int, step: int) -> CompletedRange:
     """Both extremes, by the least and the greatest W of all totals that can be reached."""
     width = problem.seen_UK.shape[1]
     open_U = problem.missing_U > 0
-    fixed = float(_within(problem, problem.seen_UK)[~open_U].sum())
+    fixed = float(_unit_disagreements(problem, problem.seen_UK)[~open_U].sum())
     shape = (added + 1,) * (width - 1)
     least, most = np.full(shape, np.inf), np.full(shape, -np.inf)
     least[(0,) * (width - 1)] = most[(0,) * (width - 1)] = fixed
@@ -262,15 +262,15 @@ def _two_valued(problem: _Problem) -> CompletedRange:
     return _over_totals(problem, totals, np.maximum(least, 0.0), most, exact=False)
 
 
-def _bracketed(problem: _Problem) -> CompletedRange:
+def _outer_bounds(problem: _Problem) -> CompletedRange:
     """Ends beyond which no way can go: W and C at their extremes apart."""
     worst, best = extremes(problem.seen_UK, problem.missing_U)
-    most, least = (float(_within(problem, one).sum()) for one in (worst, best))
+    most, least = (float(_unit_disagreements(problem, one).sum()) for one in (worst, best))
     added = float((problem.missing_U * problem.parts_U).sum())
     totals = np.sort(_totals(problem))
     uneven = totals + added * (np.arange(totals.size) == totals.size - 1)
     lowest, highest = sorted(
-        float(problem.chance(one)) for one in (uneven, _levelled(totals, added))
+        float(problem.chance(one)) for one in (uneven, _raised_totals(totals, added))
     )
     if highest <= 0:
         return CompletedRange(exact=False)
@@ -285,7 +285,7 @@ def _bracketed(problem: _Problem) -> CompletedRange:
     return CompletedRange(low=float(ends.min()), high=float(ends.max()), exact=False)
 
 
-def _levelled(totals_K: Floats, added: float) -> Floats:
+def _raised_totals(totals_K: Floats, added: float) -> Floats:
     """Ascending totals, the lowest lifted to one level by what is added."""
     count = np.arange(1, totals_K.size + 1)
     levels = (np.cumsum(totals_K) + added) / count
@@ -357,11 +357,13 @@ def scored_range(
     ways = [log(comb(int(one) + values.size - 1, values.size - 1)) for one in holes]
     n_terms = statistic.terms(np.zeros((1, values.size))).shape[-1]
     if float(np.dot(ways, n_units)) + log(n_terms) <= log(max(1, _MOST_SUMS)):
-        return _tried(statistic, seen, missing)
+        return _extremes_by_trial(statistic, seen, missing)
     return _bracketed_scores(name, seen, missing, values, level)
 
 
-def _tried(statistic: CountStatistic, seen_UK: Counts, missing_U: Counts) -> CompletedRange:
+def _extremes_by_trial(
+    statistic: CountStatistic, seen_UK: Counts, missing_U: Counts
+) -> CompletedRange:
     """Both extremes, by all ways to fill in."""
     open_U = missing_U > 0
     sums_WT = statistic.terms(seen_UK[~open_U].astype(np.float64)).sum(axis=0)[None]

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgerel_ray.stats.agreement.krippendorff import Level, Values, checked_numbers, interval_alpha
-from judgerel_ray.stats.counts.counts import Coefficient
-from judgerel_ray.stats.counts.statistic import (
+from judgerel_ray.stats.counts import (
     AgreeingPairs,
+    Coefficient,
     CountStatistic,
     Floats,
     divide,

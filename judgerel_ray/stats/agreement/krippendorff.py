@@ -12,9 +12,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.counts import Coefficient
-from judgerel_ray.stats.counts.statistic import (
+from judgerel_ray.stats.counts import (
     AgreeingPairs,
+    Coefficient,
     CountStatistic,
     Floats,
     divide,

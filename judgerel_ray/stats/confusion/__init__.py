@@ -1,1 +1,1 @@
-"""Confusion matrices: how sure a judge is when every option has been argued for."""
+"""Confusion matrices: how sure a judge is when every option was argued for, and its baselines."""

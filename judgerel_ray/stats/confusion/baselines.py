@@ -17,9 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.agreement.certainty import entropy_terms
 from judgerel_ray.stats.confusion.matrix import Uncertainty, checked_confusion, scaled_columns
-from judgerel_ray.stats.counts.counts import checked_counts
-from judgerel_ray.stats.counts.folds import grouped_folds
-from judgerel_ray.stats.counts.statistic import Floats, divide
+from judgerel_ray.stats.counts import Floats, checked_counts, divide
+from judgerel_ray.stats.folds import grouped_folds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

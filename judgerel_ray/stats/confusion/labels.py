@@ -1,7 +1,7 @@
 """The uncertainty label: what low and high are worth, and which threshold parts them best.
 
-Accuracy, coverage and deviation under each label; thresholds are searched on the data they are then
-told of, or chosen on some data and used on others (folds, other judges and benchmarks).
+Accuracy, coverage and deviation under each label; thresholds are searched on the data that they
+are reported for, or chosen on some data and used on others (folds, other judges and benchmarks).
 
 Shape suffixes: N = items or judgments, R = raters, K = folds.
 """
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.confusion.matrix import Bools, LabelEdges
-from judgerel_ray.stats.counts.folds import grouped_folds
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
+from judgerel_ray.stats.folds import grouped_folds
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.shares import Share, clustered_share
 

@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.statistic import Floats, divide
+from judgerel_ray.stats.counts import Floats, divide
 
 
 def checked_confusion(confusion_OA: ArrayLike, *, function: str) -> Floats:

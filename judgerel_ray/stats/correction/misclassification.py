@@ -12,15 +12,15 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgerel_ray.stats.correction.clustered import (
+from judgerel_ray.stats.counts import Floats
+from judgerel_ray.stats.intervals.interval import Interval
+from judgerel_ray.stats.intervals.shares import (
     ClusteredMean,
     cluster_sums,
     clustered_mean,
     paired_variance,
     share_interval,
 )
-from judgerel_ray.stats.counts.statistic import Floats
-from judgerel_ray.stats.intervals.interval import Interval
 
 LEAST = 5
 """Labels of either kind, each of another question, below which intervals of a rate covered

@@ -11,9 +11,9 @@ from math import nan, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgerel_ray.stats.correction.clustered import cluster_sums, paired_variance
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.shares import cluster_sums, paired_variance
 
 _PSEUDO_LABELS = np.array([0.0, 0.0, 1.0, 1.0])
 _PSEUDO_JUDGED = np.array([0.0, 1.0, 0.0, 1.0])

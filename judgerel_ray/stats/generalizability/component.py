@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.facet_cells import Codes, FacetCells, Margin
 
 _FAR = 1000.0
@@ -198,7 +198,7 @@ def effect_name(facets: Sequence[str]) -> str:
     return " x ".join(facets) if facets else RESIDUAL
 
 
-def told_apart(margins: Sequence[Margin], n: int) -> tuple[list[Margin], dict[str, str]]:
+def unconfounded(margins: Sequence[Margin], n: int) -> tuple[list[Margin], dict[str, str]]:
     """Sort out the effects with levels of their own, and what the others are confounded with.
 
     `n` is the number of judgments: an effect with as many levels is the residual. A facet that
@@ -208,7 +208,7 @@ def told_apart(margins: Sequence[Margin], n: int) -> tuple[list[Margin], dict[st
     --------
     >>> code = np.array([0, 1])
     >>> twins = [Margin(facets=(x,), levels_C=code, n_levels=2, holds_object=False) for x in "ab"]
-    >>> kept, confounded = told_apart(twins, 4)
+    >>> kept, confounded = unconfounded(twins, 4)
     >>> [one.facets for one in kept], confounded
     ([('a',)], {'b': 'a'})
     """

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgerel_ray.stats.counts.statistic import divide
+from judgerel_ray.stats.counts import divide
 from judgerel_ray.stats.generalizability.component import (
     left_as_error,
     of_one_level,

@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.agreement.agreement import corrected
-from judgerel_ray.stats.counts.counts import Coefficient, checked_counts
-from judgerel_ray.stats.counts.statistic import (
+from judgerel_ray.stats.counts import (
     BLOCK,
+    Coefficient,
     Floats,
+    checked_counts,
     divide,
     row_sums,
     run_sums,
@@ -394,13 +395,13 @@ def coefficient_of(
     if name in ("krippendorff_alpha", "icc1"):
         between = divide(n**2 * drawn - total[..., -1], n * (n - 1))  # of two items
         if name == "icc1":
-            return 1 - _over(distance, between)
+            return 1 - _ratio(distance, between)
         # One judgment is no pair with itself: Krippendorff's n (n - 1), of pairs of one item those
         # whose levels are drawn as everywhere else, or a judge of position would be above 0.
         own = divide(n - total[..., 1], n**2 - total[..., 1])
-        return 1 - _over(distance, np.where(n > 1, own * distance + (1 - own) * between, distance))
+        return 1 - _ratio(distance, np.where(n > 1, own * distance + (1 - own) * between, distance))
     if name == "fleiss_kappa":
-        return 1 - _over(distance, drawn)
+        return 1 - _ratio(distance, drawn)
     categories = mean.shape[-1] if n_categories is None else n_categories
     if categories < 2:
         return np.full(distance.shape, np.nan)
@@ -409,7 +410,7 @@ def coefficient_of(
     return corrected(1 - distance, np.full(distance.shape, 1 / categories))
 
 
-def _over(distance: Floats, expected: Floats) -> Floats:
+def _ratio(distance: Floats, expected: Floats) -> Floats:
     """A ratio, NaN where nothing differs anywhere but for rounding."""
     return divide(distance, np.where(np.abs(expected) < 1e-12, 0.0, expected))
 

@@ -21,8 +21,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.counts import checked_counts
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats, checked_counts
 
 Codes = NDArray[np.int64]
 

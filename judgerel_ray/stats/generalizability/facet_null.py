@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
-from judgerel_ray.stats.counts.statistic import Floats, run_sums
+from judgerel_ray.stats.counts import Floats, run_sums
 from judgerel_ray.stats.generalizability.facet_agreement import (
     CrossedUnits,
     FacetLevels,
@@ -40,7 +40,7 @@ _SHARED = 0.5  # of the items: a level that fewer share is no stratum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class FacetTarget:
     """A coefficient whose floor is asked for."""
 
     name: PairCoefficient
@@ -50,7 +50,7 @@ class Wanted:
 def facet_floors(
     units: ArrayLike | LaidOut,
     levels: FacetLevels,
-    wanted: Sequence[Wanted],
+    targets: Sequence[FacetTarget],
     *,
     distances_VV: Floats | None = None,
     seed: int = 0,
@@ -63,7 +63,7 @@ def facet_floors(
         Counts; without `distances_VV`, number, sum and sum of squares of each unit's scores.
     levels : FacetLevels
         The item and level of each unit.
-    wanted : sequence of Wanted
+    targets : sequence of FacetTarget
         The coefficients.
     distances_VV : ndarray of float, optional
         How far values lie apart.
@@ -88,20 +88,20 @@ def facet_floors(
     A judge that goes by position does the same in every permutation:
 
     >>> levels = FacetLevels(items_U=np.repeat(np.arange(9), 2), levels_U=np.tile([0, 1], 9))
-    >>> floor, = facet_floors([[4, 0], [0, 4]] * 9, levels, [Wanted(name="krippendorff_alpha")],
-    ...                       distances_VV=1 - np.eye(2))
+    >>> alpha = FacetTarget(name="krippendorff_alpha")
+    >>> floor, = facet_floors([[4, 0], [0, 4]] * 9, levels, [alpha], distances_VV=1 - np.eye(2))
     >>> round(floor.mean, 3), floor.sd, floor.p
     (0.0, 0.0, 1.0)
     """
     laid = lay_out(units, levels, distances_VV=distances_VV)
     if not laid.crossed.starts_I.size:
-        return tuple(NOTHING for _ in wanted)
+        return tuple(NOTHING for _ in targets)
     total, form = laid.terms_IT.sum(axis=-2), laid.form_FF
     strata = _strata(laid.crossed)
     if laid.counted and laid.units_UF.sum() <= DENSE:
-        return _permuted(laid.units_UF, laid.crossed, strata, form, total, wanted, seed)
-    shape = _closed(laid, strata)
-    return tuple(_normal(one, total, form, *shape) for one in wanted)
+        return _permuted(laid.units_UF, laid.crossed, strata, form, total, targets, seed)
+    shape = _distance_moments(laid, strata)
+    return tuple(_floor_of_moments(one, total, form, *shape) for one in targets)
 
 
 def _strata(units: CrossedUnits) -> NDArray[np.intp]:
@@ -120,7 +120,7 @@ def _permuted(
     strata_U: NDArray[np.intp],
     form_VV: Floats,
     total: Floats,
-    wanted: Sequence[Wanted],
+    targets: Sequence[FacetTarget],
     seed: int,
 ) -> tuple[NoiseFloor, ...]:
     """The nulls from random permutations inside each stratum."""
@@ -130,7 +130,7 @@ def _permuted(
     n_permutations = int(min(MOST, max(FEWEST, LABELS // max(1, n_ratings))))
     block = max(1, min(n_permutations, _CELLS // (n_units * n_values), LABELS // n_ratings))
     rng = np.random.default_rng(seed)
-    nulls: list[list[Floats]] = [[] for _ in wanted]
+    nulls: list[list[Floats]] = [[] for _ in targets]
     # Orders that each question has drawn for itself stay with what the judge made of them: a judge
     # that goes by position repeats itself in one order whatever the item is.
     of_units = _sampled_orders(units)
@@ -155,12 +155,12 @@ def _permuted(
         )
         sums = terms.sum(axis=-2)
         distance = mean_distance(sums)
-        for null, one in zip(nulls, wanted, strict=True):
+        for null, one in zip(nulls, targets, strict=True):
             null.append(coefficient_of(one.name, distance, sums, form_VV, one.n_categories))
     kind = NullMethod.LEVEL_PERMUTATIONS
     return tuple(
         floor_of(float(_value(one, total, form_VV)), np.concatenate(null), kind)
-        for one, null in zip(wanted, nulls, strict=True)
+        for one, null in zip(targets, nulls, strict=True)
     )
 
 
@@ -174,12 +174,12 @@ def _sampled_orders(units: CrossedUnits) -> bool:
     return bool(pairs < possible * units.starts_I.size)
 
 
-def _value(one: Wanted, total: Floats, form_FF: Floats) -> Floats:
+def _value(one: FacetTarget, total: Floats, form_FF: Floats) -> Floats:
     """The coefficient itself."""
     return coefficient_of(one.name, mean_distance(total), total, form_FF, one.n_categories)
 
 
-def _closed(laid: LaidOut, strata_U: NDArray[np.intp]) -> tuple[float, float]:
+def _distance_moments(laid: LaidOut, strata_U: NDArray[np.intp]) -> tuple[float, float]:
     """Mean and standard deviation of the mean distance over all permutations.
 
     What verdicts have in common with their stratum is fixed; what is left of the distance between
@@ -201,7 +201,7 @@ def _closed(laid: LaidOut, strata_U: NDArray[np.intp]) -> tuple[float, float]:
         # (x - y)^2 less what each of the two says is -2 (x - mean) (y - mean').
         variance_S = mean_SF[:, 2] - mean_SF[:, 1] ** 2
         spread_SS = 4 * variance_S[:, None] * variance_S
-    scaled_IC = _class_scale(units, _has(units, m_U))
+    scaled_IC = _class_scale(units, _pair_classes(units, m_U))
     within_U = _within_weights(units, m_U, scaled_IC)
     within_S = np.bincount(strata_U, within_U, n_strata)
     first_SS, second_SS = _pair_weights(units, strata_U, m_U, n_strata, scaled_IC)
@@ -246,7 +246,7 @@ def _within_weights(units: CrossedUnits, m_U: Floats, scaled_IC: Floats) -> Floa
     return weights
 
 
-def _has(units: CrossedUnits, m_U: Floats) -> NDArray[np.bool_]:
+def _pair_classes(units: CrossedUnits, m_U: Floats) -> NDArray[np.bool_]:
     """Which classes of pairs each item has."""
     starts, levels = units.starts_I, units.levels
     n_levels = np.diff(starts, append=m_U.size)
@@ -295,7 +295,9 @@ def _pair_weights(
     return first, second
 
 
-def _normal(one: Wanted, total: Floats, form_FF: Floats, mean: float, sd: float) -> NoiseFloor:
+def _floor_of_moments(
+    one: FacetTarget, total: Floats, form_FF: Floats, mean: float, sd: float
+) -> NoiseFloor:
     """A floor from the mean and spread of the mean distance."""
     value = float(_value(one, total, form_FF))
     if np.isnan(value):

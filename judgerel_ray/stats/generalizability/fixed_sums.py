@@ -30,7 +30,7 @@ from itertools import combinations
 
 import numpy as np
 
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.facet_cells import (
     Codes,
     FacetCells,
@@ -46,7 +46,7 @@ from judgerel_ray.stats.generalizability.facet_cells import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Crossed:
+class _CrossedFacets:
     """A set of facets against the fixed combinations; a level of it is in one group, or in many.
 
     Arrays over L have groups on a second axis only where the set does not hold the object.
@@ -71,7 +71,7 @@ class _Crossed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Fixed:
+class _FixedCells:
     """The fixed combinations: judgments of each, less each group; and inverse (0 for none)."""
 
     one: Margin
@@ -163,7 +163,7 @@ def equations_within(
         own = np.einsum("xxg,xg->g", shares, place.inverse_XG)
         coefficients[:, i, -2] = occupied(cells, row.one, groups_C, n_groups) - own
         for j, column in crossed.items():
-            both = _both(cells, row, column, groups_C)
+            both = _pair_sums(cells, row, column, groups_C)
             coefficients[:, i, j] = (
                 overlap(cells, row.one, column.one, groups_C, n_groups)
                 - 2 * (both * place.inverse_XG).sum(axis=0)
@@ -177,7 +177,7 @@ def equations_within(
     squares /= np.maximum(place.n_G, 1)[:, None]
     means = _means(cells, groups_C, place)
     for i in [i for i in range(mean + 1) if i not in crossed and i != total]:
-        same = _same(margins[i].levels_C if i < total else np.zeros_like(groups_C), place)
+        same = _projection(margins[i].levels_C if i < total else np.zeros_like(groups_C), place)
         for j, one in enumerate(margins):
             coefficients[:, i, j] = (
                 (same * levels[j] * place.together_XXG).sum(axis=(0, 1))
@@ -192,14 +192,14 @@ def equations_within(
     return coefficients, squares
 
 
-def _places(cells: FacetCells, fixed: Margin, groups_C: Codes, n_groups: int) -> _Fixed:
+def _places(cells: FacetCells, fixed: Margin, groups_C: Codes, n_groups: int) -> _FixedCells:
     """The fixed combinations, and how many judgments of each, less each group."""
     n_XG = by_group(fixed, cells.n_C, groups_C, n_groups)
     inverse = np.divide(1.0, n_XG, out=np.zeros_like(n_XG), where=n_XG > 0)
-    return _Fixed(one=fixed, n_XG=n_XG, inverse_XG=inverse)
+    return _FixedCells(one=fixed, n_XG=n_XG, inverse_XG=inverse)
 
 
-def _means(cells: FacetCells, groups_C: Codes, place: _Fixed) -> Floats:
+def _means(cells: FacetCells, groups_C: Codes, place: _FixedCells) -> Floats:
     """Means of the fixed combinations, less each group: (V, X, G)."""
     n_groups = place.n_XG.shape[1] - 1
     return np.array(
@@ -225,7 +225,7 @@ def _centred(cells: FacetCells, fixed: Margin) -> FacetCells:
 
 def _crossed(
     cells: FacetCells, one: Margin, fixed: Margin, groups_C: Codes, n_groups: int
-) -> _Crossed:
+) -> _CrossedFacets:
     """Judgments of each level of a set of facets at each fixed combination."""
     group_L = None
     if one.holds_object:
@@ -242,12 +242,14 @@ def _crossed(
         else:
             counts.append(by_group(one, weight_C, groups_C, n_groups))
     ratios = [np.divide(c, n, out=np.zeros_like(c), where=n > 0) for c in counts]
-    return _Crossed(
+    return _CrossedFacets(
         one=one, counts_X=tuple(counts), ratios_X=tuple(ratios), group_L=group_L, n_groups=n_groups
     )
 
 
-def _both(cells: FacetCells, row: _Crossed, column: _Crossed, groups_C: Codes) -> Floats:
+def _pair_sums(
+    cells: FacetCells, row: _CrossedFacets, column: _CrossedFacets, groups_C: Codes
+) -> Floats:
     """Sum over pairs of levels a, c of n_ac n_ax n_cx / n_a, less each group: (X, G)."""
     n_groups = row.n_groups
     code_C = row.one.levels_C * column.one.n_levels + column.one.levels_C
@@ -276,7 +278,7 @@ def _both(cells: FacetCells, row: _Crossed, column: _Crossed, groups_C: Codes) -
 
 
 def _square(
-    centred: FacetCells, row: _Crossed, means: Floats, shares_XXG: Floats, groups_C: Codes
+    centred: FacetCells, row: _CrossedFacets, means: Floats, shares_XXG: Floats, groups_C: Codes
 ) -> Floats:
     """T_A: the sums of squares of deviations from the means that hold without each group."""
     own = squares_of(centred, row.one, groups_C, row.n_groups)
@@ -292,7 +294,7 @@ def _square(
     return total
 
 
-def _same(levels_C: Codes, place: _Fixed) -> Floats:
+def _projection(levels_C: Codes, place: _FixedCells) -> Floats:
     """Projection onto the levels of some fixed facets, over the combinations there: (X, X, G)."""
     there_XG = (place.n_XG > 0).astype(np.float64)
     equal = place.equal(levels_C)

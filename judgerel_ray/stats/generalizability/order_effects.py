@@ -13,8 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
-from judgerel_ray.stats.counts.counts import Coefficient, checked_counts
-from judgerel_ray.stats.counts.statistic import Floats, divide, row_sums, run_sums, side_by_side
+from judgerel_ray.stats.counts import (
+    Coefficient,
+    Floats,
+    checked_counts,
+    divide,
+    row_sums,
+    run_sums,
+    side_by_side,
+)
 from judgerel_ray.stats.generalizability.facet_agreement import (
     FIXED,
     FacetLevels,

@@ -1,6 +1,6 @@
-"""Variance components: how much of a verdict is the question's, how much what must not tell.
+"""Variance components: how much of a verdict is the question's, and how much is nuisance.
 
-What must not tell are the order of the options, the wording of the template, chance.
+Nuisance is what should not matter: the order of the options, the wording of the template, chance.
 
 Shape suffixes: C = cells (combinations of facet levels), G = groups of questions left out plus one
 (the last: none left out), P = components.
@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.component import (
     VarianceComponent,
     checked_sizes,
     described,
     finite_form,
     solvable,
-    told_apart,
+    unconfounded,
 )
 from judgerel_ray.stats.generalizability.facet_cells import (
     FacetCells,
@@ -207,7 +207,7 @@ def variance_components(
         )  # fmt: skip
     # What is confounded with a fixed effect is taken out with it.
     margins.sort(key=lambda one: not set(one.facets) <= set(out.facets if out else ()))
-    margins, confounded = told_apart(margins, n)
+    margins, confounded = unconfounded(margins, n)
     margins.sort(key=lambda one: wanted.index(one.facets))
     n_groups = min(n_questions, _MOST_GROUPS)
     # Fixed, and unlike blocks of neighbours, each group is a small sample of all questions.

@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 
 _FIRST, _STEPS, _HALVINGS = 6, 200, 30
 _FLAT, _CONVERGED, _EQUAL = 1e-13, 1e-8, 1e-12
@@ -273,9 +273,9 @@ def improper_minres(matrix_KK: Floats, loadings_K: Floats) -> Floats | None:
     [1.1314, 0.7071, 0.7071]
     """
     offdiagonal, bound, unit_B = _scaled(matrix_KK[None])
-    loadings, converged = _free(offdiagonal, loadings_K[None] / unit_B)
+    loadings, converged = _free_minimum(offdiagonal, loadings_K[None] / unit_B)
     found: Floats = loadings[0] * unit_B[0]
-    return found if converged[0] and _beyond(loadings, bound)[0] else None
+    return found if converged[0] and _has_negative(loadings, bound)[0] else None
 
 
 def _scaled(matrices: Floats) -> tuple[Floats, Floats, Floats]:
@@ -288,9 +288,9 @@ def _scaled(matrices: Floats) -> tuple[Floats, Floats, Floats]:
 
 def _admissible(offdiagonal: Floats, start: Floats, bound: Floats) -> OneFactor:
     """The free solution where it is proper beyond doubt, the lowest within the bounds elsewhere."""
-    loadings, converged = _free(offdiagonal, start)
+    loadings, converged = _free_minimum(offdiagonal, start)
     heywood = np.zeros(len(start), dtype=bool)
-    doubtful = ~converged | _beyond(loadings, bound) | (loadings < 0).any(axis=1)
+    doubtful = ~converged | _has_negative(loadings, bound) | (loadings < 0).any(axis=1)
     if doubtful.any():
         left, ends = offdiagonal[doubtful], bound[doubtful]
         own = left / ends[:, :, None]
@@ -307,7 +307,7 @@ def _admissible(offdiagonal: Floats, start: Floats, bound: Floats) -> OneFactor:
     return OneFactor(loadings, converged, heywood)
 
 
-def _beyond(loadings: Floats, bound: Floats) -> NDArray[np.bool_]:
+def _has_negative(loadings: Floats, bound: Floats) -> NDArray[np.bool_]:
     """Whether any uniqueness is negative."""
     excess: Floats = (loadings**2 - bound**2 * (1 + _BEYOND)).max(axis=1)
     return excess > 0
@@ -346,7 +346,7 @@ def _sweep(offdiagonal: Floats, loadings: Floats) -> float:
     return float(np.abs(loadings - before).max(initial=0.0))
 
 
-def _free(offdiagonal: Floats, loadings: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def _free_minimum(offdiagonal: Floats, loadings: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Sweeps until close, then Newton's method; a step that leads uphill becomes more sweeps."""
     loadings = loadings.copy()
     for _ in range(_SWEEPS):

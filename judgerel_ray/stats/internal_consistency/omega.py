@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import Flag, Noted
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.internal_consistency.minres import (
     improper_minres,
     one_factor_minres,
@@ -105,7 +105,7 @@ def one_factor_likelihood(
         step[free] = np.linalg.lstsq(information[np.ix_(free, free)], gradient[free], rcond=1e-14)[
             0
         ]
-        theta, value, moved = _downhill(theta, step, value, matrix, fixed)
+        theta, value, moved = _downhill_step(theta, step, value, matrix, fixed)
         if not moved:
             converged = bool(np.abs(gradient[free]).max(initial=0.0) < 1e-6)
             break
@@ -119,7 +119,7 @@ def one_factor_likelihood(
     )
 
 
-def _downhill(
+def _downhill_step(
     theta: Floats, step: Floats, value: float, matrix: Floats, fixed: Floats
 ) -> tuple[Floats, float, bool]:
     """The first of the halved steps that does not lead uphill, within the bounds."""
@@ -369,12 +369,14 @@ def one_factor_omega(
     if len(matrix_KK) == 2:
         loadings = two_item_loadings(shared[None])[0]
         note: tuple[Noted, ...] = ((Flag.EQUAL_LOADINGS, ()),)
-        return _filled(matrix_KK, loadings, None, errors_KK, words, converged=True, notes=note)
+        return _omega_of_solution(
+            matrix_KK, loadings, None, errors_KK, words, converged=True, notes=note
+        )
     fit = one_factor_minres(shared[None])
     if estimator == "ml":
         return _by_likelihood(matrix_KK, fit.loadings_BK[0], errors_KK, words)
     loadings, converged = fit.loadings_BK[0], bool(fit.converged_B[0])
-    omega = _filled(matrix_KK, loadings, None, errors_KK, words, converged=converged)
+    omega = _omega_of_solution(matrix_KK, loadings, None, errors_KK, words, converged=converged)
     if not fit.heywood_B[0]:
         return omega
     beyond = improper_minres(shared, loadings)
@@ -391,14 +393,14 @@ def _by_likelihood(matrix: Floats, start: Floats, errors: Floats, words: str) ->
         return Omega(value=None, undefined="singular", estimator=words)
     fit = one_factor_likelihood(matrix, start, errors)
     notes: tuple[Noted, ...] = ((Flag.AT_BOUND, ()),) if fit.at_bound_K.any() else ()
-    omega = _filled(
+    omega = _omega_of_solution(
         matrix, fit.loadings_K, fit.uniquenesses_K, errors, words,
         converged=fit.converged, notes=notes,
     )  # fmt: skip
     return replace(omega, heywood=bool(fit.at_bound_K.any()))
 
 
-def _filled(
+def _omega_of_solution(
     matrix: Floats,
     loadings: Floats,
     uniquenesses: Floats | None,

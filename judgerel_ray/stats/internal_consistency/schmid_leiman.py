@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import Flag, Noted
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.internal_consistency.minres import (
     improper_minres,
     lowest_minima,
@@ -93,11 +93,11 @@ def minres_factors(correlations_BKK: Floats, *, n_factors: int) -> Factors:
     least = np.full((n, n_items), LEAST_UNIQUENESS)
     found = lowest_minima(
         Misfit(correlations_BKK, n_factors),
-        _starts(correlations_BKK),
+        _starting_points(correlations_BKK),
         least,
         np.ones_like(least),
     )
-    roots, vectors = _shared(correlations_BKK, found.x_BK)
+    roots, vectors = _eigenpairs(correlations_BKK, found.x_BK)
     last = slice(None, -n_factors - 1, -1)
     top = np.where(roots[:, -n_factors, None] > 0, roots[:, last], np.nan)
     return Factors(
@@ -115,7 +115,7 @@ class Misfit:
 
     def at(self, x_NK: Floats, which_N: NDArray[np.intp]) -> tuple[Floats, tuple[Floats, ...]]:
         """Misfits, with the eigenvalues and eigenvectors."""
-        roots, vectors = _shared(self.matrices_BKK[which_N], x_NK)
+        roots, vectors = _eigenpairs(self.matrices_BKK[which_N], x_NK)
         small = roots[:, : -self.n_factors]
         return np.einsum("ns,ns->n", small, small) / 2, (roots, vectors)
 
@@ -136,7 +136,7 @@ class Misfit:
         return -np.einsum("nks,ns->nk", minor**2, small), curvature
 
 
-def _shared(matrices_NKK: Floats, psi_NK: Floats) -> tuple[Floats, Floats]:
+def _eigenpairs(matrices_NKK: Floats, psi_NK: Floats) -> tuple[Floats, Floats]:
     """Eigenvalues, ascending, and eigenvectors of R - Psi."""
     shared = matrices_NKK.copy()
     items = np.arange(psi_NK.shape[1])
@@ -144,7 +144,7 @@ def _shared(matrices_NKK: Floats, psi_NK: Floats) -> tuple[Floats, Floats]:
     return np.linalg.eigh(shared)
 
 
-def _starts(matrices_BKK: Floats) -> Floats:
+def _starting_points(matrices_BKK: Floats) -> Floats:
     """A half, what other items do not explain, and points all over, the same for all matrices."""
     n, n_items = matrices_BKK.shape[:2]
     n_starts = int(np.clip(_UNIQUENESSES // n_items, *_STARTS))
@@ -250,7 +250,7 @@ def _complexity(loadings: Floats, turn: Floats) -> tuple[Floats, Floats, Floats]
 _WORDS = "standardized omega total; {} factors by minres of correlations, oblimin, Schmid-Leiman"
 
 
-class _Second(NamedTuple):
+class _SecondOrder(NamedTuple):
     """Loadings of the group factors on the general one, within 1 and without that bound."""
 
     gamma_F: Floats | None = None  # noqa: N815  a shape, not a case
@@ -326,7 +326,7 @@ def omegas_from_correlations(
     """
     p = corr_BKK.shape[1]
     if (p - n_factors) ** 2 < p + n_factors or p < 3:
-        return [_without(matrix, n_factors, "too_few_items") for matrix in corr_BKK]
+        return [_alpha_alone(matrix, n_factors, "too_few_items") for matrix in corr_BKK]
     fits = minres_factors(corr_BKK, n_factors=n_factors)
     return omegas_from_factors(corr_BKK, fits, improper=improper)
 
@@ -343,13 +343,15 @@ def omegas_from_factors(corr_BKK: Floats, fits: Factors, *, improper: bool = Fal
     """
     loadings = fits.loadings_BKF
     n_factors = loadings.shape[2]
-    found = [_without(matrix, n_factors, "too_few_factors") for matrix in corr_BKK]
+    found = [_alpha_alone(matrix, n_factors, "too_few_factors") for matrix in corr_BKK]
     there = np.flatnonzero(~np.isnan(loadings).any(axis=(1, 2)))
     rotated = _rotated(loadings[there])
     seconds = _second_order(rotated.correlations_BFF, improper=improper)
     for place, pattern, between, flat, second in zip(there, *rotated, seconds, strict=True):
         converged, notes = bool(flat and fits.converged_B[place]), _notes(fits, place)
-        omega = _filled(corr_BKK[place], pattern, between, second, converged=converged, notes=notes)
+        omega = _omega_of_pattern(
+            corr_BKK[place], pattern, between, second, converged=converged, notes=notes
+        )
         at_bound = bool(fits.at_bound_BK[place].any())
         found[place] = replace(omega, heywood=omega.heywood or at_bound)
     return found
@@ -373,7 +375,7 @@ def _notes(fits: Factors, place: int) -> tuple[Noted, ...]:
     return notes
 
 
-def _without(matrix: Floats, n_factors: int, why: str) -> Omega:
+def _alpha_alone(matrix: Floats, n_factors: int, why: str) -> Omega:
     """Alpha alone."""
     words = _WORDS.format(n_factors)
     return Omega(value=None, undefined=why, estimator=words, alpha=alpha_of(matrix))
@@ -425,11 +427,11 @@ def omega_hierarchical(
     )  # fmt: skip
 
 
-def _filled(
+def _omega_of_pattern(
     matrix: Floats,
     pattern: Floats,
     between: Floats,
-    second: _Second,
+    second: _SecondOrder,
     *,
     converged: bool,
     notes: tuple[Noted, ...],
@@ -480,32 +482,32 @@ def _filled(
     )
 
 
-def _second_order(between_BFF: Floats, *, improper: bool) -> list[_Second]:
+def _second_order(between_BFF: Floats, *, improper: bool) -> list[_SecondOrder]:
     """One factor of the factors of each matrix."""
     n_factors = between_BFF.shape[1]
     if n_factors == 1:
-        return [_Second(np.ones(1)) for _ in between_BFF]
+        return [_SecondOrder(np.ones(1)) for _ in between_BFF]
     if n_factors == 2:
         return [_of_two(float(between[0, 1])) for between in between_BFF]
     fit = one_factor_minres(between_BFF)
     found = []
     for between, gamma, heywood in zip(between_BFF, fit.loadings_BK, fit.heywood_B, strict=True):
         if np.isnan(gamma).any():
-            found.append(_Second(notes=((Flag.NO_GENERAL_FACTOR, ()),)))
+            found.append(_SecondOrder(notes=((Flag.NO_GENERAL_FACTOR, ()),)))
         elif heywood:
             note: Noted = (Flag.GENERAL_AT_BOUND, ())
             beyond = improper_minres(between, gamma) if improper else None
-            found.append(_Second(gamma, beyond, heywood=True, notes=(note,)))
+            found.append(_SecondOrder(gamma, beyond, heywood=True, notes=(note,)))
         else:
-            found.append(_Second(gamma))
+            found.append(_SecondOrder(gamma))
     return found
 
 
-def _of_two(shared: float) -> _Second:
+def _of_two(shared: float) -> _SecondOrder:
     """The factor of two factors, by their correlation."""
     if shared <= 0:
-        return _Second(notes=((Flag.FACTORS_APART, ()),))
-    return _Second(np.full(2, np.sqrt(shared)), notes=((Flag.EQUAL_GENERAL_LOADINGS, ()),))
+        return _SecondOrder(notes=((Flag.FACTORS_APART, ()),))
+    return _SecondOrder(np.full(2, np.sqrt(shared)), notes=((Flag.EQUAL_GENERAL_LOADINGS, ()),))
 
 
 def _rows(matrix: Floats) -> tuple[tuple[float, ...], ...]:

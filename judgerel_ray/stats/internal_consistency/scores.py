@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgerel_ray.core.codes import Flag, Noted
-from judgerel_ray.stats.counts.counts import Coefficient
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Coefficient, Floats
 
 MissingScores = Literal["listwise", "pairwise"]
 Matrix = Literal["correlation", "covariance"]

@@ -1,1 +1,1 @@
-"""Intervals, differences and tests, by question."""
+"""Intervals, differences and tests, by question; how many judgments they need, and when to stop."""

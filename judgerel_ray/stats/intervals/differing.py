@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
-from judgerel_ray.stats.counts.counts import checked_counts
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats, checked_counts
 from judgerel_ray.stats.intervals.interval import Interval, student_interval
 from judgerel_ray.stats.intervals.shares import clopper_pearson
 
@@ -54,7 +53,7 @@ class Differing:
     n_replies: int
 
 
-class _Found(TypedDict):
+class _CheckedReplies(TypedDict):
     """What both ways of counting share."""
 
     pairs: float | None
@@ -161,11 +160,11 @@ def differing_requests(
 
 def _by_question(
     sums_Q: Floats, n_Q: Floats, any_Q: NDArray[np.bool_], confidence: float
-) -> _Found:
+) -> _CheckedReplies:
     """The mean over units and what it rests on, from sums over the units of each question."""
     n, k = n_Q.size, int(any_Q.sum())
     ends = clopper_pearson(k, n, confidence=confidence)
-    found = _Found(
+    found = _CheckedReplies(
         pairs=None, pairs_interval=Interval(undefined="undefined"), questions=k / n if n else None,
         questions_interval=ends, n_questions=n, n_differing=k,
     )  # fmt: skip

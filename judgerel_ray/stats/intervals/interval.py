@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.agreement.agreement import Statistic, named_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
-from judgerel_ray.stats.counts.statistic import (
+from judgerel_ray.stats.counts import (
     BLOCK,
     CountStatistic,
     Floats,
@@ -269,13 +269,7 @@ def jackknife_interval(
     statistic = named_statistic(
         statistic, counts_UV, values=values, level=level, n_categories=n_categories
     )
-    counts = statistic.checked(counts_UV, function="jackknife_interval")
-    clusters = np.arange(len(counts)) if clusters_U is None else np.asarray(clusters_U)
-    if clusters.shape != counts.shape[:1]:
-        raise ValueError(
-            f"jackknife_interval: clusters_U must have shape ({len(counts)},), got {clusters.shape}"
-        )
-    counts, clusters = by_cluster(counts, clusters, statistic)
+    counts, clusters = _laid_out(counts_UV, clusters_U, statistic, function="jackknife_interval")
     parts: Iterable[Floats] = cluster_terms(counts, clusters, statistic)
     if 0 < counts.size <= _HELD:
         parts = [*parts]
@@ -317,6 +311,19 @@ def by_cluster(
     number = np.unique(clusters, return_inverse=True)[1]
     order = np.argsort(number, kind="stable")
     return counts[order], number[order]
+
+
+def _laid_out(
+    counts_UV: ArrayLike, clusters_U: ArrayLike | None, statistic: CountStatistic, *, function: str
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Checked counts by cluster; without clusters each unit is one."""
+    counts = statistic.checked(counts_UV, function=function)
+    clusters = np.arange(len(counts)) if clusters_U is None else np.asarray(clusters_U)
+    if clusters.shape != counts.shape[:1]:
+        raise ValueError(
+            f"{function}: clusters_U must have shape ({len(counts)},), got {clusters.shape}"
+        )
+    return by_cluster(counts, clusters, statistic)
 
 
 def cluster_terms(
@@ -498,13 +505,7 @@ def bootstrap_interval(
     statistic = named_statistic(
         statistic, counts_UV, values=values, level=level, n_categories=n_categories
     )
-    counts = statistic.checked(counts_UV, function="bootstrap_interval")
-    clusters = np.arange(len(counts)) if clusters_U is None else np.asarray(clusters_U)
-    if clusters.shape != counts.shape[:1]:
-        raise ValueError(
-            f"bootstrap_interval: clusters_U must have shape ({len(counts)},), got {clusters.shape}"
-        )
-    counts, clusters = by_cluster(counts, clusters, statistic)
+    counts, clusters = _laid_out(counts_UV, clusters_U, statistic, function="bootstrap_interval")
     parts = list(cluster_terms(counts, clusters, statistic))
     terms_CT = np.concatenate(parts) if parts else statistic.terms(counts)
     value = float(statistic.value(terms_CT.sum(axis=0)))

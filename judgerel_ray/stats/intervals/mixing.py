@@ -5,7 +5,8 @@ posterior under a Dirichlet process prior is sampled: questions are assigned to 
 and weights are drawn given the assignments. Questions with the same counts are assigned by one
 multinomial draw, so the cost depends on how many different rows of counts there are, not on how
 many questions. Where values have no names, they are sorted from the most frequent on. The interval
-of nominal alpha follows from the posterior.
+of nominal alpha follows from the posterior. Where only the spread over questions matters, observed
+shares drawn towards their mean by one factor are enough, and cheaper.
 
 Shape suffixes: U = units, V = distinct values, D = distinct rows of counts, B = tables, J = atoms
 or distributions, M = concentrations, S = different counts.
@@ -21,8 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
-from judgerel_ray.stats.counts.counts import checked_counts
-from judgerel_ray.stats.counts.statistic import CountStatistic, Floats, term_sums
+from judgerel_ray.stats.counts import CountStatistic, Floats, checked_counts, term_sums
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.null.noise import noise_floor
 
@@ -142,6 +142,104 @@ def posterior_shares(counts_UV: ArrayLike, *, n_shares: int = 400, seed: int = 0
     places = (np.arange(n_shares) + 0.5) / n_shares * reached[-1]
     shares: Floats = atoms[order][np.searchsorted(reached, places)]
     return shares
+
+
+def supported_shares(counts_UV: ArrayLike, *, distances_VV: ArrayLike | None = None) -> Floats:
+    r"""Estimate each unit's verdict shares so that they differ no more than the counts support.
+
+    Observed shares of few replications look steadier and further apart than the judge is. They are
+    drawn towards the mean of all units by one factor, such that the shares that result show just
+    the agreement that pairs of replications show without bias.
+
+    Parameters
+    ----------
+    counts_UV : array-like of int, shape (n_units, n_values)
+        How often each unit received each value; units with fewer than two ratings take no part.
+    distances_VV : array-like, shape (n_values, n_values), optional
+        Squared distances between values; by default 1 between different ones.
+
+    Returns
+    -------
+    ndarray, shape (n_units taking part, n_values)
+        Rows sum to 1. All rows equal the mean where units differ no more than chance.
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers.
+
+    Notes
+    -----
+    With D_o the mean of the units' unbiased disagreements, S the mean disagreement inside the
+    observed shares, and E that inside their mean, shares drawn by a factor f show
+    ``E - f^2 (E - S)``; f^2 = (E - D_o) / (E - S), at most 1. An approximation: the spread is
+    right, the shape of single questions is not known. In simulation majorities from five or more
+    replications are right to .004; from two, majorities of 21 seem less stable by up to .07.
+
+    Examples
+    --------
+    >>> supported_shares([[2, 0], [2, 0], [0, 2], [1, 1]]).round(3).tolist()
+    [[0.924, 0.076], [0.924, 0.076], [0.126, 0.874], [0.525, 0.475]]
+    """
+    counts = checked_counts(counts_UV, function="supported_shares")
+    counts = counts[counts.sum(axis=1) >= 2]
+    distances = _distances(distances_VV, counts.shape[1])
+    m_U = counts.sum(axis=1)
+    shares: Floats = counts / m_U[:, None]
+    if not len(shares):
+        return shares
+    inside_U = ((shares @ distances) * shares).sum(axis=1)
+    unbiased = float((inside_U * m_U / (m_U - 1)).mean())
+    return drawn_together(shares, unbiased, distances_VV=distances)
+
+
+def drawn_together(
+    shares_UV: Floats, disagreement: float, *, distances_VV: ArrayLike | None = None
+) -> Floats:
+    """Draw shares towards their mean until they show a given disagreement inside units.
+
+    Parameters
+    ----------
+    shares_UV : ndarray, shape (n_units, n_values)
+        Observed shares.
+    disagreement : float
+        Mean disagreement of two verdicts on one unit, estimated without bias.
+    distances_VV : array-like, shape (n_values, n_values), optional
+        Squared distances between values; by default 1 between different ones.
+
+    Returns
+    -------
+    ndarray, shape (n_units, n_values)
+        All rows the mean where the disagreement is more than that; as they are where it is less
+        than they show.
+
+    Examples
+    --------
+    >>> drawn_together(np.array([[1.0, 0.0], [0.0, 1.0]]), 0.32).round(3).tolist()
+    [[0.8, 0.2], [0.2, 0.8]]
+    """
+    distances = _distances(distances_VV, shares_UV.shape[1])
+    mean_V = shares_UV.mean(axis=0)
+    inside = float(((shares_UV @ distances) * shares_UV).sum(axis=1).mean())
+    around = float(mean_V @ distances @ mean_V)
+    spread = around - inside
+    factor = 0.0
+    if spread > 1e-15:
+        factor = float(np.sqrt(np.clip((around - disagreement) / spread, 0.0, 1.0)))
+    drawn: Floats = mean_V + factor * (shares_UV - mean_V)
+    return drawn
+
+
+def _distances(distances_VV: ArrayLike | None, n_values: int) -> Floats:
+    """Distances given, or 1 between different values."""
+    given = 1.0 - np.eye(n_values) if distances_VV is None else distances_VV
+    distances: Floats = np.asarray(given, dtype=np.float64)
+    if distances.shape != (n_values, n_values):
+        raise ValueError(
+            f"supported_shares: distances_VV must have shape {(n_values, n_values)}, "
+            f"got {distances.shape}"
+        )
+    return distances
 
 
 def distinct_rows(counts_UV: Floats) -> tuple[Ints, Ints]:
@@ -411,7 +509,7 @@ def posterior_interval(
     found = Interval(low=low, high=high, kind=kind, n_questions=len(counts))
     if low > 0 and p_noise is None:
         p_noise = noise_floor(counts, statistic, n_permutations=199).p
-    return _holding(found, value, p_noise)
+    return _widened(found, value, p_noise)
 
 
 @lru_cache(maxsize=8)
@@ -427,7 +525,7 @@ def _is_nominal_alpha(statistic: CountStatistic) -> bool:
     return statistic.rests_on_minority and pairs is not None and pairs.distances_VV is None
 
 
-def _holding(found: Interval, value: float, p_noise: float | None) -> Interval:
+def _widened(found: Interval, value: float, p_noise: float | None) -> Interval:
     """An interval that includes 0 where the verdicts may be noise, and the value."""
     low, high, kind = float(found.low or 0.0), float(found.high or 0.0), IntervalMethod.POSTERIOR
     if low > 0 and (p_noise is None or p_noise > _NOISE):

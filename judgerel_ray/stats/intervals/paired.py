@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
-from judgerel_ray.stats.counts.statistic import CountStatistic, Floats
+from judgerel_ray.stats.counts import CountStatistic, Floats
 from judgerel_ray.stats.intervals.interval import Interval, by_cluster, flagged
+from judgerel_ray.stats.intervals.judge_differences import DRAWS, swap_test
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.question_statistic import (
     QuestionStatistic,
@@ -26,7 +27,6 @@ from judgerel_ray.stats.intervals.question_statistic import (
     count_terms,
     whole,
 )
-from judgerel_ray.stats.intervals.swap_test import DRAWS, swap_test
 
 _FEW = 10
 _CARRYING = 5
@@ -216,7 +216,7 @@ def terms_difference(
     n = common.size
     if not n:
         return Difference(name=first.name, margin=margin, undefined="no_common_questions")
-    sides = [_only(one, common) for one in (first, second)]
+    sides = [_common_questions(one, common) for one in (first, second)]
     values = [whole(one) for one in sides]
     for value, side in zip(values, ("first", "second"), strict=True):
         if np.isnan(value):
@@ -279,10 +279,10 @@ def _few_carry(without: Sequence[Floats]) -> bool:
     if sqrt(largest) < _EQUAL:  # all questions have the same influence
         return False
     spread = max(float(one.sum()) for one in squares)
-    return any(_carrying(one) < _CARRYING for one in squares if one.sum() >= _SHARE * spread)
+    return any(_n_carrying(one) < _CARRYING for one in squares if one.sum() >= _SHARE * spread)
 
 
-def _carrying(squares_C: Floats) -> int:
+def _n_carrying(squares_C: Floats) -> int:
     """How many questions, those of the most influence first, have nearly all of it.
 
     Sums of fourth powers would not do: of normal influences they count a third of the questions.
@@ -291,7 +291,7 @@ def _carrying(squares_C: Floats) -> int:
     return int(np.searchsorted(shares_C, _NEARLY_ALL)) + 1
 
 
-def _only(terms: QuestionTerms, common: NDArray[np.generic]) -> QuestionTerms:
+def _common_questions(terms: QuestionTerms, common: NDArray[np.generic]) -> QuestionTerms:
     """The common questions, in their order."""
     order = np.argsort(terms.questions_C, kind="stable")
     place = order[np.searchsorted(terms.questions_C, common, sorter=order)]

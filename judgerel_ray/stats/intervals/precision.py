@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.statistic import CountStatistic, Floats, row_sums
+from judgerel_ray.stats.counts import CountStatistic, Floats, row_sums
 
 MOST_QUESTIONS = 10**9
 _MANY = 10_000  # degrees of freedom at which the expansion has all digits of a double

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.statistic import BLOCK, CountStatistic, Floats, divide
+from judgerel_ray.stats.counts import BLOCK, CountStatistic, Floats, divide
 from judgerel_ray.stats.intervals.interval import by_cluster, cluster_terms
 
 

@@ -1,16 +1,21 @@
-"""Shares of trials with their intervals: exact where trials are independent, else by question.
+"""Shares of trials, and weighted means whose rows come in clusters, with their intervals.
 
-Shape suffixes: N = trials.
+Exact where trials are independent; by question, or by what varies like the clusters, elsewhere.
+
+Shape suffixes: N = trials or rows, C = clusters.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.intervals.precision import t_quantile
 
@@ -47,18 +52,30 @@ def clopper_pearson(k: int, n: int, *, confidence: float = 0.95) -> Interval:
     >>> round(found.low, 6), round(found.high, 6)
     (0.680493, 0.754009)
     """
-    from scipy.special import betaincinv
-
     if not 0 <= k <= n:
         raise ValueError(f"clopper_pearson: k must be between 0 and n={n}, got {k}")
     if not 0 < confidence < 1:
         raise ValueError(f"clopper_pearson: confidence must be between 0 and 1, got {confidence!r}")
     if n == 0:
         return Interval(undefined="too_few_units")
-    tail = (1 - confidence) / 2
-    low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, tail))
-    high = 1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - tail))
+    low, high = trial_ends(k, n, confidence)
     return Interval(low=low, high=high, kind=IntervalMethod.CLOPPER_PEARSON, n_questions=n)
+
+
+def trial_ends(k: float, n: float, confidence: float) -> tuple[float, float]:
+    """Give Clopper and Pearson's ends of k successes in n trials, which need not be whole.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in trial_ends(4.5, 5, 0.95)]
+    [0.371, 1.0]
+    """
+    from scipy.special import betaincinv
+
+    tail = (1 - confidence) / 2
+    low = 0.0 if k <= 0 else float(betaincinv(k, n - k + 1, tail))
+    high = 1.0 if k >= n else float(betaincinv(k + 1, n - k, 1 - tail))
+    return low, high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +177,8 @@ def clustered_share(
         return share(k, n, confidence=confidence)
     low = high = None
     if n_questions > 1:
-        low, high = _ends(k / n, _worth(hits, number, confidence), confidence)
+        worth = _worth(hits, number, confidence)
+        low, high = trial_ends(k / n * worth, worth, confidence)
     return Share(
         k=k, n=n, value=k / n, low=low, high=high, n_questions=n_questions,
         method=f"by {n_questions} questions",
@@ -192,8 +210,7 @@ def share_ends(
 
     References
     ----------
-    .. [1] Korn, E. L. and Graubard, B. I. (1998), Confidence intervals for proportions with small
-       expected number of positive counts estimated from survey data, Survey Methodology 24.
+    .. [1] Korn and Graubard (1998), as of :func:`clustered_share`.
 
     Examples
     --------
@@ -201,7 +218,8 @@ def share_ends(
     [0.821, 0.952]
     """
     lost = t_quantile(_MANY_TRIALS, confidence) / t_quantile(n_questions - 1, confidence)
-    return _ends(value, value * (1 - value) / error**2 * lost**2, confidence)
+    worth = value * (1 - value) / error**2 * lost**2
+    return trial_ends(value * worth, worth, confidence)
 
 
 def difference_ends(
@@ -219,10 +237,8 @@ def difference_ends(
         The mean difference, in [-1, 1].
     error : float
         Its standard error by question; 0 where no question differs from another.
-    n_questions : int
-        Questions, at least 2.
-    confidence : float
-        Coverage asked for, in (0, 1).
+    n_questions, confidence : int, float
+        As for :func:`share_ends`.
 
     Returns
     -------
@@ -257,12 +273,170 @@ def _worth(hits: NDArray[np.bool_], number: NDArray[np.intp], confidence: float)
     return min(float(n), p * (1 - p) / variance * lost**2)
 
 
-def _ends(p: float, n: float, confidence: float) -> tuple[float, float]:
-    """Clopper and Pearson's ends for a number of trials that need not be whole."""
-    from scipy.special import betaincinv
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ClusteredMean:
+    """A mean and the variance that its clusters show.
 
-    tail = (1 - confidence) / 2
-    k = p * n
-    low = 0.0 if p == 0 else float(betaincinv(k, n - k + 1, tail))
-    high = 1.0 if p == 1 else float(betaincinv(k + 1, n - k, 1 - tail))
-    return low, high
+    Attributes
+    ----------
+    value : float
+        The weighted mean; NaN where no row has a weight.
+    variance : float
+        Of that mean, from sums over clusters.
+    n_clusters : int
+        Clusters with a weight.
+    pseudo_variance : float
+        What pseudo rows add to the variance.
+    clusters_C, influence_C : ndarray
+        Clusters, and what each moves the mean by; their squares sum to the rest of the variance.
+    """
+
+    value: float
+    variance: float
+    n_clusters: int
+    pseudo_variance: float = 0.0
+    clusters_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
+    influence_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
+
+
+def cluster_sums(values_N: Floats, clusters_N: ArrayLike | None) -> Floats:
+    """Sum values by cluster; without clusters every row is one.
+
+    Examples
+    --------
+    >>> cluster_sums(np.array([1.0, 2.0, 3.0]), ["q", "q", "r"]).tolist()
+    [3.0, 3.0]
+    """
+    if clusters_N is None:
+        return values_N
+    _, code_N = np.unique(np.asarray(clusters_N), return_inverse=True)
+    sums: Floats = np.bincount(code_N, values_N).astype(np.float64, copy=False)
+    return sums
+
+
+class Linearised(Protocol):
+    """An estimate of which it is known how far each cluster moves it."""
+
+    @property
+    def clusters_C(self) -> Floats:  # noqa: N802
+        """Clusters, each once."""
+        ...
+
+    @property
+    def influence_C(self) -> Floats:  # noqa: N802
+        """What each moves the estimate by."""
+        ...
+
+
+def paired_variance(a: Linearised, b: Linearised) -> float:
+    """Compute the variance of a difference, paired by the clusters that both have.
+
+    Examples
+    --------
+    >>> one = clustered_mean([1, 1, 1, 0], clusters_N=[1, 2, 3, 4])
+    >>> other = clustered_mean([1, 1, 1, 0], clusters_N=[5, 6, 7, 8])
+    >>> paired_variance(one, one), paired_variance(one, other) == 2 * one.variance
+    (0.0, True)
+    """
+    moved = cluster_sums(
+        np.concatenate([a.influence_C, -b.influence_C]),
+        np.concatenate([a.clusters_C, b.clusters_C]),
+    )
+    return float(moved @ moved)
+
+
+def clustered_mean(
+    values_N: ArrayLike,
+    *,
+    weights_N: ArrayLike | None = None,
+    clusters_N: ArrayLike | None = None,
+    pseudo: float = 0.0,
+) -> ClusteredMean:
+    r"""Compute a weighted mean and its variance over clusters.
+
+    .. math:: V = \sum_c (\sum_{i \in c} w_i (x_i - \bar x))^2 / (\sum_i w_i)^2
+
+    Parameters
+    ----------
+    values_N : array-like of float, shape (n_rows,)
+        Values.
+    weights_N : array-like of float, shape (n_rows,), optional
+        At least 0: inverse probabilities of being labelled, say. By default all are alike.
+    clusters_N : array-like, shape (n_rows,), optional
+        What each row belongs to; by default itself.
+    pseudo : float
+        Rows of value 0, and as many of value 1, that are added: what few rows hide.
+
+    Returns
+    -------
+    ClusteredMean
+
+    Examples
+    --------
+    Three of four pass; the variance is that of a share:
+
+    >>> found = clustered_mean([1, 1, 1, 0])
+    >>> found.value, found.variance == 0.75 * 0.25 / 4
+    (0.75, True)
+    """
+    values: Floats = np.asarray(values_N, dtype=np.float64)
+    weights: Floats = np.ones(values.size) if weights_N is None else np.asarray(weights_N, float)
+    kept = weights > 0
+    values, weights = values[kept], weights[kept]
+    clusters = np.arange(kept.size) if clusters_N is None else np.asarray(clusters_N)
+    clusters = clusters[kept]
+    if weights.size:
+        weights = weights / weights.mean()
+    total = float(weights.sum()) + 2 * pseudo
+    if total <= 0:
+        return ClusteredMean(value=float("nan"), variance=float("nan"), n_clusters=0)
+    value = (float(weights @ values) + pseudo) / total
+    sums_C = cluster_sums(weights * (values - value), clusters)
+    few = sums_C.size / (sums_C.size - 1) if 1 < sums_C.size < values.size else 1.0
+    influence_C, added = sqrt(few) * sums_C / total, pseudo * (value**2 + (1 - value) ** 2)
+    return ClusteredMean(
+        value=value,
+        variance=(few * float(sums_C @ sums_C) + added) / total**2,
+        n_clusters=sums_C.size,
+        pseudo_variance=added / total**2,
+        clusters_C=np.unique(clusters),
+        influence_C=influence_C,
+    )
+
+
+def share_interval(mean: ClusteredMean, *, confidence: float = 0.95) -> Interval:
+    """Give Clopper and Pearson's ends of a share, for as many coins as vary like it.
+
+    Rows of one cluster, weights and means of several judgments change how many coins those are;
+    they are never more than clusters.
+
+    Parameters
+    ----------
+    mean : ClusteredMean
+        A mean of values in [0, 1].
+    confidence : float
+        Of the interval, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        ``undefined`` is "too_few_units" without rows.
+
+    References
+    ----------
+    .. [1] Clopper, C. J. and Pearson, E. S. (1934), doi:10.1093/biomet/26.4.404.
+    .. [2] Korn, E. L. and Graubard, B. I. (1998), Survey Methodology 24(2), 193-201.
+
+    Examples
+    --------
+    >>> found = share_interval(clustered_mean([1.0] * 431 + [0.0] * 169))
+    >>> round(found.low, 6), round(found.high, 6)
+    (0.680493, 0.754009)
+    """
+    if not mean.n_clusters:
+        return Interval(undefined="too_few_units")
+    spread = mean.value * (1 - mean.value)
+    coins = spread / mean.variance if mean.variance > 0 else float(mean.n_clusters)
+    n = min(max(1.0, coins), float(mean.n_clusters))
+    low, high = trial_ends(mean.value * n, n, confidence)
+    return Interval(low=low, high=high, n_questions=mean.n_clusters)

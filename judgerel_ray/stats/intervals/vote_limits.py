@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgerel_ray.stats.agreement.majority import majority_probabilities
-from judgerel_ray.stats.counts.counts import checked_counts
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats, checked_counts
 from judgerel_ray.stats.intervals.mixing import (
     partitions,
     sorted_distributions,

@@ -6,10 +6,9 @@ them are close to it, those of a few dominating units (chi-square) and of rare e
 few ratings dominate (heavy tails) they are not, and no few moments tell the distribution: what may
 be read off them is bounded here.
 
-The noise floor in closed form, of coefficients that sum one term over units.
-
-The mean of the term over all permutations is exact. Its spread is that of independent units less
-what the totals of the values explain: given these, permuting leaves nothing else in common.
+Coefficients that sum one term over units have such a null: the mean of the term over all
+permutations is exact, and its spread is that of independent units less what the totals of the
+values explain, for given these permuting leaves nothing else in common.
 
 Shape suffixes: U = units, V = distinct values, S = sizes of units, B = tables a unit may get.
 """
@@ -22,8 +21,7 @@ from math import ceil, comb, erfc, floor, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.counts.counts import count_vectors
-from judgerel_ray.stats.counts.statistic import CountStatistic, Floats, PermutedTerm, term_sums
+from judgerel_ray.stats.counts import CountStatistic, Floats, PermutedTerm, count_vectors, term_sums
 
 _SYMMETRIC = 0.01  # skewness below which the normal is as good
 _SETTLED = 1e-12

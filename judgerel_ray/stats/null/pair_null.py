@@ -19,7 +19,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.counts.statistic import (
+from judgerel_ray.stats.counts import (
     AgreeingPairs,
     CountStatistic,
     Floats,

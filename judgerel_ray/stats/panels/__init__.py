@@ -1,1 +1,1 @@
-"""Votes of panels, cascades, and what they are worth."""
+"""Panels of judges: their votes, cascades, and the best that a budget buys."""

@@ -13,9 +13,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.folds import grouped_folds
-from judgerel_ray.stats.counts.statistic import Floats
-from judgerel_ray.stats.panels.votes import Ints, question_means
+from judgerel_ray.stats.counts import Floats
+from judgerel_ray.stats.folds import grouped_folds
+from judgerel_ray.stats.panels.panel import Ints, question_means
 
 MOST_POLICIES = 4096
 """Threshold combinations looked at; of more, thresholds are thinned evenly, alike at each stage."""
@@ -214,7 +214,7 @@ def best_cascades(
                 in_sample=float(right_PK[whole].sum()) / n_questions,
                 in_sample_cost=float(spent_PK[whole].sum()) / n_questions,
                 n_alike=sum(place == whole for place in others),
-                **_honest(stages, [policies[place] for place in others], fold_Q),
+                **_cross_fitted(stages, [policies[place] for place in others], fold_Q),
             )
         )
     return tuple(points)
@@ -275,7 +275,7 @@ def _best(right_P: Floats, cost_P: Floats, budget: float) -> int:
     return int(ties[np.argmin(cost_P[ties])])
 
 
-def _honest(
+def _cross_fitted(
     stages: CascadeStages, by_fold: Sequence[Thresholds], fold_Q: NDArray[np.intp]
 ) -> dict[str, Floats]:
     """What thresholds of the other folds give on each fold, and as many passed on at random."""

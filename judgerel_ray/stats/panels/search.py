@@ -12,15 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.folds import grouped_folds
-from judgerel_ray.stats.counts.statistic import Floats
-from judgerel_ray.stats.panels.panel import random_panels
-from judgerel_ray.stats.panels.votes import (
+from judgerel_ray.stats.counts import Floats
+from judgerel_ray.stats.folds import grouped_folds
+from judgerel_ray.stats.panels.panel import (
     Ints,
     checked_votes,
     first_places,
     panel_votes,
     question_means,
+    random_panels,
 )
 
 Panel = tuple[int, ...]
@@ -81,7 +81,7 @@ class PanelScorer:
     Attributes
     ----------
     votes : ndarray of int, shape (n_units, n_judges)
-        As for :func:`judgerel_ray.stats.panels.votes.panel_votes`.
+        As for :func:`judgerel_ray.stats.panels.panel.panel_votes`.
     right, questions : ndarray of int, shape (n_units,)
         The right verdict, and the question from 0 on.
     prices : PanelPrices
@@ -313,14 +313,14 @@ def search_panels(
     wanted: list[tuple[float | None, int | None]] = [(float(one), None) for one in budgets]
     wanted += [(None, size) for size in sizes]
     return PanelSearch(
-        best=tuple(_chosen(asked, everything, trained, *one) for one in wanted),
+        best=tuple(_best_panels(asked, everything, trained, *one) for one in wanted),
         n_folds=n_folds,
         n_panels=len(everything.panels),
         is_exhaustive=votes.shape[1] <= MOST_SEARCHED,
     )
 
 
-def _chosen(
+def _best_panels(
     asked: PanelScorer,
     everything: ScoredPanels,
     trained: Sequence[ScoredPanels],

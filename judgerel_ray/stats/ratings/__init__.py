@@ -1,1 +1,1 @@
-"""Scores on several scales, against a reference, and ranks of judges."""
+"""Scores on several scales, scores and labels against a reference, and ranks of judges."""

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.counts.statistic import Floats, divide
+from judgerel_ray.stats.counts import Floats, divide
 from judgerel_ray.stats.intervals.question_statistic import QuestionStatistic, QuestionTerms
 
 Codes = NDArray[np.intp]
@@ -305,7 +305,7 @@ class Midranks(PlacedItems):
         ones = np.ones((1, number.size))
         one, two = (_centred(codes, ones)[0] for codes in ends)
         # Midranks of items among those of their question, less the mean of these.
-        own_one, own_two = (_inside(number, codes, sizes_C) for codes in ends)
+        own_one, own_two = (_question_midranks(number, codes, sizes_C) for codes in ends)
         shift_N = (
             (one - own_one) * (two - own_two)
             + _half_signs(self.first_N, two)
@@ -336,7 +336,7 @@ def _centred(codes_N: Codes, weights_BN: Floats) -> Floats:
     return found
 
 
-def _inside(number_N: Codes, codes_N: Codes, sizes_C: Codes) -> Floats:
+def _question_midranks(number_N: Codes, codes_N: Codes, sizes_C: Codes) -> Floats:
     """Midranks of items among those of their question, less their mean."""
     together = _centred(joint_places(number_N, codes_N), np.ones((1, number_N.size)))[0]
     # Of all items in the order of questions, the middle of each question's.

@@ -16,8 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
-from judgerel_ray.stats.counts.counts import Coefficient
-from judgerel_ray.stats.counts.statistic import Floats, divide
+from judgerel_ray.stats.counts import Coefficient, Floats, divide
 from judgerel_ray.stats.intervals.interval import Interval, student_interval
 from judgerel_ray.stats.intervals.paired import Estimate, IntervalScale, check_confidence, estimate
 from judgerel_ray.stats.intervals.question_statistic import (
@@ -136,7 +135,7 @@ def inter_scale_interval(ratings: ScaleRatings, *, confidence: float = 0.95) -> 
     if np.isnan(value):
         return Interval(undefined="undefined")
     found = student_interval(value, terms.left_out(), confidence, chance_corrected=True)
-    return found if found.undefined else replace(found, few_informative=_few(ratings))
+    return found if found.undefined else replace(found, few_informative=_rests_on_few(ratings))
 
 
 def inter_scale_terms(ratings: ScaleRatings) -> QuestionTerms:
@@ -179,7 +178,7 @@ def inter_scale_terms(ratings: ScaleRatings) -> QuestionTerms:
     )
 
 
-def _few(ratings: ScaleRatings) -> bool:
+def _rests_on_few(ratings: ScaleRatings) -> bool:
     """Whether few questions disagree between scales, or few differ from most."""
     taking = ratings.n_scales() >= 2
     shares = [one[taking] for one in ratings.shares]

@@ -17,7 +17,7 @@ from typing import TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.interval import bootstrap_weights, check_choices
 from judgerel_ray.stats.intervals.judge_differences import holm, judge_difference
 from judgerel_ray.stats.intervals.question_statistic import QuestionStatistic, Remembered, whole

@@ -23,7 +23,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.statistic import Floats, divide
+from judgerel_ray.stats.counts import Floats, divide
 from judgerel_ray.stats.ratings.scale_mapping import (
     ScaleLevel,
     ScaleMapping,

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 
 ScaleMapping = Literal["minmax", "midrank", "fraction", "collapse", "binarise"]
 ScaleLevel = Literal["nominal", "ordinal", "interval"]

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.krippendorff import Level, alpha_statistic
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.question_statistic import whole
 from judgerel_ray.stats.null.closed_null import ClosedNull
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor, closed_floor, floor_of
@@ -244,10 +244,10 @@ def inter_scale_floor(
     vectors = ratings.axis.vectors(shares, total_T)
     there = np.stack([one.sum(axis=1) > 0 for one in shares], axis=1)
     weight_N = 2.0 / (there.sum(axis=1) - 1)
-    groups = [_alike(there[:, j], number[order]) for j in range(1, len(shares))]
+    groups = [_exchangeable_questions(there[:, j], number[order]) for j in range(1, len(shares))]
     slope, products = float(ratings.axis.slope(total_T)), _products(vectors, weight_N)
     if len(weight_N) > DENSE_UNITS and there.all():
-        null = _closed(value, slope, products, vectors, groups[0])
+        null = _closed_null(value, slope, products, vectors, groups[0])
         if null is not None and null.settled:
             return closed_floor(null)
     rng = np.random.default_rng(seed)
@@ -261,7 +261,7 @@ def inter_scale_floor(
     return floor_of(value, value + slope * (nulls - products), NullMethod.SCALE_PERMUTATIONS)
 
 
-def _closed(
+def _closed_null(
     value: float, slope: float, products: float, vectors: list[Floats],
     alike: list[NDArray[np.intp]],
 ) -> ClosedNull | None:  # fmt: skip
@@ -300,7 +300,9 @@ def _by_content(shares: list[Floats], number: NDArray[np.intp]) -> NDArray[np.in
     return sorted_N
 
 
-def _alike(there_N: NDArray[np.bool_], number: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+def _exchangeable_questions(
+    there_N: NDArray[np.bool_], number: NDArray[np.intp]
+) -> list[NDArray[np.intp]]:
     """Questions that may swap their scores on one scale, each as (questions, items of each)."""
     starts = np.flatnonzero(np.diff(number, prepend=-1))
     found: dict[bytes, list[NDArray[np.intp]]] = {}

@@ -11,8 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.counts import Coefficient
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Coefficient, Floats
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.shares import Share, clustered_share
 from judgerel_ray.stats.selective.discrimination import checked_scores

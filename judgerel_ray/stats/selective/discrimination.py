@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import Flag, Noted, NullMethod
-from judgerel_ray.stats.counts.counts import Coefficient
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Coefficient, Floats
 from judgerel_ray.stats.intervals.interval import logit_ends
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor
@@ -254,19 +253,14 @@ def cross_fitted_auroc(
 
     Parameters
     ----------
-    scores_N : array-like of float, shape (n_judgments,)
-        Higher is surer, each told by a model fitted on the other folds; judgments with NaN take no
-        part and are counted as missing.
-    correct_N : array-like of bool, shape (n_judgments,)
-        Whether each judgment is right.
+    scores_N, correct_N
+        As for :func:`auroc`; each score is of a model fitted on the other folds.
     fold_N : array-like, shape (n_judgments,)
         The fold of each judgment. A model that never saw a fold rich in right judgments expects
         fewer of them, so that pairs across folds are in order less often than they should be: they
         do not count.
-    clusters_N : array-like, shape (n_judgments,), optional
-        The question of each judgment; by default each is its own. A question lies in one fold.
-    confidence : float
-        As of :func:`judgerel_ray.stats.auroc`.
+    clusters_N, confidence
+        As for :func:`auroc`. A question lies in one fold.
 
     Returns
     -------
@@ -305,19 +299,19 @@ def cross_fitted_auroc(
         if given.shape != scores.shape:
             raise ValueError(f"{name}: {label} must have shape {scores.shape}, got {given.shape}")
     there = ~np.isnan(scores)
-    found = _inside(scores[there], correct[there], folds[there], clusters[there])
+    found = _ordered_share(scores[there], correct[there], folds[there], clusters[there])
     value = low = high = None
     if found is not None:
         value, error, n_questions, n_folds = found
         if 0 < value < 1 and error > 1e-12 and n_questions > 1:
-            half = t_quantile(n_questions - 1, confidence) * error * _shared(n_folds)
+            half = t_quantile(n_questions - 1, confidence) * error * _shared_fit_factor(n_folds)
             low, high = logit_ends(value, half)
     words = "pairs inside folds, Nadeau-Bengio t on the logit scale"
     words = "; ".join([words, *(f.note(n) for f, n in few_flags(scores, correct, clusters))])
     return _auroc(value, low, high, there, estimator=words)
 
 
-def _inside(
+def _ordered_share(
     scores_N: Floats,
     correct_N: NDArray[np.bool_],
     fold_N: NDArray[np.generic],
@@ -355,7 +349,7 @@ def _ordered(first_N: Floats, second_N: Floats) -> tuple[Floats, Floats]:
     return below, np.searchsorted(ordered, first_N, side="right") - below
 
 
-def _shared(n_folds: int) -> float:
+def _shared_fit_factor(n_folds: int) -> float:
     """Factor on the error of a mean over folds whose models share what they were fitted on."""
     return float(np.sqrt(1 + n_folds / (n_folds - 1))) if n_folds > 1 else 1.0
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.folds import one_of_each
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
+from judgerel_ray.stats.folds import one_of_each
 from judgerel_ray.stats.selective.discrimination import checked_scores
 
 
@@ -216,7 +216,7 @@ def conformal_rule(
     >>> round(rule.reach, 6)
     0.4
     """
-    reach_NO = _reach(shares_NO, ordered=ordered, function="conformal_rule")
+    reach_NO = _nonconformity(shares_NO, ordered=ordered, function="conformal_rule")
     right = np.asarray(right_N)
     if right.shape != reach_NO.shape[:1] or not np.issubdtype(right.dtype, np.integer):
         raise ValueError(
@@ -262,12 +262,12 @@ def conformal_sets(shares_MO: ArrayLike, rule: ConformalRule) -> NDArray[np.bool
     >>> conformal_sets([[0.7, 0.3], [0.5, 0.5]], rule).tolist()
     [[True, False], [False, False]]
     """
-    reach = _reach(shares_MO, ordered=rule.ordered, function="conformal_sets")
+    reach = _nonconformity(shares_MO, ordered=rule.ordered, function="conformal_sets")
     inside: NDArray[np.bool_] = reach <= rule.reach
     return inside
 
 
-def _reach(shares_NO: ArrayLike, *, ordered: bool, function: str) -> Floats:
+def _nonconformity(shares_NO: ArrayLike, *, ordered: bool, function: str) -> Floats:
     """Nonconformity of every option: 1 - share, or what is taken in before it on a scale."""
     shares = np.asarray(shares_NO, dtype=np.float64)
     if shares.ndim != 2 or not shares.shape[1]:
@@ -275,11 +275,13 @@ def _reach(shares_NO: ArrayLike, *, ordered: bool, function: str) -> Floats:
     if not np.isfinite(shares).all() or (shares < 0).any():
         raise ValueError(f"{function}: shares must be finite and not negative")
     return (
-        np.array([_grown(row) for row in shares]).reshape(shares.shape) if ordered else 1 - shares
+        np.array([_grown_interval(row) for row in shares]).reshape(shares.shape)
+        if ordered
+        else 1 - shares
     )
 
 
-def _grown(share_O: Floats) -> Floats:
+def _grown_interval(share_O: Floats) -> Floats:
     """What an interval grown from the best option holds before it takes each option in."""
     reach = np.zeros(share_O.size)
     left = right = int(share_O.argmax())

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.interval import logit_ends
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.shares import clopper_pearson, clustered_share
@@ -262,16 +262,16 @@ def _influence(scores_N: Floats, wrong_N: NDArray[np.bool_]) -> tuple[float, Flo
     harmonic_T = np.diff(digamma(np.append(0, upto_T) + 1))
     n = upto_T[-1]
     area = float((gained_T * harmonic_T + wrong_T).sum() / n)
-    after_T = _from(harmonic_T) - harmonic_T
+    after_T = _tail_sums(harmonic_T) - harmonic_T
     by_wrong_T = after_T - before_T / at_T * harmonic_T + 1
     paced_T = pace_T * harmonic_T
     steps_T = polygamma(1, upto_T + 1) * (gained_T - np.append(gained_T[1:], 0))
-    by_any_T = before_T / at_T * paced_T - (_from(paced_T) - paced_T) + _from(steps_T)
+    by_any_T = before_T / at_T * paced_T - (_tail_sums(paced_T) - paced_T) + _tail_sums(steps_T)
     influence: Floats = (by_any_T[place_N] + wrong_N * by_wrong_T[place_N] - area) / n
     return area, influence
 
 
-def _from(values_T: Floats) -> Floats:
+def _tail_sums(values_T: Floats) -> Floats:
     """Sums from each place to the last."""
     summed: Floats = np.cumsum(values_T[::-1])[::-1]
     return summed

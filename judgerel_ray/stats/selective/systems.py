@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.interval import bootstrap_weights
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.selective.discrimination import checked_scores
@@ -534,12 +534,12 @@ def _other_side(values_B: Floats, n: int) -> float | None:
         # Counts end at 1 of all resamples, which no family of comparisons survives: the tail is
         # Student's from there on.
         far = stdtr(n - 1, -abs(values.mean()) / values.std() * np.sqrt((n - 1) / n))
-        return min(2 * float(far), _counted(1 / (1 + values.size), n))
+        return min(2 * float(far), _two_sided_share(1 / (1 + values.size), n))
     share = min(0.5, (1 + smaller) / (1 + int(values.size)))
-    return _counted(share, n)
+    return _two_sided_share(share, n)
 
 
-def _counted(share: float, n: int) -> float:
+def _two_sided_share(share: float, n: int) -> float:
     """Twice a share of resamples, as wide as few questions make it."""
     from scipy.special import ndtri, stdtr
 

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.agreement.majority import majority_probabilities
-from judgerel_ray.stats.counts.counts import Coefficient
-from judgerel_ray.stats.counts.statistic import Floats, divide
+from judgerel_ray.stats.counts import Coefficient, Floats, divide
 from judgerel_ray.stats.intervals.interval import student_interval
 
 LIMITS = (

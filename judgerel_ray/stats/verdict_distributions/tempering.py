@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.statistic import Floats, divide
+from judgerel_ray.stats.counts import Floats, divide
 
 NO_VERDICT = -1
 

@@ -7,7 +7,7 @@ import pytest
 
 from judgerel_ray.analyses.confusion.from_run import right_options
 from judgerel_ray.benchmarks import load_items
-from judgerel_ray.benchmarks.judged_text import first_part, under_headings
+from judgerel_ray.benchmarks.criterion import first_part, under_headings
 from judgerel_ray.core import HumanRating, Item, Option
 from judgerel_ray.tables import items_to_frame
 

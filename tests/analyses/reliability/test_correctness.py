@@ -6,7 +6,7 @@ import pytest
 from judgerel_ray.analyses.reliability.correctness import question_table
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import SweepError
-from judgerel_ray.stats.agreement.correctness import CORRECTNESS
+from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 
 TOLD = {
     "judge": ["j"] * 8,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.stats import count_statistic, measure
-from judgerel_ray.stats.agreement.correctness import CORRECTNESS, correctness_statistic
+from judgerel_ray.stats.agreement.agreement import CORRECTNESS, correctness_statistic
 
 TABLES = st.lists(
     st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=1, max_size=6

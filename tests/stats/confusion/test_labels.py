@@ -24,7 +24,7 @@ from judgerel_ray.stats import (
     vote_scores,
     wagner2024_threshold,
 )
-from judgerel_ray.stats.counts.folds import grouped_folds
+from judgerel_ray.stats.folds import grouped_folds
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=20))

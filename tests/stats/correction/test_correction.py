@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from judgerel_ray.stats.correction.clustered import clustered_mean, share_interval
 from judgerel_ray.stats.correction.dawid_skene import dawid_skene
 from judgerel_ray.stats.correction.misclassification import (
     judge_rates,
@@ -16,6 +15,7 @@ from judgerel_ray.stats.correction.prediction_powered import (
     ppi_difference,
     ppi_mean,
 )
+from judgerel_ray.stats.intervals.shares import clustered_mean, share_interval
 
 Z = 1.959963984540054
 

@@ -12,7 +12,7 @@ from judgerel_ray.stats.generalizability.facet_agreement import (
     reproducibility,
     reproducibility_terms,
 )
-from judgerel_ray.stats.generalizability.facet_null import Wanted, facet_floors
+from judgerel_ray.stats.generalizability.facet_null import FacetTarget, facet_floors
 from judgerel_ray.stats.intervals.interval import student_interval
 
 
@@ -147,7 +147,7 @@ def test_a_judge_of_pure_position_reproduces_nothing(name):
     counts = np.tile([[4, 0], [0, 4]], (50, 1))
     facets = FacetLevels(items_U=items, levels_U=levels)
     (floor,) = facet_floors(
-        counts, facets, [Wanted(name=name, n_categories=2)], distances_VV=1 - np.eye(2)
+        counts, facets, [FacetTarget(name=name, n_categories=2)], distances_VV=1 - np.eye(2)
     )
     value = reproducibility(name, counts, items, levels, n_categories=2).value
     assert value == pytest.approx(floor.mean, abs=1e-12)
@@ -165,7 +165,7 @@ def test_closed_null_is_what_permutations_show(uneven, monkeypatch):
     m = rng.integers(1, 5, size=items.size) if uneven else np.full(items.size, 3)
     counts = np.array([rng.multinomial(n, base[level]) for n, level in zip(m, levels, strict=True)])
     facets = FacetLevels(items_U=items, levels_U=levels)
-    wanted = [Wanted(name=name, n_categories=3) for name in PAIR_COEFFICIENTS]
+    wanted = [FacetTarget(name=name, n_categories=3) for name in PAIR_COEFFICIENTS]
     drawn = facet_floors(counts, facets, wanted, distances_VV=1 - np.eye(3))
     monkeypatch.setattr(facet_null, "DENSE", 0)
     closed = facet_floors(counts, facets, wanted, distances_VV=1 - np.eye(3))
@@ -184,7 +184,7 @@ def test_noise_is_called_noise_though_position_is_not():
     for _ in range(200):
         counts = rng.multinomial(3, [[0.8, 0.2] if level else [0.3, 0.7] for level in levels])
         (floor,) = facet_floors(
-            counts, facets, [Wanted(name="krippendorff_alpha")], distances_VV=1 - np.eye(2)
+            counts, facets, [FacetTarget(name="krippendorff_alpha")], distances_VV=1 - np.eye(2)
         )
         found.append(floor.p)
     assert np.mean(np.array(found) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)

@@ -11,7 +11,7 @@ from judgerel_ray.stats.generalizability.facet_agreement import (
     lay_out,
     reproducibility_terms,
 )
-from judgerel_ray.stats.generalizability.facet_null import Wanted, facet_floors
+from judgerel_ray.stats.generalizability.facet_null import FacetTarget, facet_floors
 from judgerel_ray.stats.generalizability.order_effects import (
     chi_square_tail,
     order_effect,
@@ -125,7 +125,7 @@ def test_swaps_of_a_layout_are_those_of_the_counts(n_orders, most):
     weights = rng.integers(0, 3, size=(4, found.questions_C.size)).astype(float)
     np.testing.assert_allclose(found.at(weights), expected.at(weights), rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.left_out(), expected.left_out(), rtol=0, atol=1e-12)
-    wanted = [Wanted(name="percent_agreement")]
+    wanted = [FacetTarget(name="percent_agreement")]
     ours = facet_floors(swaps, levels, wanted)[0]
     theirs = facet_floors(counts, swapped(items, orders), wanted, distances_VV=1 - np.eye(3))[0]
     np.testing.assert_allclose((ours.mean, ours.sd, ours.p), (theirs.mean, theirs.sd, theirs.p))

@@ -1,9 +1,18 @@
-"""The posterior of the mixing distribution, and the interval of alpha from it."""
+"""The posterior of the mixing distribution, the interval of alpha from it, supported shares."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from judgerel_ray.stats import count_statistic, jackknife_interval, posterior_interval
+from judgerel_ray.stats import (
+    count_statistic,
+    jackknife_interval,
+    majority_vote,
+    percent_agreement,
+    posterior_interval,
+    supported_shares,
+)
 from judgerel_ray.stats.intervals.mixing import distinct_rows, mixing_states, posterior_shares
 
 ALPHA = count_statistic("krippendorff_alpha", n_values=2)
@@ -124,3 +133,43 @@ def test_a_confidence_that_is_none_is_refused():
     with pytest.raises(ValueError, match="confidence must be between 0 and 1, got 95"):
         posterior_interval([[2, 0]], ALPHA, confidence=95)
     assert posterior_interval([[2, 0], [3, 0]], ALPHA).undefined == "undefined"
+
+
+@given(st.integers(0, 500))
+def test_drawn_shares_show_the_agreement_that_pairs_show(seed):
+    rng = np.random.default_rng(seed)
+    counts = np.array([rng.multinomial(m, p) for m, p in zip(
+        rng.integers(2, 9, 15), rng.dirichlet([0.4, 0.4, 0.4], 15), strict=True)])  # fmt: skip
+    shares = supported_shares(counts)
+    np.testing.assert_allclose(shares.sum(1), 1)
+    assert (shares >= -1e-12).all()
+    shown, chance = (shares**2).sum(1).mean(), (shares.mean(0) ** 2).sum()
+    # Unless units agree less than chance: then they are all the mean.
+    expected = max(percent_agreement(counts).value, chance)
+    assert shown == pytest.approx(expected, abs=1e-12)
+
+
+def test_many_replications_are_left_as_they_are():
+    counts = np.array([[60_000, 40_000], [10_000, 90_000]])
+    np.testing.assert_allclose(supported_shares(counts), counts / 100_000, atol=1e-4)
+    assert supported_shares([[1, 0]]).shape == (0, 2)
+
+
+def test_known_shares_are_estimated_from_few_replications():
+    # Majorities of three from five replications a question, against the truth of the same judge.
+    rng = np.random.default_rng(5)
+    truth, plugged, supported = [], [], []
+    for _ in range(200):
+        shares = rng.dirichlet(np.full(3, 1 / 3), 100)
+        counts = np.array([rng.multinomial(5, p) for p in shares])
+        truth.append(majority_vote(shares, 3).agreement)
+        plugged.append(majority_vote(counts / 5, 3).agreement)
+        supported.append(majority_vote(supported_shares(counts), 3).agreement)
+    bias, plug_in_bias = np.mean(supported) - np.mean(truth), np.mean(plugged) - np.mean(truth)
+    assert plug_in_bias > 0.02
+    assert abs(bias) < 0.006
+
+
+def test_distances_have_the_shape_of_the_values():
+    with pytest.raises(ValueError, match="distances_VV must have shape"):
+        supported_shares([[2, 0]], distances_VV=[[0.0]])

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from bench.comparison_levels import levels, tables
 from judgerel_ray.stats import count_statistic, paired_difference, terms_difference
+from judgerel_ray.stats.intervals.judge_differences import swap_test
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms, count_terms
-from judgerel_ray.stats.intervals.swap_test import swap_test
 
 ALPHA = count_statistic("krippendorff_alpha", n_values=2)
 
@@ -67,7 +67,7 @@ def test_many_questions_come_near_students_t(monkeypatch):
         first, second = pass_fail(3, questions, pass_rate=pass_rate)
         student = swapped(first, second)
         assert student.method == "Student's t"
-        monkeypatch.setattr("judgerel_ray.stats.intervals.swap_test._MANY", np.inf)
+        monkeypatch.setattr("judgerel_ray.stats.intervals.judge_differences._MANY_ALIKE", np.inf)
         found = swapped(first, second, draws=4999)
         monkeypatch.undo()
         assert found.method == "4,999 random exchanges"

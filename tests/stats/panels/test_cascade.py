@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgerel_ray.stats.counts.folds import grouped_folds
+from judgerel_ray.stats.folds import grouped_folds
 from judgerel_ray.stats.panels.cascade import CascadeStages, best_cascades, policy_grid, run_cascade
+from judgerel_ray.stats.panels.panel import panel_votes, question_means
 from judgerel_ray.stats.panels.search import best_affordable, vote_methods
-from judgerel_ray.stats.panels.votes import panel_votes, question_means
 
 NAN = float("nan")
 

@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgerel_ray.stats.panels.panel import random_panels
+from judgerel_ray.stats.panels.panel import (
+    mean_interval,
+    panel_floor,
+    panel_votes,
+    question_means,
+    random_panels,
+)
 from judgerel_ray.stats.panels.search import PanelPrices, search_panels
-from judgerel_ray.stats.panels.votes import mean_interval, panel_floor, panel_votes, question_means
 
 
 def credit(votes, right, weights=None):
@@ -161,7 +166,7 @@ def test_the_search_is_that_of_every_panel_and_its_worth_that_of_other_folds():
     needs = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 1]], dtype=bool)
     prices = PanelPrices(needs_JP=needs, prices_P=np.array([1.0, 1.5, 0.5, 2.0]))
     found = search_panels(votes, right, np.arange(60), prices, budgets=[1, 2, 3, 5], n_folds=4)
-    from judgerel_ray.stats.counts.folds import grouped_folds
+    from judgerel_ray.stats.folds import grouped_folds
 
     fold = grouped_folds(np.arange(60), n_folds=4, seed=0)
     assert found.n_panels == 15

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from judgerel_ray.stats import inter_rater_accuracy
-from judgerel_ray.stats.ratings.people_match import _exchanged, people_match
+from judgerel_ray.stats.ratings.reference import _exchange_variance, people_match
 
 COUNTS = np.array([[2, 1, 0], [1, 1, 0], [0, 0, 3], [1, 1, 1], [0, 2, 0], [1, 0, 0]])
 VERDICTS = np.array([0, 2, 2, 1, -1, 0])
@@ -64,7 +64,7 @@ def test_a_judge_with_one_label_is_noise_whatever_it_matches():
 
 def test_exchanging_judge_and_person_has_mean_0_and_the_variance_told():
     counts = COUNTS[:5].astype(float)
-    told = _exchanged(counts, VERDICTS[:5])
+    told = _exchange_variance(counts, VERDICTS[:5])
     for row, verdict, variance in zip(counts, VERDICTS[:5], told, strict=True):
         people = [v for v, n in enumerate(row) for _ in range(int(n))]
         every = [*people, verdict if verdict >= 0 else "none"]

@@ -17,7 +17,7 @@ from judgerel_ray.stats import (
     rank_judges,
     scale_ratings,
 )
-from judgerel_ray.stats.counts.statistic import divide
+from judgerel_ray.stats.counts import divide
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms, mean_terms
 
 mean = partial(mean_terms, "mean")
@@ -147,11 +147,10 @@ def test_every_kind_of_measure_takes_part():
 
 
 def test_resamples_without_a_value_are_told():
-    rare = np.zeros(30)
-    rare[0] = 1.0
+    rare = np.arange(30) == 0
     # The mean among questions that are marked: one question decides whether there are any.
     shaky = QuestionTerms(
-        name="m", questions_C=np.arange(30), terms_CT=np.stack([rare, rare], axis=1),
+        name="m", questions_C=np.arange(30), terms_CT=np.stack([rare, rare], axis=1).astype(float),
         value=lambda total: divide(total[..., 0], total[..., 1]),
     )  # fmt: skip
     found = rank_judges(["a", "b"], {"m": [shaky, drawn(0.5, questions=30)[0]]})

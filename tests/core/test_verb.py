@@ -6,7 +6,7 @@ import pytest
 import judgerel_ray
 from judgerel_ray.analyses.selection.spending import Price, price_of
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.assigned import by_name, number
+from judgerel_ray.core.verb import by_name, number
 
 ROWS = pl.DataFrame(
     {

@@ -1,14 +1,22 @@
-"""What is refused before anything is asked: asks that overlap, and forms that are not read back.
+"""What a sweep asks: its asks checked against each other, then turned into conditions wave by wave.
 
-Of a sweep's asks one name is one item, and nothing is asked twice; nor may they differ only in what
-no recorded column tells apart: their judgments would be pooled. A form of verdict that a template
-declares for itself must be read back from its own example, with every word that may stand in it.
+A wave is a round of requests whose prompts can be written at once. The first waves write candidate
+answers where responders are named (one, or two for dialogues), the last asks the judges; confusion
+asks them twice, for assessments and for what they make of them, and think_twice first has its
+models answer in two steps. All of it is built lazily, one item at a time: a sweep of a million
+conditions needs the memory of one item. How often each condition is asked may depend on the
+replications before (:func:`goal_of`), and on nothing else, so a run that is killed and goes on
+decides the same.
+
+Before anything is asked, asks are refused that name two items alike, ask something twice, or differ
+in what no recorded column tells apart: their judgments would be pooled. A form of verdict that a
+template declares for itself must be read back from its own example, with every word it may hold.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from itertools import combinations
@@ -25,8 +33,44 @@ from judgerel_ray.protocols import (
     refuse_clashes,
 )
 from judgerel_ray.protocols.replies.own_forms import spoken_text
-from judgerel_ray.protocols.waves.counts import Mark, Settings
-from judgerel_ray.protocols.waves.frame import AskFrame, is_shared, shared_items
+from judgerel_ray.protocols.waves.conditions import ItemWork
+from judgerel_ray.protocols.waves.counts import Mark, Settings, StageCount, count_stages
+from judgerel_ray.protocols.waves.frame import (
+    AskFrame,
+    CutText,
+    Texts,
+    Voice,
+    check_items,
+    is_shared,
+    shared_items,
+    voices_of,
+)
+from judgerel_ray.protocols.waves.judging import answer_names, verdict_ids
+from judgerel_ray.protocols.waves.orders import option_orders
+from judgerel_ray.stats.intervals.stopping import StoppingRule, more_replications
+
+__all__ = [
+    "AskFrame",
+    "CutText",
+    "Goal",
+    "ItemWork",
+    "StageCount",
+    "Texts",
+    "Voice",
+    "answer_names",
+    "build_wave",
+    "check_asks",
+    "check_items",
+    "check_own_forms",
+    "count_stages",
+    "goal_of",
+    "is_shared",
+    "option_orders",
+    "shared_items",
+    "verdict_ids",
+    "voices_of",
+    "with_shared_orders",
+]
 
 
 def check_asks(frames: Sequence[AskFrame]) -> None:
@@ -209,10 +253,10 @@ def refuse_pooled(frames: Sequence[AskFrame]) -> None:
                 for voice in frame.judges:
                     first, known = seen.setdefault((voice.name, *mark), (frame, settings))
                     if known != settings:
-                        raise _pooled(first, frame, voice.name, item, (known, settings))
+                        raise _pooling_error(first, frame, voice.name, item, (known, settings))
 
 
-def _pooled(
+def _pooling_error(
     first: AskFrame, second: AskFrame, judge: str, item: Item, settings: tuple[Settings, Settings]
 ) -> SweepError:
     """Two asks whose rows are alike."""
@@ -238,7 +282,7 @@ def _shown(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _VerdictWord:
     """One word in the verdict's place, and the label it stands for; None for a refusal."""
 
     word: str
@@ -269,14 +313,14 @@ def check_own_forms(frame: AskFrame) -> None:
             continue
         where: dict[str, object] = {"ask": frame.index, "template": template.name}
         _refuse_settings(frame, template, where)
-        sayings = [
+        possible = [
             one
             for menu, place in frame.protocol.menus(frame, template, where)
-            for one in _sayable(menu, place)
+            for one in _possible_words(menu, place)
         ]
-        texts = [fill_example(template.own, one.word) for one in sayings]
+        texts = [fill_example(template.own, one.word) for one in possible]
         spoken = [spoken_text(text, True) for text in texts]
-        for one, text, words in zip(sayings, texts, read_words(spoken, template.own), strict=True):
+        for one, text, words in zip(possible, texts, read_words(spoken, template.own), strict=True):
             mentions = [mention for each in words if (mention := mention_of(each, one.menu))]
             reading = counted_mention(mentions, one.menu, False)
             stands_for = one.label if reading is None else reading.label
@@ -304,24 +348,24 @@ def _refuse_settings(frame: AskFrame, template: Template, where: dict[str, objec
             )
 
 
-def _sayable(menu: Menu, where: Mapping[str, object]) -> list[_Said]:
+def _possible_words(menu: Menu, where: Mapping[str, object]) -> list[_VerdictWord]:
     """Every word that may stand in the verdict's place."""
     own = menu.own or OwnForm(example="")
     if menu.scale is not None:
-        sayings = [_Said(label, label, menu) for label in menu.labels]
+        possible = [_VerdictWord(label, label, menu) for label in menu.labels]
     else:
         places = [f"option {place}" for place in range(1, len(menu.labels) + 1)]
         if own.ties:
             places[-1] = "a tie"
         refuse_clashes((*menu.words, own.refusals), (*places, "a refusal"), where)
         pairs = zip(menu.words, menu.labels, strict=True)
-        sayings = [_Said(word, label, menu) for words, label in pairs for word in words]
-    return sayings + [_Said(word, None, menu) for word in own.refusals]
+        possible = [_VerdictWord(word, label, menu) for words, label in pairs for word in words]
+    return possible + [_VerdictWord(word, None, menu) for word in own.refusals]
 
 
 def _not_read_back(
     template: Template,
-    one: _Said,
+    one: _VerdictWord,
     text: str,
     words: list[tuple[str, ...]],
     reading: Reading | None,
@@ -360,3 +404,129 @@ def form_text(own: OwnForm) -> str:
 def _short(text: str, most: int = 200) -> str:
     """A text, cut in the middle where it is long."""
     return text if len(text) <= most else f"{text[: most // 2]} ... {text[-most // 2 :]}"
+
+
+def build_wave(
+    frame: AskFrame,
+    wave: int,
+    voice: Voice,
+    texts: Texts,
+    *,
+    only: Container[str] | None = None,
+) -> Iterator[ItemWork]:
+    """Everything one wave of an ask asks one judge, item by item.
+
+    Parameters
+    ----------
+    frame : AskFrame
+        The ask.
+    wave : int
+        From 0 to ``frame.n_waves - 1``.
+    voice : Voice
+        The judge or responder asked.
+    texts : mapping of str to str or None
+        Landed texts of the waves before, by request key.
+    only : container of str, optional
+        Names of the items to build; all by default.
+
+    Yields
+    ------
+    ItemWork
+        One for each item that has something to ask in this wave.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import ask_table
+    >>> from judgerel_ray.core import Item
+    >>> from judgerel_ray.protocols import load_template
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
+    >>> ask = ask_table(protocol="respond", benchmark="b", path="p", replications=3)
+    >>> me = Voice(name="m", fingerprint="0")
+    >>> frame = AskFrame(index=0, ask=ask, items=(item,), judges=(me,),
+    ...                  templates=(load_template("respond", "default"),))
+    >>> [ask.n for work in build_wave(frame, 0, me, {}) for ask in work.asks]
+    [3]
+    """
+    # Asked once: the number of waves reads every item.
+    answers, protocol = wave < frame.respond_waves, frame.protocol
+    work_of = protocol.answering_work if answers else protocol.judging_work
+    for item in frame.items:
+        if only is not None and item.item_id not in only:
+            continue
+        work = work_of(frame, wave, voice, item, texts)
+        if work is not None:
+            yield work
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """How far a condition is asked for now.
+
+    Attributes
+    ----------
+    n : int
+        Replications 0 .. n - 1 are asked for.
+    block : int
+        Which block the last of them are: 0 for the first, 1 for the round after it, and so on.
+    is_reached : bool
+        Whether all of them have landed; then no more are wanted.
+    seen : tuple of int
+        Verdicts at the last look that was whole, by code; all 0 before the first.
+    """
+
+    n: int
+    block: int
+    is_reached: bool
+    seen: tuple[int, ...] = ()
+
+
+def goal_of(landed: Mapping[int, int], n_verdicts: int, rule: StoppingRule) -> Goal:
+    """Tell how far a condition is asked for, given what landed of it.
+
+    Parameters
+    ----------
+    landed : mapping of int to int
+        Verdict of each landed replication, from 0 to `n_verdicts` - 1; a reply without a verdict
+        is one of its own.
+    n_verdicts : int
+        Verdicts that could be drawn.
+    rule : StoppingRule
+        When it has been asked often enough.
+
+    Returns
+    -------
+    Goal
+        Of the first look whose replications have not all landed, or which asks for no more.
+
+    Raises
+    ------
+    ValueError
+        If a verdict is none of those that could be drawn.
+
+    Examples
+    --------
+    >>> rule = StoppingRule(first=5, most=100, step=5)
+    >>> goal_of({0: 1, 1: 1}, 3, rule)
+    Goal(n=5, block=0, is_reached=False, seen=(0, 0, 0))
+    >>> goal_of(dict.fromkeys(range(6), 1), 3, rule)
+    Goal(n=10, block=1, is_reached=False, seen=(0, 5, 0))
+    >>> goal_of(dict.fromkeys(range(10), 1), 3, rule)
+    Goal(n=10, block=1, is_reached=True, seen=(0, 10, 0))
+    """
+    counts = [0] * n_verdicts
+    whole = tuple(counts)
+    n, block, seen = rule.first, 0, 0
+    while True:
+        while seen < n and seen in landed:
+            code = landed[seen]
+            if not 0 <= code < n_verdicts:
+                raise ValueError(f"goal_of: verdicts are 0 to {n_verdicts - 1}, got {code}")
+            counts[code] += 1
+            seen += 1
+        if seen < n:
+            return Goal(n=n, block=block, is_reached=False, seen=whole)
+        whole = tuple(counts)
+        more = more_replications(counts, rule)
+        if not more:
+            return Goal(n=n, block=block, is_reached=True, seen=whole)
+        n, block = n + more, block + 1

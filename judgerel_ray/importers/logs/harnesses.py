@@ -1,0 +1,316 @@
+"""Logs of evaluation harnesses and batches: lm-eval, batches of OpenAI and vLLM, Inspect."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from judgerel_ray.core import DECLINED, Outcome, SweepError
+from judgerel_ray.importers.logs.reading import (
+    PEOPLE,
+    UNNAMED,
+    LogFormat,
+    Row,
+    Sight,
+    conversation,
+    is_zip,
+    mapping,
+    number,
+    passed,
+    records,
+    text,
+    values,
+    zipped,
+)
+
+
+def _lm_eval_known(seen: Sight) -> bool:
+    return {"doc_id", "resps", "filtered_resps", "target"} <= seen.record().keys()
+
+
+def _lm_eval(path: str) -> Iterator[Row]:
+    """Answers of ``<out>/<model>/samples_<task>_<date>.jsonl`` of lm-eval at 4e7e0d4.
+
+    The core of lm-eval has no judge: the rows are a model's answers after a filter, and the values
+    of metrics, of which a list holds one a repeat. The model is the file's folder.
+    """
+    name = PurePosixPath(path)
+    task = re.sub(r"_\d{4}-\d\d-\d\d.*$", "", name.name.removeprefix("samples_"))
+    task = task.removesuffix(".jsonl")
+    for _, found in records(path):
+        one = mapping(found)
+        shared = {
+            "judge": name.parent.name or UNNAMED,
+            "item_id": str(one.get("doc_id")),
+            "benchmark": task,
+            "definition": text(one.get("filter")),
+            "question": text(one.get("arguments")),
+        }
+        for answer in _answers(one.get("filtered_resps")):
+            gold = text(one.get("target"))
+            yield Row(criterion="answer", verdict=answer, gold=gold, **shared)  # type: ignore[arg-type]
+        metrics = one.get("metrics")
+        for metric in metrics if isinstance(metrics, list) else []:
+            value = one.get(str(metric))
+            for single in value if isinstance(value, list) else [value]:
+                yield Row(criterion=str(metric), score=number(single), **shared)  # type: ignore[arg-type]
+
+
+def _answers(filtered: object) -> list[str | None]:
+    """Answers, one a repeat; of a choice by likelihood, the number of the likeliest."""
+    held = filtered if isinstance(filtered, list) else [filtered]
+    if held and all(isinstance(one, list) and len(one) == 2 for one in held):
+        likely = [number(one[0]) for one in held if isinstance(one, list)]
+        known = [one for one in likely if one is not None]
+        greedy = [one[1] for one in held if isinstance(one, list)]
+        if len(known) == len(held) and all(isinstance(one, bool) or one in _BOOL for one in greedy):
+            return [str(likely.index(max(known)))]
+    flat = [inner for one in held for inner in (one if isinstance(one, list) else [one])]
+    return [text(one) for one in flat]
+
+
+def _batch_known(seen: Sight) -> bool:
+    record = seen.record()
+    return "custom_id" in record and bool({"response", "error"} & record.keys())
+
+
+_BOOL = ("True", "False")
+_REPEAT = re.compile(r"(.+?)[-_:/#. ](?:r|rep|repeat|replication|run|trial|seed)[-_=]?\d+")
+
+
+def _batch(path: str) -> Iterator[Row]:
+    """Judgments of outputs of a batch, whose lines are in no order.
+
+    Read from the documentation of OpenAI's Batch API and of ``vllm run-batch``: ``custom_id`` is
+    unique, so that repeats must have put their number behind it (``q7-r3``, ``q7_rep3``); several
+    ``choices`` are replications. Verdicts are read by :func:`read_reply`.
+    """
+    for _, found in records(path):
+        record = mapping(found)
+        name = str(record.get("custom_id"))
+        repeat = _REPEAT.fullmatch(name)
+        response = mapping(record.get("response"))
+        body = mapping(response.get("body"))
+        choices = body.get("choices")
+        item, judge = repeat[1] if repeat else name, text(body.get("model")) or UNNAMED
+        if record.get("error") or not isinstance(choices, list) or not choices:
+            yield Row(item_id=item, judge=judge, outcome=Outcome.FAILED)
+            continue
+        for choice in map(mapping, choices):
+            message = mapping(choice.get("message"))
+            reply = text(message.get("content") or choice.get("text"))
+            verdict, score, outcome = read_reply(reply or "")
+            if verdict is None and score is None and outcome is None:
+                reason = choice.get("finish_reason")
+                if message.get("refusal") or reason == DECLINED:
+                    outcome = Outcome.REFUSED
+                elif reason == "length":
+                    outcome = Outcome.TRUNCATED
+            yield Row(
+                item_id=item, judge=judge, verdict=verdict, score=score, outcome=outcome,
+                reply=reply,
+            )  # fmt: skip
+
+
+_FIELDS = (
+    "verdict", "winner", "decision", "choice", "preferred", "label", "pass", "passed", "score",
+    "rating", "grade", "answer",
+)  # fmt: skip
+_OBJECT = re.compile(r"\{[^{}]*\}")
+_BRACKETS = re.compile(r"\[\[\s*([^\[\]]{1,40}?)\s*\]\]")
+_LABELLED = re.compile(
+    r"(?:verdict|winner|decision|rating|score|grade|best response|answer)\W{0,4}(?:is\W+)?"
+    r"([A-Za-z0-9.=<>+-]{1,20})(?:/\d+)?\W*$",
+    re.I | re.M,
+)
+_WORD = re.compile(r"[A-Za-z0-9.=<>+_-]{1,20}")
+
+
+def read_reply(reply: str) -> tuple[str | None, float | None, Outcome | None]:
+    """Read a reply whose form is not known: verdict, score, or an outcome where they conflict.
+
+    By the first of these that is there: fields of objects of JSON, ``[[A]]``, a line that ends in
+    ``Verdict: A`` or ``Score: 7``, a reply of one word. Different values of one form conflict.
+
+    Examples
+    --------
+    >>> read_reply('{"score": 4}'), read_reply("I prefer [[B]]."), read_reply("It depends on you.")
+    ((None, 4.0, None), ('B', None, None), (None, None, None))
+    >>> read_reply("[[A]] or [[B]]")[2].value
+    'conflicting'
+    """
+    objects = [one for text_ in _OBJECT.findall(reply) if (one := _object(text_))]
+    found = [one[name] for one in objects for name in _FIELDS if name in one][:1]
+    if not found:
+        found = list(_BRACKETS.findall(reply)) or list(_LABELLED.findall(reply))
+    if not found and (word := _WORD.fullmatch(reply.strip())):
+        found = [word[0]]
+    distinct = list(dict.fromkeys(text(one) for one in found))
+    if len(distinct) > 1:
+        return None, None, Outcome.CONFLICTING
+    if not distinct or distinct[0] is None:
+        return None, None, None
+    value = found[0]
+    if isinstance(value, bool):
+        return passed(value), None, None
+    score = number(value)
+    return (distinct[0], None, None) if score is None else (None, score, None)
+
+
+def _object(content: str) -> Mapping[str, object] | None:
+    """An object of JSON, its names in lower case."""
+    try:
+        return {str(name).lower(): one for name, one in json.loads(content).items()}
+    except (ValueError, RecursionError):
+        return None
+
+
+LM_EVAL = LogFormat(known=_lm_eval_known, read=_lm_eval, asks_again="repeats")
+BATCH = LogFormat(known=_batch_known, read=_batch)
+
+
+_ZSTD = 93
+_LOCAL_HEADER = 30
+_COMPUTED = frozenset({"answer", "choice", "exact", "f1", "includes", "match", "math", "pattern"})
+"""Scorers of Inspect that ask no model."""
+_LETTERS = {"C": "correct", "I": "incorrect", "P": "partial", "N": "no answer"}
+
+
+def _inspect_known(seen: Sight) -> bool:
+    if seen.kind == "zip":
+        return bool(seen.names & {"header.json", "_journal/start.json"})
+    return {"eval", "status", "version"} <= seen.names
+
+
+def _inspect(path: str) -> Iterator[Row]:
+    """Judgments of one log of Inspect, one for each score of each epoch: ``.eval`` or JSON.
+
+    Read from ``log/_log.py`` and ``log/_recorders/eval.py`` of inspect_ai at 499e6152: members of
+    an archive are deflated, or packed by zstd (method 93 of ZIP), which Polars unpacks here.
+    ``history[0]`` of a score is what the judge said; what it holds now may be a person's edit,
+    which becomes a row of people. A score of several values is several criteria. An epoch asks the
+    model again as well as its grader. Scorers of Inspect that compute are no judges; the grader is
+    the model of its role, else the one that its reply names (``metadata.grading``, the prompt and
+    the reply). A grade that Inspect could not read is NaN, its ``reason`` then ``grader_failed``.
+    """
+    if is_zip(path):
+        with zipped(path) as archive:
+            names = archive.namelist()
+            start = next((n for n in ("header.json", "_journal/start.json") if n in names), None)
+            if start is None:
+                raise SweepError("the archive is no log of Inspect", where={"file": path})
+            asked = mapping(mapping(_member(archive, start, path)).get("eval"))
+            samples = [
+                name
+                for name in sorted(names)
+                if name.startswith("samples/")
+                and (name.count("/") == 1 or name.endswith("/sample.json"))
+                and name.endswith(".json")
+            ]
+            for name in samples:
+                yield from _inspect_sample(mapping(_member(archive, name, path)), asked)
+        return
+    asked = {where[1]: one for where, one in values(path) if where[0] == "eval" and len(where) == 2}
+    for _, sample in records(path, ("samples",)):
+        yield from _inspect_sample(mapping(sample), asked)
+
+
+def _inspect_sample(sample: Mapping[str, object], asked: Mapping[str, object]) -> Iterator[Row]:
+    """Judgments of one sample."""
+    roles = mapping(asked.get("model_roles"))
+    grader = roles.get("grader")
+    role = text(mapping(grader).get("model") or grader)
+    output = mapping(sample.get("output"))
+    for name, held in mapping(sample.get("scores")).items():
+        if name.rstrip("0123456789") in _COMPUTED or name in _COMPUTED:
+            continue
+        score = mapping(held)
+        history = score.get("history")
+        stated = mapping(history[0]) if isinstance(history, list) and history else score
+        asked_grader, replied = _grading(stated)
+        rows = [(role or text(replied.get("model")) or UNNAMED, stated)]
+        if stated is not score and score.get("value") != stated.get("value"):
+            rows.append((PEOPLE, score))
+        for who, one in rows:
+            value = one.get("value")
+            parts = value if isinstance(value, dict) else {"": value}
+            for part, single in parts.items():
+                yield Row(
+                    judge=who,
+                    item_id=str(sample.get("id")),
+                    benchmark=text(asked.get("task")),
+                    criterion=f"{name}.{part}" if part else name,
+                    responder=text(asked.get("model")),
+                    answer=text(output.get("completion")) or text(output.get("choices")),
+                    question=conversation(sample.get("input")),
+                    reply=text(replied.get("content")) or text(one.get("explanation")),
+                    prompt=conversation([asked_grader]) if asked_grader else None,
+                    reference=text(sample.get("target")),
+                    **_stated(single, one),  # type: ignore[arg-type]
+                )
+
+
+def _grading(
+    score: Mapping[str, object],
+) -> tuple[Mapping[str, object], Mapping[str, object]]:
+    """What a model that graded was asked, and its reply; of other scorers nothing."""
+    grading = mapping(score.get("metadata")).get("grading")
+    messages = grading if isinstance(grading, list) and len(grading) > 1 else [None, None]
+    return mapping(messages[0]), mapping(messages[-1])
+
+
+def _stated(value: object, score: Mapping[str, object]) -> dict[str, object]:
+    """Verdict, score or outcome of one value."""
+    is_unread = isinstance(value, float) and math.isnan(value)
+    if is_unread or mapping(score.get("metadata")).get("unscored_reason"):
+        return {"outcome": Outcome.UNPARSED}
+    if isinstance(value, bool):
+        return {"verdict": "true" if value else "false"}
+    if isinstance(value, str):
+        as_number = number(value)
+        return {"verdict": _LETTERS.get(value, value)} if as_number is None else {
+            "score": as_number
+        }  # fmt: skip
+    return {"score": number(value)}
+
+
+def _member(archive: zipfile.ZipFile, name: str, path: str) -> object:
+    """A document of the archive."""
+    place = {"file": f"{path}:{name}"}
+    try:
+        info = archive.getinfo(name)
+        content = _unpacked(archive, info) if info.compress_type == _ZSTD else archive.read(info)
+        document: object = json.loads(content)
+    except (
+        zipfile.BadZipFile, zlib.error, EOFError, OSError, struct.error, NotImplementedError,
+        PolarsError,
+    ) as error:  # fmt: skip
+        raise SweepError(f"a member is damaged: {error}", where=place) from error
+    except (ValueError, RecursionError) as error:
+        raise SweepError(f"not JSON: {error}", where=place) from error
+    return document
+
+
+def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """A member packed by zstd, which Python reads from 3.14 on."""
+    file = archive.fp
+    assert file is not None
+    file.seek(info.header_offset)
+    header = file.read(_LOCAL_HEADER)
+    n_name, n_extra = struct.unpack("<HH", header[26:30])
+    file.seek(info.header_offset + _LOCAL_HEADER + n_name + n_extra)
+    lines = pl.scan_lines(io.BytesIO(file.read(info.compress_size)), name="line").collect()
+    return "\n".join(lines["line"].to_list()).encode()
+
+
+INSPECT = LogFormat(known=_inspect_known, read=_inspect, asks_again="epochs")

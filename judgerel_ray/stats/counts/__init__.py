@@ -1,1 +1,0 @@
-"""The kernel: counts, and coefficients as functions of sums over units."""
