@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import polars as pl
+from judgerel_ray.fleet.work_queue import WorkQueue
 from rich.console import Console
 
 from judgerel_ray.asking.plan.planning import plan_resolved
@@ -28,7 +29,6 @@ from judgerel_ray.config import load_sweep
 from judgerel_ray.fleet import Fleet, JudgePool, JudgeSpec
 from judgerel_ray.fleet.judge_actor import JudgeActor
 from judgerel_ray.fleet.lease import Lease
-from judgerel_ray.fleet.work_queue import WorkQueue
 from judgerel_ray.store import (
     RunDirectory,
     begin_session,

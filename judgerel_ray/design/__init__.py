@@ -2,7 +2,6 @@
 
 from judgerel_ray.design.checks import check_asks, check_own_forms, with_shared_orders
 from judgerel_ray.design.waves import Goal, build_wave, goal_of
-from judgerel_ray.protocols.waves.conditions import ItemWork
 from judgerel_ray.protocols.waves.counts import StageCount, count_stages
 from judgerel_ray.protocols.waves.frame import (
     AskFrame,
@@ -14,8 +13,8 @@ from judgerel_ray.protocols.waves.frame import (
     shared_items,
     voices_of,
 )
-from judgerel_ray.protocols.waves.judging import answer_names, verdict_ids
 from judgerel_ray.protocols.waves.orders import option_orders
+from judgerel_ray.protocols.waves.work import ItemWork, answer_names, verdict_ids
 
 __all__ = [
     "AskFrame",

@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
-from judgerel_ray.protocols.waves.conditions import ItemWork
 from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
+from judgerel_ray.protocols.waves.work import ItemWork
 from judgerel_ray.stats.intervals.stopping import StoppingRule, more_replications
 
 
