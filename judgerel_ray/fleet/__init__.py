@@ -1,6 +1,6 @@
 """Ray: judge actors, their leases, retries and progress. The only room that imports ray.
 
-May import engines, store, design, reduce, benchmarks, config, protocols, tables and core.
+Imports engines, store, design, config, protocols, tables, stats and core.
 """
 
 from judgerel_ray.fleet.board import (

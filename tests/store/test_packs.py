@@ -20,7 +20,7 @@ from judgerel_ray.store import (
     read_ledger,
     verify_run,
 )
-from judgerel_ray.store.disk import Disk
+from judgerel_ray.store.files import Disk
 from judgerel_ray.store.generations import land_generation
 from judgerel_ray.store.ledger import build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits

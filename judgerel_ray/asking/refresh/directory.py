@@ -20,8 +20,7 @@ from typing import Any
 from judgerel_ray.config.series import Role, Series
 from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.store import RunDirectory, read_manifest
-from judgerel_ray.store.bucket import Bucket
-from judgerel_ray.store.disk import Disk
+from judgerel_ray.store.files import Bucket, Disk
 from judgerel_ray.store.outputs import refuse_inside_run
 from judgerel_ray.store.records import seal, unseal
 

@@ -171,12 +171,7 @@ class BestOf(Protocol):
     own_forms = ties = True
 
     def judging_work(
-        self,
-        frame: AskFrame,
-        wave: int,
-        voice: Voice,
-        item: Item,
-        texts: Texts,
+        self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
     ) -> ItemWork:
         """Every order of the answers."""
         return best_of_work(frame, voice, item, texts)

@@ -75,18 +75,7 @@ def render_verdict(template: Template, item: Item, labels: Sequence[str]) -> tup
 def render_assessment(
     template: Template, item: Item, labels: Sequence[str], place: int
 ) -> tuple[Message, ...]:
-    """Prompt for an assessment biased towards the option at a place; else as for a verdict.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import Option
-    >>> from judgerel_ray.protocols.prompts import load_template
-    >>> yes, no = (Option(option_id=one, text=one) for one in ("Yes", "No"))
-    >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=(yes, no))
-    >>> prompt = render_assessment(load_template("confusion", "default"), item, ("A", "B"), 1)
-    >>> "[B]: No" in prompt[0].content
-    True
-    """
+    """Prompt for an assessment biased towards the option at a place; else as for a verdict."""
     option = f"[{labels[place]}]: {item.options[place].text}"
     return (_user(template, item, labels, "assessment", option=option),)
 
@@ -94,19 +83,7 @@ def render_assessment(
 def render_confused(
     template: Template, item: Item, labels: Sequence[str], assessment: str
 ) -> tuple[Message, ...]:
-    """Conversation in which an assessment stands as the judge's own turn, and a verdict is due.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import Option
-    >>> from judgerel_ray.protocols.prompts import load_template
-    >>> yes, no = (Option(option_id=one, text=one) for one in ("Yes", "No"))
-    >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=(yes, no))
-    >>> template = load_template("confusion", "default")
-    >>> prompt = render_confused(template, item, ("A", "B"), "It surely is.")
-    >>> [message.role for message in prompt]
-    ['user', 'assistant', 'user']
-    """
+    """Conversation in which an assessment stands as the judge's own turn, and a verdict is due."""
     return (
         _user(template, item, labels, "neutral"),
         Message(role="assistant", content=assessment),
@@ -120,19 +97,7 @@ def render_together(
     labels: Sequence[str],
     assessments: Sequence[tuple[str, str]],
 ) -> tuple[Message, ...]:
-    r"""Prompt that holds all assessments at once, each after the label it argues for.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import Option
-    >>> from judgerel_ray.protocols.prompts import load_template
-    >>> yes, no = (Option(option_id=one, text=one) for one in ("Yes", "No"))
-    >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=(yes, no))
-    >>> template = load_template("confusion", "default")
-    >>> prompt = render_together(template, item, ("A", "B"), [("A", "It is."), ("B", "No.")])
-    >>> "For [B]:\nNo." in prompt[0].content
-    True
-    """
+    """Prompt that holds all assessments at once, each after the label it argues for."""
     shown = "\n\n".join(f"For [{label}]:\n{text.strip()}" for label, text in assessments)
     return (_user(template, item, labels, "single", assessments=shown),)
 
@@ -560,10 +525,7 @@ class Confusion(Protocol):
         return confusion_work(frame, voice, item, texts, scores=wave > frame.respond_waves)
 
     def counts(
-        self,
-        frame: AskFrame,
-        written: dict[Mark, int],
-        judged: dict[Mark, int],
+        self, frame: AskFrame, written: dict[Mark, int], judged: dict[Mark, int]
     ) -> Iterator[StageCount]:
         """Three stages of every judge."""
         for voice in frame.judges:

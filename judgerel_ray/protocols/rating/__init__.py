@@ -347,23 +347,6 @@ def rating_rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
             yield mark, settings
 
 
-def scale_menus(
-    frame: AskFrame, template: Template, where: Mapping[str, object]
-) -> Iterator[tuple[Menu, Mapping[str, object]]]:
-    """A menu for every scale of an ask.
-
-    Yields
-    ------
-    tuple of (Menu, mapping)
-    """
-    for scale in dict.fromkeys(facet.scale for facet in facets_of(frame)):
-        labels = scale_labels(scale)
-        if scale.decimals:
-            labels = (number_text(scale.lowest), number_text(scale.highest))
-        menu = menu_for(template, labels, labels=labels, reader=frame.ask.reader, scale=scale)
-        yield menu, {**where, "scale": scale.name}
-
-
 class Rating(Protocol):
     """Judges are shown one response; criteria, definitions, scales and templates are crossed."""
 
@@ -390,12 +373,7 @@ class Rating(Protocol):
         return own.criteria, own.scales
 
     def judging_work(
-        self,
-        frame: AskFrame,
-        wave: int,
-        voice: Voice,
-        item: Item,
-        texts: Texts,
+        self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
     ) -> ItemWork:
         """Every response, in every way."""
         return rating_work(frame, voice, item, texts)
@@ -416,8 +394,19 @@ class Rating(Protocol):
     def menus(
         self, frame: AskFrame, template: Template, where: Mapping[str, object]
     ) -> Iterator[tuple[Menu, Mapping[str, object]]]:
-        """One a scale."""
-        return scale_menus(frame, template, where)
+        """One a scale; of decimals the two ends."""
+        labels = {
+            scale: scale_labels(scale) or (number_text(scale.lowest), number_text(scale.highest))
+            for scale in dict.fromkeys(facet.scale for facet in facets_of(frame))
+        }
+        reader = frame.ask.reader
+        return (
+            (
+                menu_for(template, shown, labels=shown, reader=reader, scale=scale),
+                {**where, "scale": scale.name},
+            )
+            for scale, shown in labels.items()
+        )
 
     def menu_sizes(self, ask: AskTable, options: Sequence[int], ties: int) -> set[int]:
         """Unknown here: what may be rated is the scale's, whatever the responses are called."""

@@ -238,10 +238,7 @@ class ThinkTwice(Protocol):
         return comparing_work(frame, voice, item, texts)
 
     def counts(
-        self,
-        frame: AskFrame,
-        written: dict[Mark, int],
-        judged: dict[Mark, int],
+        self, frame: AskFrame, written: dict[Mark, int], judged: dict[Mark, int]
     ) -> Iterator[StageCount]:
         """Steps and comparisons: nothing is shared with another ask."""
         return thinking_counts(frame)
@@ -251,11 +248,7 @@ class ThinkTwice(Protocol):
         (form,) = super().first_texts(item)
         return (form, "select") if item.options else (f"open_{form}", "open_select")
 
-    def marks(
-        self,
-        frame: AskFrame,
-        item: Item,
-    ) -> Iterator[tuple[Mark, str, int, int]]:
+    def marks(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
         """None: an item is asked about by one ask alone."""
         return iter(())
 

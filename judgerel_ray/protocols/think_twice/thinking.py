@@ -186,19 +186,7 @@ def _is_sure(frame: AskFrame, menu: Menu | None, text: str | None) -> bool:
 def landed_thought(
     frame: AskFrame, voice: Voice, item: Item, template: Template, texts: Texts
 ) -> Thought | None:
-    """A model's replication 0 at the temperature compared; None while it has not landed.
-
-    Examples
-    --------
-    >>> from judgerel_ray.config import ask_table
-    >>> from judgerel_ray.protocols import load_template
-    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p")
-    >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=())
-    >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
-    >>> landed_thought(frame, Voice(name="m", fingerprint="0"), item,
-    ...                load_template("think_twice", "default"), {}) is None
-    True
-    """
+    """A model's replication 0 at the temperature compared; None while it has not landed."""
     temperature = ThinkTwiceAsk.of(frame.ask).answer_temperature or 0.0
     select = _select(frame, voice, item, template, temperature)
     first = request_key(select.condition_key, 0)
@@ -266,20 +254,7 @@ def _selecting(item: Item, most: int) -> Menu:
 def blank_step(
     frame: AskFrame, voice: Voice, item: Item, template: Template, *, stage: str, role: Role
 ) -> Condition:
-    """A condition of think_twice with everything but its menu, temperature and prompt.
-
-    Examples
-    --------
-    >>> from judgerel_ray.config import ask_table
-    >>> from judgerel_ray.protocols import load_template
-    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p")
-    >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=())
-    >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
-    >>> blank_step(frame, Voice(name="m", fingerprint="0"), item,
-    ...            load_template("think_twice", "default"), stage="judge",
-    ...            role="participant").max_tokens
-    512
-    """
+    """A condition of think_twice with everything but its menu, temperature and prompt."""
     blank = blank_condition(
         voice, item, protocol="think_twice", stage=stage, role=role, template=template
     )
