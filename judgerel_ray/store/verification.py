@@ -179,11 +179,13 @@ def _planned(run: RunDirectory) -> dict[tuple[str, ...], int]:
 
 
 def _items(run: RunDirectory) -> set[tuple[str, ...]]:
-    """The run's items by benchmark and name; none where they cannot be read, which others tell."""
-    data = run.files.read_many(["items.parquet"]).get("items.parquet")
+    """The run's items by benchmark and name; none where they are gone or altered, as others tell.
+
+    Altered bytes are not decoded: Polars may print a panic, or end the process.
+    """
     try:
-        frame = pl.read_parquet(io.BytesIO(data or b""), columns=list(_ITEM))
-    except UNREADABLE:
+        frame = pl.read_parquet(io.BytesIO(run.read_bytes("items.parquet")), columns=list(_ITEM))
+    except (StoreError, *UNREADABLE):
         return set()
     return {tuple(str(one) for one in row) for row in frame.select(_ITEM).iter_rows()}
 
