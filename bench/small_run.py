@@ -16,7 +16,6 @@ from types import SimpleNamespace
 from typing import cast
 
 import polars as pl
-from judgerel_ray.fleet.work_queue import WorkQueue
 from rich.console import Console
 
 from judgerel_ray.asking.plan.planning import plan_resolved
@@ -28,7 +27,7 @@ from judgerel_ray.asking.run.waves import Waves
 from judgerel_ray.config import load_sweep
 from judgerel_ray.fleet import Fleet, JudgePool, JudgeSpec
 from judgerel_ray.fleet.judge_actor import JudgeActor
-from judgerel_ray.fleet.lease import Lease
+from judgerel_ray.fleet.lease import Lease, WorkQueue
 from judgerel_ray.store import (
     RunDirectory,
     begin_session,

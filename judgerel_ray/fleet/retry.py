@@ -55,7 +55,7 @@ class History:
 
     What kills an engine is nearly always the prompt, and an item's asks share it: losses are
     counted by item. ``losses`` are all engines that went while the item was before them, whatever
-    the reason; ``suspected`` and ``convicted`` say what is made of it (see ``suspicion``).
+    the reason; ``suspected`` and ``convicted`` say what is made of it (see :class:`Suspicion`).
     """
 
     failures: int = 0
