@@ -253,10 +253,11 @@ def _described(record: SessionRecord) -> str:
 def _highest(look: Look) -> int:
     """Highest number that a session has in any name, broken ones included.
 
-    A session that took a number whose record is gone would find its leases settled.
+    A session that took a number whose record is gone would find its leases settled, or be taken for
+    one that has ended.
     """
     attempts = (one.session for name in look.names if (one := parse_attempt(name)))
-    sessions = (parse_session(name) or 0 for name in look.names)
+    sessions = (parse_session(name) or parse_end(name) or 0 for name in look.names)
     return max((*sessions, *attempts), default=0)
 
 
