@@ -36,7 +36,7 @@ PASSED_PREFIXES = ("VLLM_", "HF_HOME", "HF_HUB_", "JUDGEREL_", "TRANSFORMERS_OFF
 SECRET_MARKS = ("TOKEN", "KEY", "SECRET", "PASSWORD", "ACCESS", "CREDENTIAL")
 OF_ONE_HOST = frozenset({"VLLM_HOST_IP", "VLLM_PORT", "VLLM_DP_MASTER_IP", "VLLM_DP_MASTER_PORT"})
 NEVER_RAN = "The actor never ran"
-LOOK_S = 60.0
+LOOK_S = 60.0  # for a node to say which variables it lacks
 MAX_CONCURRENCY = 64  # leases, recalls and pings of one actor on its event loop
 
 
