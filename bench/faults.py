@@ -43,7 +43,7 @@ from bench.small_run import make_run, read_again
 from judgerel_ray import cli
 from judgerel_ray.cli import STOPPED
 from judgerel_ray.store import RunDirectory, packs
-from judgerel_ray.store.bucket import Bucket
+from judgerel_ray.store.files import Bucket
 
 GONE, CUT = 0.02, 0.18
 """Shares of the faults; the rest are flipped bits."""

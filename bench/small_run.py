@@ -27,8 +27,7 @@ from judgerel_ray.asking.run.waves import Waves
 from judgerel_ray.config import load_sweep
 from judgerel_ray.fleet import Fleet, JudgePool, JudgeSpec
 from judgerel_ray.fleet.judge_actor import JudgeActor
-from judgerel_ray.fleet.lease import Lease
-from judgerel_ray.fleet.work_queue import WorkQueue
+from judgerel_ray.fleet.lease import Lease, WorkQueue
 from judgerel_ray.store import (
     RunDirectory,
     begin_session,

@@ -33,7 +33,6 @@ from judgerel_ray.protocols import (
     refuse_clashes,
 )
 from judgerel_ray.protocols.replies.own_forms import spoken_text
-from judgerel_ray.protocols.waves.conditions import ItemWork
 from judgerel_ray.protocols.waves.counts import Mark, Settings, StageCount, count_stages
 from judgerel_ray.protocols.waves.frame import (
     AskFrame,
@@ -45,8 +44,8 @@ from judgerel_ray.protocols.waves.frame import (
     shared_items,
     voices_of,
 )
-from judgerel_ray.protocols.waves.judging import answer_names, verdict_ids
 from judgerel_ray.protocols.waves.orders import option_orders
+from judgerel_ray.protocols.waves.work import ItemWork, answer_names, verdict_ids
 from judgerel_ray.stats.intervals.stopping import StoppingRule, more_replications
 
 __all__ = [

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from judgerel_ray.asking.plan.planning import Plan
-    from judgerel_ray.asking.run.rejudging import Rejudged
-    from judgerel_ray.asking.run.replaying import Replayed
+    from judgerel_ray.asking.run.rejudging import Rejudged, Replayed
     from judgerel_ray.config import Sweep
     from judgerel_ray.store import Finding
     from judgerel_ray.store.status import RunStatus
@@ -148,7 +147,7 @@ def run(sweep: Sweep | str | PathLike[str], asked: RunRequest) -> pl.DataFrame:
     Parameters
     ----------
     sweep : Sweep, str or path
-        From :func:`load_sweep`, or the path of a sweep file.
+        As of :func:`plan`.
 
     Returns
     -------
@@ -198,7 +197,7 @@ def exact(sweep: Sweep | str | PathLike[str], asked: ExactRequest) -> pl.DataFra
     Parameters
     ----------
     sweep : Sweep, str or path
-        From :func:`load_sweep`, or the path of a sweep file.
+        As of :func:`plan`, with an ask whose verdicts have a distribution.
 
     Returns
     -------
@@ -225,21 +224,17 @@ def exact(sweep: Sweep | str | PathLike[str], asked: ExactRequest) -> pl.DataFra
     >>> from judgerel_ray import example
     >>> text = f'''
     ... name = "exact"
-    ... [[judge]]
-    ... name = "simulated"
-    ... engine = "simulated"
-    ... model = "uniform"
-    ... gpus = 0
+    ... judge = [{{ name = "j", engine = "simulated", model = "uniform", gpus = 0 }}]
     ... [[ask]]
     ... protocol = "best_of"
-    ... benchmark = "example"
+    ... benchmark = "b"
     ... path = "{example("items.jsonl")}"
     ... '''
     >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
     ...     file = pathlib.Path(folder, "sweep.toml")
     ...     _ = file.write_text(text)
-    ...     exact(file, out=f"{folder}/run")["stage"].to_list()
-    ['exact', 'exact', 'exact', 'exact', 'exact', 'exact', 'exact', 'exact']
+    ...     exact(file, out=f"{folder}/run").height
+    8
     """
     loaded = _loaded(sweep)
     from judgerel_ray.asking.run.running import judgments_of
@@ -299,7 +294,7 @@ def verify(out: str | PathLike[str], asked: NoRequest) -> list[Finding]:  # noqa
     Parameters
     ----------
     out : str or path
-        A run directory.
+        The run directory to check.
 
     Returns
     -------
@@ -349,7 +344,7 @@ def rejudge(out: str | PathLike[str], asked: RejudgeRequest) -> Rejudged:
     Parameters
     ----------
     out : str or path
-        A run directory.
+        Of the run whose texts are read.
 
     Returns
     -------
@@ -407,7 +402,7 @@ def replay(out: str | PathLike[str], asked: ReplayRequest) -> Replayed:
     Parameters
     ----------
     out : str or path
-        A run directory.
+        Of the run that asked them.
 
     Returns
     -------
@@ -429,7 +424,7 @@ def replay(out: str | PathLike[str], asked: ReplayRequest) -> Replayed:
     >>> found.n, found.n_differing, round(found.high, 3)
     (20, 0, 0.168)
     """
-    from judgerel_ray.asking.run.replaying import replay_run
+    from judgerel_ray.asking.run.rejudging import replay_run
 
     sweep = None if asked.sweep is None else fspath(asked.sweep)
     return replay_run(fspath(out), key=asked.key, sample=asked.all, seed=asked.seed, sweep=sweep)

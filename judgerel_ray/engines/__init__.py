@@ -1,6 +1,6 @@
 """Engines: models that complete prompts, behind one protocol.
 
-Imports core and protocols. Only ``vllm_engine`` imports vllm, torch and transformers, and only
+Imports config, protocols, stats and core. Only ``vllm/engine.py`` imports vllm and torch, and only
 when an engine starts.
 
 Examples

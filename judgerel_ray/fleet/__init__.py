@@ -1,6 +1,6 @@
 """Ray: judge actors, their leases, retries and progress. The only room that imports ray.
 
-May import engines, store, design, reduce, benchmarks, config, protocols, tables and core.
+Imports engines, store, design, config, protocols, tables, stats and core.
 """
 
 from judgerel_ray.fleet.board import (
@@ -23,6 +23,7 @@ from judgerel_ray.fleet.lease import (
     Receipt,
     Unwritten,
     Work,
+    WorkQueue,
     growing,
     unqueued,
 )
@@ -30,7 +31,6 @@ from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.pool import JudgePool
 from judgerel_ray.fleet.retry import Fate, History, decide
 from judgerel_ray.fleet.scheduler import Fleet
-from judgerel_ray.fleet.work_queue import WorkQueue
 
 __all__ = [
     "ActorFacts",

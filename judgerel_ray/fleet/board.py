@@ -320,12 +320,7 @@ class EventLines:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Nothing is kept open."""
 
     def show(self, board: Board, *, last: bool = False) -> None:

@@ -38,9 +38,9 @@ from judgerel_ray.core import (
 )
 from judgerel_ray.design import goal_of
 from judgerel_ray.engines import Engine, EngineSpec, Fingerprint, judge_fingerprint, make_engine
+from judgerel_ray.engines.fingerprint import differing_parts
 from judgerel_ray.fleet.engine_log import (
     ECHO,
-    differing_parts,
     last_error_line,
     own_log,
     own_log_tail,

@@ -249,18 +249,7 @@ class ReadReply(NamedTuple):
 
 
 def read_reply(condition: Condition, text: str | None, finish_reason: str) -> ReadReply:
-    """Read one reply by what was asked for.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import Condition
-    >>> condition = Condition(
-    ...     condition_key="k", seed_base=1, judge="j", judge_fingerprint="f", benchmark="b",
-    ...     item_id="q", protocol="best_of", stage="judge", role="judge", prompt=(),
-    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8)
-    >>> read_reply(condition, None, "refused: prompt too long").outcome
-    'failed'
-    """
+    """Read one reply by what was asked for."""
     menu = condition.menu
     if finish_reason == DECLINED:
         return ReadReply(outcome=Outcome.REFUSED.value)

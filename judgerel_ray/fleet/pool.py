@@ -13,10 +13,8 @@ from judgerel_ray.core import Ask
 from judgerel_ray.fleet.board import JudgeState
 from judgerel_ray.fleet.cluster import ActorHandle
 from judgerel_ray.fleet.judge_actor import JudgeSpec
-from judgerel_ray.fleet.lease import Lease, Unwritten, Work, ask_units, item_of
-from judgerel_ray.fleet.retry import MOST_NODE_LOSSES, History
-from judgerel_ray.fleet.suspicion import ItemName, Suspicion
-from judgerel_ray.fleet.work_queue import WorkQueue
+from judgerel_ray.fleet.lease import Lease, Unwritten, Work, WorkQueue, ask_units, item_of
+from judgerel_ray.fleet.retry import MOST_NODE_LOSSES, History, ItemName, Suspicion
 
 FIRST_LEASE_UNITS = 8_192  # tokens: seconds on a CPU, less than one on a GPU; then rates decide
 LEASES_AHEAD = 2  # one at work, one waiting, so that an engine never idles for a round trip

@@ -1,9 +1,35 @@
-"""What becomes of work that did not land: one pure decision for every kind of failure."""
+"""What becomes of work that did not land; an item that may kill engines is asked apart.
+
+One pure decision serves every kind of failure. An engine's death says only that one of the items
+before it may be deadly. They are split into about sqrt(n) groups, and each group is asked with
+nothing beside it. A group that lands is cleared, one whose engine dies is split again, and an item
+alone whose engine dies is quarantined::
+
+    600 items in flight, one of them deadly         engines lost
+      24 groups of 25: 23 land, one dies                 1 + 1
+       5 groups of 5:   4 land, one dies                     1
+       3 groups of 2, 2, 1: 2 land, one dies                 1
+       2 groups of 1:   1 lands, one dies: quarantined       1
+
+So a deadly item costs 3 + log2(log2(n)) engines, fewer than halving would, and a death by chance
+costs sqrt(n) short leases. New groups wait behind the others: for one deadly item no more than
+three engines die before something lands. ``max_engine_losses`` counts deaths with nothing landed in
+between: from 3 on it is reached by a judge that cannot answer, and never by one deadly item. That
+holds where one engine at a time dies of a deadly item. Several such items before several engines
+add their deaths up, and so do several engines that have the same item before them, as at the tail,
+where an item's replications are shared out.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from judgerel_ray.core import Ask
+from judgerel_ray.fleet.lease import item_of
 
 MOST_NODE_LOSSES = 2  # nodes that may die under an item before it is suspected itself
 
@@ -29,7 +55,7 @@ class History:
 
     What kills an engine is nearly always the prompt, and an item's asks share it: losses are
     counted by item. ``losses`` are all engines that went while the item was before them, whatever
-    the reason; ``suspected`` and ``convicted`` say what is made of it (see ``suspicion``).
+    the reason; ``suspected`` and ``convicted`` say what is made of it (see :class:`Suspicion`).
     """
 
     failures: int = 0
@@ -102,3 +128,89 @@ def with_nodes_lost(message: str, n_nodes: int) -> str:
     if not n_nodes:
         return message
     return f"{n_nodes} {'node was' if n_nodes == 1 else 'nodes were'} lost under it: {message}"
+
+
+ItemName = tuple[str, str]
+
+
+@dataclass(slots=True)
+class Suspicion:
+    """The items of one judge under which an engine died, and what is still to be asked of them."""
+
+    _groups: deque[tuple[ItemName, ...]] = field(default_factory=deque)
+    _asks: dict[ItemName, list[Ask]] = field(default_factory=dict)
+    """What waits, of every suspected item; held while its group is at work."""
+    _convicted: set[ItemName] = field(default_factory=set)
+
+    @property
+    def n_waiting(self) -> int:
+        """Groups that nobody asks yet."""
+        return len(self._groups)
+
+    def suspects(self, item: ItemName) -> bool:
+        """Whether an item may be what killed an engine."""
+        return item in self._asks
+
+    def convicts(self, item: ItemName) -> bool:
+        """Whether an engine died under this item alone."""
+        return item in self._convicted
+
+    def accuse(self, items: Iterable[ItemName]) -> None:
+        """An engine died with these before it: ask them in groups."""
+        fresh = [one for one in dict.fromkeys(items) if one not in self._asks]
+        self._asks.update((one, []) for one in fresh)
+        self._groups.extend(split(fresh))
+
+    def join(self, ask: Ask) -> None:
+        """Put an ask of a suspected item with the others of that item."""
+        self._asks[item_of(ask)].append(ask)
+
+    def take(self) -> tuple[tuple[ItemName, ...], tuple[Ask, ...]]:
+        """The next group to ask: its items, and all that is asked of them so far."""
+        group = self._groups.popleft()
+        asks = tuple(ask for item in group for ask in self._asks[item])
+        self._asks.update((item, []) for item in group)
+        return group, asks
+
+    def clear(self, group: Iterable[ItemName]) -> list[Ask]:
+        """An engine survived these: they are as any other again, with what was held of them."""
+        return [ask for item in group for ask in self._asks.pop(item, ())]
+
+    def condemn(self, group: Sequence[ItemName]) -> list[Ask]:
+        """An engine died under these alone: split them, or convict the one there is.
+
+        Returns
+        -------
+        list of Ask
+            What was held of a convicted item, and is never asked.
+        """
+        if len(group) > 1:
+            self._groups.extend(split(group))
+            return []
+        self._convicted.update(group)
+        return self.clear(group)
+
+    def put_back(self, group: tuple[ItemName, ...]) -> None:
+        """What became of these is not known: ask them as they are."""
+        self._groups.appendleft(group)
+
+    def drain(self) -> list[Ask]:
+        """All that waits, for a judge that is given up."""
+        asks = [ask for held in self._asks.values() for ask in held]
+        self._groups.clear()
+        self._asks.clear()
+        return asks
+
+
+def split(items: Sequence[ItemName]) -> list[tuple[ItemName, ...]]:
+    """Cut items into about sqrt(n) groups of about sqrt(n), neighbours together.
+
+    Examples
+    --------
+    >>> [len(group) for group in split([("b", str(i)) for i in range(7)])]
+    [3, 3, 1]
+    >>> split([])
+    []
+    """
+    size = math.ceil(len(items) / math.ceil(math.sqrt(len(items)))) if items else 1
+    return [tuple(items[at : at + size]) for at in range(0, len(items), size)]

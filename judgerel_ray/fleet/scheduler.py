@@ -20,13 +20,12 @@ from judgerel_ray.core import (
     TokenCounts,
 )
 from judgerel_ray.fleet.board import Board, Display
-from judgerel_ray.fleet.lease import ActorFacts, Lease, Receipt, Work
+from judgerel_ray.fleet.lease import ActorFacts, Lease, Receipt, Work, WorkQueue
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.placement import Placement, recall_for_idle
 from judgerel_ray.fleet.pool import FIRST_LEASES_AHEAD, Dispatched, JudgePool, Slot, units_of
 from judgerel_ray.fleet.retry import is_loss_of_node
 from judgerel_ray.fleet.settlement import Settlement
-from judgerel_ray.fleet.work_queue import WorkQueue
 from judgerel_ray.store import RunDirectory
 
 TICK_S, HEARTBEAT_S = 0.25, 2.0

@@ -14,7 +14,7 @@ from judgerel_ray.benchmarks.source import Record, kind_of, read_records
 from judgerel_ray.core import Item, Menu, Outcome, SweepError
 from judgerel_ray.protocols import read_verdict
 from judgerel_ray.protocols.replies.correctness_form import read_confidence
-from judgerel_ray.protocols.think_twice.prompts import read_selection
+from judgerel_ray.protocols.replies.verdicts import read_selection
 
 ROLES = ("responder", "participant", "evaluator_only")
 """What a file's model was asked as: alone, as a judge with its own answer shown, or without."""

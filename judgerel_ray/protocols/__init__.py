@@ -1,12 +1,5 @@
 """Protocols: how a question is put to a judge and how its verdict is read from the reply."""
 
-from judgerel_ray.protocols.confusion.prompts import (
-    read_assessment,
-    render_assessment,
-    render_confused,
-    render_together,
-    render_verdict,
-)
 from judgerel_ray.protocols.criteria import (
     DEFINITION_LENGTHS,
     Criterion,
@@ -14,18 +7,19 @@ from judgerel_ray.protocols.criteria import (
     load_criterion,
     shipped_criteria,
 )
-from judgerel_ray.protocols.prompts.rendering import (
+from judgerel_ray.protocols.prompts import (
+    Template,
     as_plain,
     fill,
     labels_for,
+    load_template,
     menu_for,
     question_form,
     render_best_of,
     render_correctness,
     render_respond,
+    shipped_templates,
 )
-from judgerel_ray.protocols.prompts.templates import Template, load_template, shipped_templates
-from judgerel_ray.protocols.rating.prompts import criterion_words, render_rating
 from judgerel_ray.protocols.replies.correctness_form import CONFIDENT_FORMS, read_confidence
 from judgerel_ray.protocols.replies.forms import FORMS, Form, answer_frame
 from judgerel_ray.protocols.replies.mentions import Mention
@@ -48,18 +42,14 @@ from judgerel_ray.protocols.replies.verdicts import (
     READER_VERSION,
     Rating,
     Reading,
+    Selection,
     counted_mention,
+    read_assessment,
     read_rating,
+    read_selection,
     read_verdict,
     settled_reading,
     stop_strings,
-)
-from judgerel_ray.protocols.think_twice.prompts import (
-    Selection,
-    read_selection,
-    render_choose,
-    render_compare,
-    render_select,
 )
 
 __all__ = [
@@ -80,7 +70,6 @@ __all__ = [
     "answer_frame",
     "as_plain",
     "counted_mention",
-    "criterion_words",
     "fill",
     "fill_example",
     "labels_for",
@@ -97,17 +86,9 @@ __all__ = [
     "read_verdict",
     "read_words",
     "refuse_clashes",
-    "render_assessment",
     "render_best_of",
-    "render_choose",
-    "render_compare",
-    "render_confused",
     "render_correctness",
-    "render_rating",
     "render_respond",
-    "render_select",
-    "render_together",
-    "render_verdict",
     "scale_labels",
     "scale_values",
     "score_of",

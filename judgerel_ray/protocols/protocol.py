@@ -14,9 +14,7 @@ from typing import ClassVar
 from judgerel_ray.core import Item, Menu, Message, SweepError
 from judgerel_ray.core.traits import Traits
 from judgerel_ray.protocols.ask import AskTable
-from judgerel_ray.protocols.prompts.rendering import labels_for, menu_for, question_form
-from judgerel_ray.protocols.prompts.templates import Template
-from judgerel_ray.protocols.waves.conditions import ItemWork
+from judgerel_ray.protocols.prompts import Template, labels_for, menu_for, question_form
 from judgerel_ray.protocols.waves.counts import (
     Mark,
     Settings,
@@ -27,9 +25,14 @@ from judgerel_ray.protocols.waves.counts import (
     judgment_rows,
 )
 from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
-from judgerel_ray.protocols.waves.judging import answer_names, singly_work, verdict_ids
 from judgerel_ray.protocols.waves.orders import most_orders
-from judgerel_ray.protocols.waves.responding import respond_work
+from judgerel_ray.protocols.waves.work import (
+    ItemWork,
+    answer_names,
+    respond_work,
+    singly_work,
+    verdict_ids,
+)
 
 
 class Protocol:

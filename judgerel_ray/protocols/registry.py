@@ -32,7 +32,7 @@ def protocol_named(name: str) -> Protocol:
         raise SweepError(f"no such protocol, expected one of {', '.join(_known)}, got {name!r}")
     found = _known[name]
     if found is None:
-        loaded: Protocol = import_module(f"{__package__}.{name}.protocol").PROTOCOL
+        loaded: Protocol = import_module(f"{__package__}.{name}").PROTOCOL
         found = _known[name] = loaded
     return found
 

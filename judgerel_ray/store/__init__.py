@@ -1,10 +1,11 @@
 """Files: run directory, parts, commits, ledger. Exactly once lives here.
 
 Actors :func:`land` what they brought, the driver settles an attempt with :func:`close_lease`, and
-readers see what commits name and nothing else. May import only core and tables.
+readers see what commits name and nothing else. Imports tables and core; ``made_tables``, which asks
+a run's sweep what it makes, also config and protocols.
 """
 
-from judgerel_ray.store.failures import Finding, read_errors, record_errors
+from judgerel_ray.store.failures import read_errors, record_errors
 from judgerel_ray.store.ledger import JudgeTotals, Ledger, read_ledger
 from judgerel_ray.store.losses import Losses, lost_files, read_whole_ledger
 from judgerel_ray.store.manifest import check_same_sweep, read_manifest, write_manifest, write_own
@@ -29,7 +30,7 @@ from judgerel_ray.store.sessions import (
     read_token,
     unseen_session,
 )
-from judgerel_ray.store.verification import verify_run
+from judgerel_ray.store.verification import Finding, verify_run
 
 __all__ = [
     "CHEAP_COLUMNS",

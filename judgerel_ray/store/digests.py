@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from judgerel_ray.store.bucket import Bucket
-from judgerel_ray.store.disk import Disk
+from judgerel_ray.store.files import Bucket, Disk
 
 Section = tuple[int, int, int]
 """Bytes of a file: where they start, how many there are, and their CRC-32."""

@@ -23,8 +23,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.store.bucket import Bucket
-from judgerel_ray.store.disk import Disk
+from judgerel_ray.store.files import Bucket, Disk
 from judgerel_ray.store.records import seal, unseal
 from judgerel_ray.store.sessions import boot_name, process_started
 

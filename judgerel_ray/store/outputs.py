@@ -3,14 +3,20 @@
 One rule for the command line and for Python: a target is refused by what it is, whatever it is
 called (links, other spellings, URLs), before anything is read; its folder must be there; a file
 that is no earlier output of the same kind, or was changed since, is replaced only by force.
+
+A seal tells that not a byte was changed. Parquet and pages have a place for a SHA-256 of
+themselves, taken with zeros in that place. CSV and JSON have none that other readers would pass
+over: theirs is kept beside the content, as an extended attribute, where the file system has such.
 """
 
 from __future__ import annotations
 
 import glob
+import hashlib
 import json
 import os
 import posixpath
+import re
 import shlex
 import stat
 from collections.abc import Iterator, Sequence
@@ -23,12 +29,20 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.store import seals
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from judgerel_ray.store.bucket import Bucket
+    from judgerel_ray.store.files import Bucket
+
+
+SEAL = "judgerel_ray.sha256"
+"""Key of the seal: of Parquet's metadata, a page's ``<meta>``, and after ``user.`` of a file."""
+UNSEALED = "0" * 64
+"""What stands in the place of a seal before it is known."""
+_PLACE = re.compile(rb'judgerel_ray\.sha256(?:\x18@|" content=")([0-9a-f]{64})')
+_ATTRIBUTE = f"user.{SEAL}"
+
 
 Kind = Literal["table", "judgments", "items", "report"]
 MARK = "judgerel_ray"
@@ -93,7 +107,7 @@ class Output:
         """
         data = BytesIO()
         if self.ending == ".parquet":
-            frame.write_parquet(data, metadata={MARK: self.kind, seals.NAME: seals.UNSEALED})
+            frame.write_parquet(data, metadata={MARK: self.kind, SEAL: UNSEALED})
         else:
             _flat(frame).write_csv(data)
         self.write(data.getvalue())
@@ -111,7 +125,7 @@ class Output:
             If writing fails: a full disk, a folder without permission.
         """
         check_output(self)
-        data = seals.sealed(data)
+        data = sealed(data)
         there = b"" if self.force or self.ending not in (".csv", ".json") else _content(self)
         if there and not _is_alike(_shape(there, self.ending), _shape(data, self.ending)):
             raise _not_ours(self, "a table of other columns")
@@ -121,12 +135,12 @@ class Output:
             bucket, name = _object(self.path)
             bucket.write(name, data)
             return
-        from judgerel_ray.store.disk import Disk
+        from judgerel_ray.store.files import Disk
 
         folder, name = os.path.split(self.real)
         Disk(root=folder).write(name, data)
         if self.ending in (".csv", ".json"):
-            seals.keep_beside(self.real, data)
+            keep_beside(self.real, data)
 
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:
@@ -373,7 +387,7 @@ def _canonical(url: str) -> str:
 
 def _object(url: str) -> tuple[Bucket, str]:
     """What holds an object of a URL, and its name there."""
-    from judgerel_ray.store.bucket import Bucket
+    from judgerel_ray.store.files import Bucket
 
     protocol, _, path = url.partition("://")
     folder, _, name = path.rpartition("/")
@@ -466,8 +480,8 @@ def _is_ours(there: bytes, output: Output) -> bool:
 def _is_unchanged(there: bytes, output: Output) -> bool | None:
     """Whether an earlier output is as it was written; None where nothing tells."""
     if output.ending not in (".csv", ".json"):
-        return seals.is_whole(there)
-    return None if output.real is None else seals.is_as_kept(output.real, there)
+        return is_whole(there)
+    return None if output.real is None else is_as_kept(output.real, there)
 
 
 def _shape(data: bytes, ending: str) -> object:
@@ -510,3 +524,65 @@ def _not_ours(output: Output, what: str) -> SweepError:
         where={"file": output.path},
         hint="another name, or --force (in Python force=True)",
     )
+
+
+def sealed(data: bytes) -> bytes:
+    """Give content its seal where it has a place for one.
+
+    Examples
+    --------
+    >>> page = f'<meta name="{SEAL}" content="{UNSEALED}">'.encode()
+    >>> is_whole(sealed(page)), is_whole(sealed(page) + b"more"), is_whole(page), is_whole(b"a")
+    (True, False, False, None)
+    """
+    place = _place(data)
+    return data if place is None else _with_seal(data, place, _digest(data, place))
+
+
+def is_whole(data: bytes) -> bool | None:
+    """Tell whether content is as it was sealed; None where it has no place for a seal."""
+    place = _place(data)
+    return None if place is None else data[slice(*place)] == _digest(data, place)
+
+
+def keep_beside(path: str, data: bytes) -> None:
+    """Keep the digest of what was just written to a file of this machine beside its content.
+
+    Effects: an extended attribute; nothing where the file system or the system has none.
+    """
+    if hasattr(os, "setxattr"):
+        with suppress(OSError):
+            os.setxattr(path, _ATTRIBUTE, _sha256(data))
+
+
+def is_as_kept(path: str, data: bytes) -> bool | None:
+    """Tell whether a file holds what it was left with; None where nothing is kept of it.
+
+    Examples
+    --------
+    >>> is_as_kept("no-such.csv", b"")
+    """
+    if hasattr(os, "getxattr"):
+        with suppress(OSError):
+            return os.getxattr(path, _ATTRIBUTE) == _sha256(data)
+    return None
+
+
+def _place(data: bytes) -> tuple[int, int] | None:
+    """Where the seal is: the last such place, as Parquet tells its metadata behind all cells."""
+    spans = [found.span(1) for found in _PLACE.finditer(data)]
+    return spans[-1] if spans else None
+
+
+def _with_seal(data: bytes, place: tuple[int, int], seal: bytes) -> bytes:
+    start, end = place
+    return data[:start] + seal + data[end:]
+
+
+def _digest(data: bytes, place: tuple[int, int]) -> bytes:
+    """SHA-256 of content without its seal."""
+    return _sha256(_with_seal(data, place, UNSEALED.encode()))
+
+
+def _sha256(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()

@@ -99,7 +99,7 @@ def packed_records(
 
 def leave_pack(
     run: RunDirectory, session: int, names: Collection[str], counting: Collection[str]
-) -> None:
+) -> bool:
     """Pack the records that count and that no earlier pack holds, if they are many.
 
     Records that are gone and that an earlier pack holds are created again.
@@ -115,12 +115,15 @@ def leave_pack(
     counting : collection of str
         Names of the attempt records that count.
 
+    Returns
+    -------
+    bool
+        Whether a pack was left.
+
     Examples
     --------
-    >>> run = RunDirectory.create("memory://doctest-leave-pack")
-    >>> leave_pack(run, 1, (), ())
-    >>> run.names("commits")
-    ()
+    >>> leave_pack(RunDirectory.create("memory://doctest-leave-pack"), 1, (), ())
+    False
 
     Notes
     -----
@@ -134,11 +137,9 @@ def leave_pack(
                 left.discard(name)
                 if name not in there:
                     run.create_exclusive(f"{FOLDER}/{name}", data)
-    if len(left) < MIN_RECORDS:
-        return
-    opening = unseal(_read(run, session_name(session)))
+    opening = unseal(_read(run, session_name(session))) if len(left) >= MIN_RECORDS else None
     if opening is None:
-        return
+        return False
     body, ordered = io.BytesIO(), sorted(left)
     with gzip.GzipFile(fileobj=body, mode="wb", compresslevel=_LEVEL, mtime=0) as file:
         for start in range(0, len(ordered), _BATCH):
@@ -150,6 +151,7 @@ def leave_pack(
     header = {"kind": "pack", "number": session, "session": opening["nonce"]}
     sealed = seal({**header, "sha256": sha256(packed)})
     run.write_bytes(f"{FOLDER}/{pack_name(session)}", sealed + packed)
+    return True
 
 
 def is_whole_file(name: str, files: Mapping[str, bytes]) -> bool:

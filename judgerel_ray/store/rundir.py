@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Self
 from urllib.parse import quote, unquote, urlsplit
 
 from judgerel_ray.core import StoreError, digest
-from judgerel_ray.store.bucket import Bucket
 from judgerel_ray.store.digests import sha256
-from judgerel_ray.store.disk import Disk
+from judgerel_ray.store.files import Bucket, Disk
 from judgerel_ray.store.records import is_sealed, unseal
 
 if TYPE_CHECKING:

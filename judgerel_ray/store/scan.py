@@ -16,8 +16,8 @@ import dataframely as dy
 import polars as pl
 
 from judgerel_ray.core import FileGone, StoreError, request_key
-from judgerel_ray.store.bucket import Bucket
 from judgerel_ray.store.digests import altered
+from judgerel_ray.store.files import Bucket
 from judgerel_ray.store.generations import READINGS, data_sizes, parse_generation, texts_sizes
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits

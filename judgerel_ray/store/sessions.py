@@ -23,7 +23,7 @@ from pathlib import Path
 from judgerel_ray.core import StoreError
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits, newest_session
 from judgerel_ray.store.losses import Losses, newest_part, part_commits
-from judgerel_ray.store.packs import is_whole_file, leave_pack, parse_pack
+from judgerel_ray.store.packs import is_whole_file, leave_pack, pack_name, parse_pack
 from judgerel_ray.store.records import (
     FOLDER,
     PROGRESS,
@@ -132,8 +132,8 @@ def end_session(run: RunDirectory, session: int) -> None:
 
     The records that it has by now are named there: one that goes later is missed. So are those that
     it went on without, because they are torn or altered, and the files of failures and progress:
-    ``verify`` knows them from then on. After that, and only to save reads, the records are packed;
-    not where another session has begun, which packs them at its own end.
+    ``verify`` knows them from then on. After that, and only to save reads, the records are packed,
+    and the pack is named, too; not where another session has begun, which packs them at its end.
 
     Examples
     --------
@@ -158,14 +158,15 @@ def end_session(run: RunDirectory, session: int) -> None:
     packs = [f"{FOLDER}/{name}" for name in names if parse_pack(name)]
     beside = [name for name in (PROGRESS, *run.files.sizes("errors"), *packs) if run.exists(name)]
     content = {"kind": "end", "number": session, "records": records, "broken": sorted(broken)}
-    content |= {"beside": beside}
-    run.write_bytes(
-        f"{FOLDER}/{end_name(session)}",
-        seal({**content, "ended_at": datetime.now(UTC).isoformat()}),
-    )
+    content |= {"beside": beside, "ended_at": datetime.now(UTC).isoformat()}
+    mark = f"{FOLDER}/{end_name(session)}"
+    run.write_bytes(mark, seal(content))
     if newest is not None and newest.number == session:
         with suppress(StoreError):
-            leave_pack(run, session, names, counting)
+            if leave_pack(run, session, names, counting):
+                own = f"{FOLDER}/{pack_name(session)}"
+                content["beside"] = list(dict.fromkeys([*beside, own]))
+                run.write_bytes(mark, seal(content))
 
 
 def is_superseded(run: RunDirectory, session: int) -> bool:
@@ -252,10 +253,11 @@ def _described(record: SessionRecord) -> str:
 def _highest(look: Look) -> int:
     """Highest number that a session has in any name, broken ones included.
 
-    A session that took a number whose record is gone would find its leases settled.
+    A session that took a number whose record is gone would find its leases settled, or be taken for
+    one that has ended.
     """
     attempts = (one.session for name in look.names if (one := parse_attempt(name)))
-    sessions = (parse_session(name) or 0 for name in look.names)
+    sessions = (parse_session(name) or parse_end(name) or 0 for name in look.names)
     return max((*sessions, *attempts), default=0)
 
 

@@ -12,12 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import Literal
 
 import polars as pl
 
 from judgerel_ray.core import StoreError, request_key
 from judgerel_ray.store.digests import UNREADABLE, sha256
-from judgerel_ray.store.failures import Finding, a_note, altered_errors, an_error
+from judgerel_ray.store.failures import altered_errors
 from judgerel_ray.store.generations import READINGS, generation_name, parse_generation
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
@@ -40,6 +41,44 @@ from judgerel_ray.store.sessions import TOKEN, is_whole_token, live_session
 
 _GROUP = ("judge", "judge_fingerprint", "role", "stage")
 _ITEM = ("benchmark", "item_id")
+
+
+Kind = Literal[
+    "missing_file",
+    "wrong_sha256",
+    "unreadable_file",
+    "wrong_rows",
+    "wrong_keys",
+    "wrong_judge",
+    "texts_differ",
+    "duplicate_rows",
+    "unfounded",
+    "unplanned_rows",
+    "broken_record",
+    "missing_records",
+    "late_record",
+    "orphan",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something verification found. A ``note`` is harmless, an ``error`` is not."""
+
+    level: Literal["error", "note"]
+    kind: Kind
+    name: str
+    message: str
+
+
+def _error(kind: Kind, name: str, message: str) -> Finding:
+    """A finding that is an error."""
+    return Finding(level="error", kind=kind, name=name, message=message)
+
+
+def _note(kind: Kind, name: str, message: str) -> Finding:
+    """A finding that is a note."""
+    return Finding(level="note", kind=kind, name=name, message=message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +121,9 @@ def unplanned(run: RunDirectory, counts: RowCounts) -> Iterator[Finding]:
     if isinstance(prints, Mapping):
         for (judge, fingerprint, *_), n in sorted(counts.groups.items()):
             if judge not in prints:
-                yield an_error("unplanned_rows", "data", f"{n} rows of a judge {judge!r}, no such")
+                yield _error("unplanned_rows", "data", f"{n} rows of a judge {judge!r}, no such")
             elif prints[judge] != fingerprint:
-                yield an_error(
+                yield _error(
                     "unplanned_rows",
                     "data",
                     f"{n} rows of another judge {judge!r}: expected fingerprint "
@@ -106,7 +145,7 @@ def _too_many(planned: Mapping[tuple[str, ...], int], counts: RowCounts) -> Iter
         if n > most:
             judge, role, stage = group
             where = stage if stage == role else f"{role}, {stage}"
-            yield an_error(
+            yield _error(
                 "unplanned_rows",
                 "data",
                 f"{n} rows of {judge} ({where}), {n - most} more than the plan has; "
@@ -119,7 +158,7 @@ def _foreign_items(items: Collection[tuple[str, ...]], counts: RowCounts) -> Ite
     foreign: Sequence[tuple[str, ...]] = sorted(set(counts.items).difference(items))
     if items and foreign:
         benchmark, item = foreign[0]
-        yield an_error(
+        yield _error(
             "unplanned_rows",
             counts.items[foreign[0]],
             f"rows about an item that is not the run's: {benchmark} {item}"
@@ -140,11 +179,13 @@ def _planned(run: RunDirectory) -> dict[tuple[str, ...], int]:
 
 
 def _items(run: RunDirectory) -> set[tuple[str, ...]]:
-    """The run's items by benchmark and name; none where they cannot be read, which others tell."""
-    data = run.files.read_many(["items.parquet"]).get("items.parquet")
+    """The run's items by benchmark and name; none where they are gone or altered, as others tell.
+
+    Altered bytes are not decoded: Polars may print a panic, or end the process.
+    """
     try:
-        frame = pl.read_parquet(io.BytesIO(data or b""), columns=list(_ITEM))
-    except UNREADABLE:
+        frame = pl.read_parquet(io.BytesIO(run.read_bytes("items.parquet")), columns=list(_ITEM))
+    except (StoreError, *UNREADABLE):
         return set()
     return {tuple(str(one) for one in row) for row in frame.select(_ITEM).iter_rows()}
 
@@ -209,17 +250,17 @@ def _records(run: RunDirectory, look: Look, ledger: Ledger) -> Iterator[Finding]
     """Check the records themselves."""
     for name in look.broken:
         here = "torn or altered" if name in look.names else "gone"
-        yield an_error(
+        yield _error(
             "broken_record", f"{FOLDER}/{name}", f"the record is {here}; it counts as none"
         )
     yield from _packed(run, look)
     late = run.files.read_many(f"{FOLDER}/{name}" for name in look.late)
     for name in look.late:
         if isinstance(read_attempt(name, late.get(f"{FOLDER}/{name}")), CommitRecord):
-            yield a_note("late_record", f"{FOLDER}/{name}", "not accepted by the newest session")
+            yield _note("late_record", f"{FOLDER}/{name}", "not accepted by the newest session")
     losses = part_commits(run, look)[1].counted(run)
     if FOLDER in losses.folders:
-        yield an_error(
+        yield _error(
             "missing_records",
             FOLDER,
             "judgments have landed, and the records of sessions that say which count are gone: "
@@ -227,20 +268,20 @@ def _records(run: RunDirectory, look: Look, ledger: Ledger) -> Iterator[Finding]
         )
     # A driver at work has files whose records it is about to write.
     elif losses.has_gone_records and not live_session(run):
-        yield an_error(
+        yield _error(
             "missing_records",
             FOLDER,
             f"{len(losses.unnamed)} files of the newest session have no record, about "
             f"{losses.n_unnamed} rows: more than a driver leaves that is killed",
         )
     for one in losses.unfounded:
-        yield an_error(
+        yield _error(
             "unfounded",
             f"{FOLDER}/{one.name}",
             f"{one.rows} rows, some on answers the run does not hold; judgerel run drops them",
         )
     for name, twice in ledger.duplicates.items():
-        yield an_error(
+        yield _error(
             "duplicate_rows",
             f"{FOLDER}/{name}",
             f"{len(twice)} requests that an earlier commit holds; readers drop them",
@@ -254,7 +295,7 @@ def _packed(run: RunDirectory, look: Look) -> Iterator[Finding]:
     single = look_at_commits(run, packed=False)
     for name in sorted(set(single.broken).difference(look.broken)):
         here = "torn or altered; remove it" if name in single.names else "gone"
-        yield an_error(
+        yield _error(
             "broken_record",
             f"{FOLDER}/{name}",
             f"the record is {here}; a pack holds it, so that its rows count and none is asked "
@@ -264,7 +305,7 @@ def _packed(run: RunDirectory, look: Look) -> Iterator[Finding]:
     for one in look.commits:
         if commits.get(one.name, one) != one:
             other = "not the record that a pack holds, which is the one that counts"
-            yield an_error("broken_record", f"{FOLDER}/{one.name}", other)
+            yield _error("broken_record", f"{FOLDER}/{one.name}", other)
 
 
 def _files(
@@ -278,15 +319,15 @@ def _files(
     ):
         data = run.files.read_many([name]).get(name)
         if data is None:
-            yield an_error("missing_file", name, f"named by {commit.name}, not there")
+            yield _error("missing_file", name, f"named by {commit.name}, not there")
             continue
         if sha256(data) != expected:
             # What is in it is nobody's any more, and decoding it may end the process.
-            yield an_error("wrong_sha256", name, f"not the bytes {commit.name} vouches for")
+            yield _error("wrong_sha256", name, f"not the bytes {commit.name} vouches for")
             continue
         frame = pl.read_parquet(io.BytesIO(data))
         if frame.height != commit.rows:
-            yield an_error("wrong_rows", name, f"expected {commit.rows} rows, got {frame.height}")
+            yield _error("wrong_rows", name, f"expected {commit.rows} rows, got {frame.height}")
         frames.append((name, frame))
     for name, frame in frames:
         yield from _contents(name, frame, commit)
@@ -300,14 +341,14 @@ def _contents(name: str, frame: pl.DataFrame, commit: CommitRecord) -> Iterator[
     expected = set(expected_keys(commit.conditions))
     found = set(frame["key"]) if "key" in frame.columns else set()
     if found != expected:
-        yield an_error(
+        yield _error(
             "wrong_keys" if is_data else "texts_differ",
             name,
             f"{len(expected - found)} keys of the record's ranges are missing, "
             f"{len(found - expected)} are none of theirs",
         )
     if is_data and "judge" in frame.columns and (frame["judge"] != commit.judge).any():
-        yield an_error("wrong_judge", name, f"rows of other judges than {commit.judge!r}")
+        yield _error("wrong_judge", name, f"rows of other judges than {commit.judge!r}")
 
 
 def _twice(keys: list[pl.Series], ledger: Ledger) -> Iterator[Finding]:
@@ -318,7 +359,7 @@ def _twice(keys: list[pl.Series], ledger: Ledger) -> Iterator[Finding]:
     n_extra = together.len() - together.n_unique()
     n_known = sum(len(twice) for twice in ledger.duplicates.values())
     if n_extra > n_known:
-        yield an_error("duplicate_rows", "data", f"{n_extra - n_known} keys occur more than once")
+        yield _error("duplicate_rows", "data", f"{n_extra - n_known} keys occur more than once")
 
 
 def _replaced(run: RunDirectory, look: Look) -> Iterator[Finding]:
@@ -333,9 +374,9 @@ def _replaced(run: RunDirectory, look: Look) -> Iterator[Finding]:
             record = generation_name(int(PurePosixPath(name).name.split("-")[0]))
             unused += f"; remove {FOLDER}/{record} to forget that reading"
         if data is None:
-            yield an_error("missing_file", name, f"not there; {unused}")
+            yield _error("missing_file", name, f"not there; {unused}")
         elif sha256(data) != expected:
-            yield an_error("wrong_sha256", name, f"not the bytes that were written; {unused}")
+            yield _error("wrong_sha256", name, f"not the bytes that were written; {unused}")
 
 
 def _orphans(run: RunDirectory, look: Look) -> Iterator[Finding]:
@@ -345,10 +386,10 @@ def _orphans(run: RunDirectory, look: Look) -> Iterator[Finding]:
     for folder in ("data", "texts", READINGS):
         for name in run.files.sizes(folder):
             if name not in named:
-                yield a_note("orphan", name, "no commit names it; readers do not see it")
+                yield _note("orphan", name, "no commit names it; readers do not see it")
     for name in look.names:
         if name.endswith(".tmp") and parse_attempt(name) is None:
-            yield a_note("orphan", f"{FOLDER}/{name}", "left by a writer that died")
+            yield _note("orphan", f"{FOLDER}/{name}", "left by a writer that died")
 
 
 def _own_files(run: RunDirectory) -> Iterator[Finding]:
@@ -359,10 +400,10 @@ def _own_files(run: RunDirectory) -> Iterator[Finding]:
     for name in sorted({*_OWN, *known}):
         data = run.files.read_many([name]).get(name)
         if data is None:
-            yield an_error("missing_file", name, "not there; the next run writes it again")
+            yield _error("missing_file", name, "not there; the next run writes it again")
             continue
         if name in known and sha256(data) not in known[name]:
-            yield an_error(
+            yield _error(
                 "wrong_sha256",
                 name,
                 "differs from its checksum in the manifest; the next run writes it again",
@@ -372,21 +413,21 @@ def _own_files(run: RunDirectory) -> Iterator[Finding]:
             _OWN.get(name, _parquet)(data)
         except (ValueError, RecursionError, *UNREADABLE) as error:
             first = str(error).split("\n")[0]
-            yield an_error("unreadable_file", name, f"{first}; the next run writes it again")
+            yield _error("unreadable_file", name, f"{first}; the next run writes it again")
 
 
 def _notes_of_progress(run: RunDirectory, look: Look) -> Iterator[Finding]:
     """Check what no number rests on: failures, progress, and records that count no longer."""
     for name in altered_errors(run):
-        yield an_error(
+        yield _error(
             "wrong_sha256", name, "differs from the checksum in its name; it holds notes only"
         )
     data = run.files.read_many([PROGRESS]).get(PROGRESS)
     if data is not None and not is_whole_json(data):
-        yield an_error("wrong_sha256", PROGRESS, "torn or altered; the next run writes it again")
+        yield _error("wrong_sha256", PROGRESS, "torn or altered; the next run writes it again")
     token = run.files.read_many([TOKEN]).get(TOKEN)
     if token is not None and not is_whole_token(token):
-        yield an_error("broken_record", TOKEN, "torn or altered; the next run writes a new one")
+        yield _error("broken_record", TOKEN, "torn or altered; the next run writes a new one")
     yield from _other_records(run, look)
 
 
@@ -406,16 +447,16 @@ def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
     for place in read_at_end(last, records[last], "beside") if last else ():
         if not run.exists(place):
             gone = "missing; no number uses it, and the next run goes on without it"
-            yield an_error("missing_file", place, gone)
+            yield _error("missing_file", place, gone)
     last_read = max((parse_generation(name) or 0 for name in look.names), default=0)
     for name in map(generation_name, range(1, last_read)):
         if name not in look.names:
             gone = "gone; a later reading counts, and no number uses it"
-            yield a_note("missing_file", f"{FOLDER}/{name}", gone)
+            yield _note("missing_file", f"{FOLDER}/{name}", gone)
     for ended in filter(None, map(parse_end, look.names)):
         name = session_name(ended)
         if ended < newest and name not in look.names:
-            finding = a_note if name in known else an_error
+            finding = _note if name in known else _error
             gone = "gone; it no longer counts, and no number uses it"
             yield finding("missing_file", f"{FOLDER}/{name}", gone)
     for name in records:
@@ -424,12 +465,12 @@ def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
             continue
         if name in known:
             went_on = f"torn or altered; session {known[name]} went on without it"
-            yield a_note("broken_record", place, went_on)
+            yield _note("broken_record", place, went_on)
         elif parse_end(name) == newest:
-            yield an_error("broken_record", place, "torn or altered: what landed is not counted")
+            yield _error("broken_record", place, "torn or altered: what landed is not counted")
         else:
             why = "its records are read one by one" if parse_pack(name) else "it no longer counts"
-            yield an_error(
+            yield _error(
                 "broken_record",
                 place,
                 f"torn or altered; {why}, and no number uses it; the next run records that it goes "

@@ -143,6 +143,17 @@ def test_files_of_a_run_that_are_altered_and_whole_make_no_number(taken, landed,
     assert landed.read_bytes(name) == data
 
 
+def test_altered_items_are_told_once_and_not_decoded(landed):
+    """Polars may print a panic of bytes that nothing vouches for, or end the process."""
+    items = pl.read_parquet(landed.read_bytes("items.parquet"))
+    buffer = io.BytesIO()
+    items.with_columns(item_id=pl.col("item_id") + "x").write_parquet(buffer)
+    landed.write_bytes("items.parquet", buffer.getvalue())
+    assert [(one.kind, one.name) for one in verify_run(landed)] == [
+        ("wrong_sha256", "items.parquet")
+    ]
+
+
 def test_a_run_of_an_earlier_version_is_vouched_for_from_its_next_session_on(taken, landed):
     edited_manifest(landed, lambda manifest: manifest.pop("files"))
     landed.write_bytes("items.parquet", other_gold(landed.read_bytes("items.parquet")))

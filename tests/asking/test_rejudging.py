@@ -11,7 +11,7 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray import example
-from judgerel_ray.asking.run import rejudging, replaying
+from judgerel_ray.asking.run import rejudging
 from judgerel_ray.asking.run.running import run_sweep
 from judgerel_ray.cli import main
 from judgerel_ray.config import load_sweep
@@ -235,7 +235,7 @@ def test_a_draw_estimates_the_share_that_differ(run, monkeypatch, capsys):
 
     landed = judgments(run)
     noisy_items = sorted(set(landed["item_id"]))[:3]
-    monkeypatch.setattr(replaying, "make_engine", noisy)
+    monkeypatch.setattr(rejudging, "make_engine", noisy)
     found = judgerel_ray.replay(run, all=60, seed=1, sweep=SWEEP)
     assert found.n == 60
     assert found.rows["key"].n_unique() == 60

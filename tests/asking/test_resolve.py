@@ -206,10 +206,10 @@ def test_options_of_an_engine_are_refused_before_it_is_made(tmp_path):
 
 def test_a_release_that_hashes_or_renders_otherwise_is_another_sweep(sweep, monkeypatch):
     before = identity(sweep())
-    import judgerel_ray.protocols.waves.conditions as conditions
+    import judgerel_ray.protocols.waves.work as work
 
-    real = conditions.digest
-    monkeypatch.setattr(conditions, "digest", lambda content: real({"release": 2, **content}))
+    real = work.digest
+    monkeypatch.setattr(work, "digest", lambda content: real({"release": 2, **content}))
     after = identity(sweep())
     assert before["first_keys"] != after["first_keys"]
     assert {name for name in before if before[name] != after[name]} == {"first_keys"}

@@ -22,7 +22,7 @@ import json, os, signal, sys, tempfile
 import judgerel_ray.asking.refresh.refreshing, judgerel_ray.reporting.refresh.measuring
 import judgerel_ray.reporting.refresh.measuring, ray
 from judgerel_ray.__main__ import main
-from judgerel_ray.store.disk import Disk
+from judgerel_ray.store.files import Disk
 
 steps = 0
 

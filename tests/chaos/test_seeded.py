@@ -57,7 +57,7 @@ def judge_that(fault: str, *, at: int, marker: Path) -> type[JudgeActor]:
             from types import SimpleNamespace
 
             from judgerel_ray.fleet import judge_actor
-            from judgerel_ray.store import disk
+            from judgerel_ray.store import files
 
             super().__init__(spec)
             left = {"steps": at, "leases": at, "landings": at, "full": 0}
@@ -89,7 +89,7 @@ def judge_that(fault: str, *, at: int, marker: Path) -> type[JudgeActor]:
                 own = {name: getattr(os, name) for name in dir(os)}
                 for name in ("open", "fsync", "link", "replace"):
                     own[name] = step(own[name])
-                disk.os = SimpleNamespace(**own)
+                files.os = SimpleNamespace(**own)
             if fault == "late":
                 land = judge_actor.land
 

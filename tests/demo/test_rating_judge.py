@@ -33,10 +33,10 @@ from judgerel_ray.protocols import (
     load_criterion,
     load_scale,
     load_template,
-    render_rating,
     scale_labels,
     shipped_scales,
 )
+from judgerel_ray.protocols.rating import render_rating
 
 TEMPLATES = ("default", "paraphrase", "terse", "reason_first")
 

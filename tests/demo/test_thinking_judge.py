@@ -48,15 +48,8 @@ from demo.thinking_tokens import (
     chat_template,
 )
 from judgerel_ray.core import Item, Menu, Option
-from judgerel_ray.protocols import (
-    load_template,
-    read_confidence,
-    read_selection,
-    read_verdict,
-    render_choose,
-    render_compare,
-    render_select,
-)
+from judgerel_ray.protocols import load_template, read_confidence, read_selection, read_verdict
+from judgerel_ray.protocols.think_twice.thinking import render_choose, render_compare, render_select
 
 SELECTED = OPTION + " 3" + FIRST_CASE + NEXT_OPTION + " 1" + SECOND_CASE
 CHOSEN = FINAL + " 3" + REASON + " 0.85"

@@ -23,7 +23,7 @@ from judgerel_ray.design import (
 )
 from judgerel_ray.engines.simulated.replies import own_reply
 from judgerel_ray.protocols import Template, fill_example, load_template, read_verdict
-from judgerel_ray.protocols.best_of.protocol import best_of_menu
+from judgerel_ray.protocols.best_of import best_of_menu
 from judgerel_ray.protocols.replies.own_forms import own_form
 
 TABLES = [

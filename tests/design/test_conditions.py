@@ -6,7 +6,7 @@ import pytest
 
 from judgerel_ray.core import Message, Option, request_key
 from judgerel_ray.design import build_wave
-from judgerel_ray.protocols.waves.conditions import keyed_condition
+from judgerel_ray.protocols.waves.work import keyed_condition
 
 
 def conditions_of(frame, wave=0):

@@ -7,7 +7,7 @@ import pytest
 from judgerel_ray.core import SweepError
 from judgerel_ray.design import build_wave, check_asks, count_stages
 from judgerel_ray.protocols import load_criterion, scale_labels
-from judgerel_ray.protocols.rating.protocol import check_facets
+from judgerel_ray.protocols.rating import check_facets
 
 KEYS = {
     "protocol": "rating",

@@ -13,7 +13,7 @@ from judgerel_ray.design import (
     voices_of,
 )
 from judgerel_ray.protocols import load_template
-from judgerel_ray.protocols.think_twice.protocol import check_thinking, roles_of
+from judgerel_ray.protocols.think_twice import check_thinking, roles_of
 
 NAMES = ("ant", "bee", "cat")
 

@@ -13,14 +13,8 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray.cli import main
-from judgerel_ray.protocols import (
-    load_criterion,
-    load_scale,
-    load_template,
-    render_rating,
-    scale_labels,
-    score_of,
-)
+from judgerel_ray.protocols import load_criterion, load_scale, load_template, scale_labels, score_of
+from judgerel_ray.protocols.rating import render_rating
 from judgerel_ray.store import RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import read_distributions
 from judgerel_ray.tables import frame_to_items

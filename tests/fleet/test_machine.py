@@ -4,16 +4,16 @@ import pytest
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.fleet import machine
-from judgerel_ray.fleet.machine import check_gpus, check_keys, gpus_here
+from judgerel_ray.fleet import cluster
+from judgerel_ray.fleet.cluster import check_gpus, check_keys, gpus_here
 
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
     """No cluster around, and one GPU."""
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    monkeypatch.setattr(machine, "_is_connected", lambda: False)
-    monkeypatch.setattr(machine, "gpus_here", lambda: 1)
+    monkeypatch.setattr(cluster, "_is_connected", lambda: False)
+    monkeypatch.setattr(cluster, "gpus_here", lambda: 1)
 
 
 def test_what_the_machine_has_not_is_refused_in_one_line():
@@ -49,7 +49,7 @@ def test_a_cluster_may_have_them_or_grow(monkeypatch, where):
     if where == "environment":
         monkeypatch.setenv("RAY_ADDRESS", "head:6379")
     if where == "connected":
-        monkeypatch.setattr(machine, "_is_connected", lambda: True)
+        monkeypatch.setattr(cluster, "_is_connected", lambda: True)
     assert check_gpus({"a": 8}, "head:6379" if where == "address" else None) is None
 
 

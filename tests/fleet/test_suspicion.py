@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.fleet.suspicion import Suspicion, split
+from judgerel_ray.fleet.retry import Suspicion, split
 
 
 def name(i: int) -> tuple[str, str]:

@@ -1,14 +1,8 @@
 import pytest
 
 from judgerel_ray.core import Item, Option, SweepError
-from judgerel_ray.protocols import (
-    answer_frame,
-    load_template,
-    read_assessment,
-    render_assessment,
-    render_confused,
-    render_verdict,
-)
+from judgerel_ray.protocols import answer_frame, load_template, read_assessment
+from judgerel_ray.protocols.confusion import render_assessment, render_confused, render_verdict
 
 TEMPLATE = load_template("confusion", "default")
 OPTIONS = (Option(option_id="y", text="Yes {option}"), Option(option_id="n", text="No"))

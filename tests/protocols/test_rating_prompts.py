@@ -10,12 +10,12 @@ from judgerel_ray.protocols import (
     load_scale,
     load_template,
     read_rating,
-    render_rating,
     scale_labels,
     shipped_criteria,
     shipped_scales,
     shipped_templates,
 )
+from judgerel_ray.protocols.rating import render_rating
 
 NAMES = shipped_templates("rating")
 PAPER = "lee2025"

@@ -5,7 +5,7 @@ import pytest
 from judgerel_ray.core import Item, SweepError
 from judgerel_ray.core.traits import SHIPPED as PROTOCOLS
 from judgerel_ray.protocols import load_template, shipped_templates
-from judgerel_ray.protocols.prompts.rendering import render_correctness
+from judgerel_ray.protocols.prompts import render_correctness
 from judgerel_ray.protocols.registry import protocol_named
 
 SHIPPED = [(protocol, name) for protocol in PROTOCOLS for name in shipped_templates(protocol)]

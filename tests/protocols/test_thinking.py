@@ -7,15 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.core import Item, Menu, Option, Outcome, SweepError
-from judgerel_ray.protocols import (
-    load_template,
-    read_selection,
-    read_verdict,
-    render_choose,
-    render_compare,
-    render_select,
-    shipped_templates,
-)
+from judgerel_ray.protocols import load_template, read_selection, read_verdict, shipped_templates
+from judgerel_ray.protocols.think_twice.thinking import render_choose, render_compare, render_select
 
 NUMBERS = tuple(str(place) for place in range(10))
 

@@ -512,3 +512,14 @@ def test_a_torn_record_is_named(world):
     record.write_bytes(record.read_bytes()[:-20])
     with pytest.raises(StoreError, match=r"torn or altered.*result\.json"):
         world.go()
+
+
+def test_a_record_of_what_a_refresh_asks_that_is_gone_is_named(tmp_path):
+    """Without it the refresh would be none: asked again, and missing from the drift."""
+    directory = SeriesDirectory(url=str(tmp_path))
+    directory.close(directory.begin(1, "2026-11-24T00:00:00+00:00", ()), {"state": "done"})
+    (tmp_path / "refreshes/0002").mkdir()  # its writer died before it began anything
+    assert [one.state for one in directory.refreshes()] == ["done"]
+    (tmp_path / "refreshes/0001/refresh.json").unlink()
+    with pytest.raises(StoreError, match=r"is gone.*0001/refresh\.json"):
+        directory.refreshes()

@@ -10,8 +10,7 @@ import pytest
 
 from judgerel_ray.core import StoreError
 from judgerel_ray.store import holding
-from judgerel_ray.store.bucket import Bucket
-from judgerel_ray.store.disk import Disk
+from judgerel_ray.store.files import Bucket, Disk
 from judgerel_ray.store.holding import HeldLease, Lease, renewing, take_lease
 
 
@@ -53,7 +52,7 @@ def test_of_many_at_once_one_has_the_lease(places):
 def test_a_killed_holder_frees_the_lease_at_once(files, tmp_path):
     code = (
         "import os, signal\n"
-        "from judgerel_ray.store.disk import Disk\n"
+        "from judgerel_ray.store.files import Disk\n"
         "from judgerel_ray.store.holding import take_lease\n"
         f"take_lease(Disk(root={str(tmp_path)!r}))\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"

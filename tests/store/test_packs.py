@@ -20,7 +20,7 @@ from judgerel_ray.store import (
     read_ledger,
     verify_run,
 )
-from judgerel_ray.store.disk import Disk
+from judgerel_ray.store.files import Disk
 from judgerel_ray.store.generations import land_generation
 from judgerel_ray.store.ledger import build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
@@ -241,9 +241,18 @@ def test_damage_is_a_note_once_a_session_ended_that_went_on_without_it(disk_run,
     assert held(disk_run, 2) == list(read_ledger(disk_run).commit_names)  # packed once more
 
 
-@pytest.mark.parametrize("step", [0, 1, 2])
+def test_the_pack_of_the_last_session_is_missed(run, land_rows):
+    land_session(run, land_rows)
+    assert verify_run(run) == []
+    run.remove(FIRST)
+    assert errors(run) == [("missing_file", FIRST)]
+    end_session(run, begin_session(run).number)
+    assert verify_run(run) == []
+
+
+@pytest.mark.parametrize("step", [0, 1, 2, 3])
 def test_a_driver_killed_at_its_end_loses_nothing(run, land_rows, step, monkeypatch):
-    """Before its mark, between mark and pack, and after both."""
+    """Before its mark, before its pack, before the mark names the pack, and after all."""
     plain, written = RunDirectory.write_bytes, []
 
     def write_bytes(self, name, data):
@@ -257,12 +266,13 @@ def test_a_driver_killed_at_its_end_loses_nothing(run, land_rows, step, monkeypa
         land_rows(run, 1, lease, {f"c1-{lease}": [(0, 2)]})
     with monkeypatch.context() as patch:
         patch.setattr(RunDirectory, "write_bytes", write_bytes)
-        if step < 2:
+        if step < 3:
             with pytest.raises(KeyboardInterrupt):
                 end_session(run, 1)
         else:
             end_session(run, 1)
-    assert written == ["commits/session-0001.ended", FIRST][:step]
+    mark = "commits/session-0001.ended"
+    assert written == [mark, FIRST, mark][:step]
     assert read_ledger(run) == unpacked(run)
     assert verify_run(run) == []
     opened = begin_session(run)

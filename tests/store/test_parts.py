@@ -17,7 +17,7 @@ from judgerel_ray.store import (
     RunDirectory,
     begin_session,
     close_lease,
-    disk,
+    files,
     land,
     read_ledger,
     scan_completions,
@@ -126,9 +126,9 @@ def test_files_are_zstd_with_statistics(disk_run, land_rows):
 def test_a_second_landing_changes_nothing(run, land_rows):
     session = begin_session(run).number
     assert land_rows(run, session, 1, {"aa": [(0, 3)]}, mark="first") is True
-    files = parquet_files(run)
+    landed = parquet_files(run)
     assert land_rows(run, session, 1, {"aa": [(0, 3)]}, mark="second") is False
-    assert parquet_files(run) == files
+    assert parquet_files(run) == landed
     assert set(scan_judgments(run).collect()["label"]) == {"first"}
 
 
@@ -144,14 +144,14 @@ def test_a_closed_attempt_never_lands_and_the_next_does(run, land_rows):
 
 
 def test_a_lost_answer_to_the_commit_is_seen_as_ours(disk_run, land_rows, monkeypatch):
-    files = type(disk_run.files)
-    plain = files.create
+    disk = type(disk_run.files)
+    plain = disk.create
 
     def create_and_forget(self, name, data):
         plain(self, name, data)
         return plain(self, name, data)
 
-    monkeypatch.setattr(files, "create", create_and_forget)
+    monkeypatch.setattr(disk, "create", create_and_forget)
     session = begin_session(disk_run)
     assert session.number == 1
     assert land_rows(disk_run, 1, 1, {"aa": [(0, 3)]}) is True
@@ -228,7 +228,7 @@ def test_broken_rows_are_refused_before_anything_is_written(disk_run, rows, numb
 @pytest.mark.parametrize("fail_at", [1, 2, 3])
 def test_a_disk_that_fills_up_lands_nothing_and_is_named(disk_run, land_rows, monkeypatch, fail_at):
     begin_session(disk_run)
-    plain, calls = disk._write_new, []
+    plain, calls = files._write_new, []
 
     def fill_up(path, data):
         calls.append(path)
@@ -237,7 +237,7 @@ def test_a_disk_that_fills_up_lands_nothing_and_is_named(disk_run, land_rows, mo
         return plain(path, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr(disk, "_write_new", fill_up)
+        patch.setattr(files, "_write_new", fill_up)
         with pytest.raises(StoreError, match="No space left"):
             land_rows(disk_run, 1, 1, {"aa": [(0, 3)]})
     assert read_ledger(disk_run).n_rows == 0

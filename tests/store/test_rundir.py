@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.store import RunDirectory, disk, judge_folder, write_manifest
-from judgerel_ray.store.bucket import Bucket
+from judgerel_ray.store import RunDirectory, files, judge_folder, write_manifest
+from judgerel_ray.store.files import Bucket
 
 
 def test_files_come_back_as_written_and_exclusive_creation_keeps_the_first(run):
@@ -217,8 +217,10 @@ def test_what_others_wrote_after_a_look_is_read(s3_url, s3_options):
 def test_a_store_whose_answers_are_lost_is_exclusive_all_the_same(s3_url, s3_options, fault_bucket):
     assert s3_options
     with fault_bucket(s3_url, {"lost": 0.5}) as proxy:
-        files = Bucket(url="s3://runs/lost", options={"client_kwargs": {"endpoint_url": proxy.url}})
-        assert [files.is_exclusive() for _ in range(8)] == [True] * 8
+        bucket = Bucket(
+            url="s3://runs/lost", options={"client_kwargs": {"endpoint_url": proxy.url}}
+        )
+        assert [bucket.is_exclusive() for _ in range(8)] == [True] * 8
         assert proxy.did["lost"] > 4
 
 
@@ -255,10 +257,10 @@ def test_a_server_that_is_not_there_is_named(monkeypatch):
         "client_kwargs": {"endpoint_url": "http://127.0.0.1:9", "region_name": "us-east-1"},
         "config_kwargs": {"retries": {"max_attempts": 0}},
     }
-    files = Bucket(url="s3://runs/x", options=options)
-    monkeypatch.setattr(type(files.filesystem), "retries", 1)
+    bucket = Bucket(url="s3://runs/x", options=options)
+    monkeypatch.setattr(type(bucket.filesystem), "retries", 1)
     with pytest.raises(StoreError, match=r"runs/x.*"):
-        files.read("a")
+        bucket.read("a")
 
 
 class _Careless:
@@ -312,7 +314,7 @@ def test_a_store_without_conditions_is_found_out(monkeypatch):
 
 
 def test_a_refusal_in_other_words_is_a_refusal(monkeypatch):
-    monkeypatch.setattr("judgerel_ray.store.bucket._PAUSE_S", 0.0)
+    monkeypatch.setattr("judgerel_ray.store.files._PAUSE_S", 0.0)
     assert _with(monkeypatch, _Wordy({"b/run/x"})).create("x", b"1") is False
     assert _with(monkeypatch, _Wordy(set())).create("x", b"1") is True
 
@@ -327,7 +329,7 @@ def test_a_name_refused_while_another_takes_it_is_not_taken_for_taken(monkeypatc
             if self.n_calls == 1:
                 raise FileExistsError(path)
 
-    monkeypatch.setattr("judgerel_ray.store.bucket._PAUSE_S", 0.0)
+    monkeypatch.setattr("judgerel_ray.store.files._PAUSE_S", 0.0)
     busy = Busy(set())
     assert _with(monkeypatch, busy).create("x", b"1") is True
     assert busy.n_calls == 2
@@ -412,7 +414,7 @@ def test_sizes_are_told_while_files_come_and_go(disk_run):
 def test_a_file_that_goes_while_sizes_are_told_is_left_out(disk_run, monkeypatch):
     for name in ("data/judge=j/a", "data/judge=k/b"):
         disk_run.write_bytes(name, b"whole")
-    plain = disk._entries
+    plain = files._entries
 
     def then_one_goes(folder):
         found = plain(folder)
@@ -420,7 +422,7 @@ def test_a_file_that_goes_while_sizes_are_told_is_left_out(disk_run, monkeypatch
             Path(folder, "a").unlink()
         return found
 
-    monkeypatch.setattr(disk, "_entries", then_one_goes)
+    monkeypatch.setattr(files, "_entries", then_one_goes)
     assert disk_run.files.sizes("data") == {"data/judge=k/b": 5}
     assert disk_run.files.sizes("nowhere") == {}
 

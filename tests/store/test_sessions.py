@@ -21,6 +21,7 @@ from judgerel_ray.store import (
     read_ledger,
     scan_judgments,
     sessions,
+    unseen_session,
     verify_run,
 )
 from judgerel_ray.store.records import read_session
@@ -133,6 +134,14 @@ def test_a_store_without_exclusive_creation_is_refused(monkeypatch):
     monkeypatch.setattr(type(run.files), "is_exclusive", lambda _self: False)
     with pytest.raises(StoreError, match="exclusive creation"):
         begin_session(run)
+
+
+def test_the_number_of_a_session_that_ended_is_not_taken_again(run):
+    """Its mark would say of the new session that it has ended, and no second driver be refused."""
+    end_session(run, begin_session(run).number)
+    run.remove("commits/session-0001.json")
+    assert begin_session(run).number == 2
+    assert unseen_session(run) is not None
 
 
 def test_a_session_knows_that_it_is_superseded(run):

@@ -15,9 +15,9 @@ from itertools import islice
 from math import expm1
 from typing import cast
 
-from judgerel_ray.asking.plan.hosting import served_remarks
 from judgerel_ray.asking.plan.recipes import node_needs
 from judgerel_ray.asking.plan.resolve import Resolved
+from judgerel_ray.asking.plan.specs import served_remarks
 from judgerel_ray.benchmarks import GoldReading
 from judgerel_ray.benchmarks.admission import gold_note
 from judgerel_ray.core import Ask, Item

@@ -10,10 +10,10 @@ from difflib import get_close_matches
 from itertools import combinations
 from pathlib import Path
 
-from judgerel_ray.asking.plan.hosting import check_served
 from judgerel_ray.asking.plan.identity import ask_identity, first_keys, items_digest, shows_gold
 from judgerel_ray.asking.plan.specs import (
     check_probabilities,
+    check_served,
     check_simulated,
     engine_spec,
     is_folder,

@@ -20,8 +20,7 @@ from typing import Any
 from judgerel_ray.config.series import Role, Series
 from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.store import RunDirectory, read_manifest
-from judgerel_ray.store.bucket import Bucket
-from judgerel_ray.store.disk import Disk
+from judgerel_ray.store.files import Bucket, Disk
 from judgerel_ray.store.outputs import refuse_inside_run
 from judgerel_ray.store.records import seal, unseal
 
@@ -132,7 +131,7 @@ class SeriesDirectory:
         Raises
         ------
         StoreError
-            If a record is torn or altered.
+            If a record is torn or altered, or that of what a refresh asks is gone.
         """
         numbers = sorted(int(one) for one in self.files.names(REFRESHES) if one.isdecimal())
         places = [f"{REFRESHES}/{n:04d}/{name}" for n in numbers for name in (BEGUN, RESULT)]
@@ -141,6 +140,9 @@ class SeriesDirectory:
         for number in numbers:
             begun = self._record(data, number, BEGUN)
             if begun is None:
+                folder = f"{REFRESHES}/{number:04d}"
+                if any(not name.startswith(".") for name in self.files.names(folder)):
+                    raise self._damaged("gone", number, BEGUN)
                 continue  # its writer died before it began anything
             found.append(
                 Refresh(
@@ -208,13 +210,16 @@ class SeriesDirectory:
             return None
         content = unseal(data[place])
         if content is None:
-            raise StoreError(
-                "a record of the series is torn or altered",
-                where={"path": self.files.address(place)},
-                hint="put a copy back, or move the folder of this refresh away: what it asked is "
-                "asked again",
-            )
+            raise self._damaged("torn or altered", number, name)
         return content
+
+    def _damaged(self, how: str, number: int, name: str) -> StoreError:
+        return StoreError(
+            f"a record of the series is {how}",
+            where={"path": self.files.address(f"{REFRESHES}/{number:04d}/{name}")},
+            hint="put a copy back, or move the folder of this refresh away: what it asked is "
+            "asked again",
+        )
 
 
 def _named(data: bytes) -> str | None:

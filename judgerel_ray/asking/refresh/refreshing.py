@@ -307,11 +307,10 @@ class Triggered:
     Attributes
     ----------
     state : str
-        ``held``: another refresh holds the series; ``unchanged``: nothing was due; ``done``;
-        ``partial``: closed with requests pending, which the next refresh asks; ``pending``:
-        unfinished, to be finished.
+        Whether it was held, and how far it came; requests of a ``partial`` one are asked by the
+        next refresh.
     line : str
-        The same in a line.
+        That in words.
     number : int, optional
         Of the refresh that was asked.
     summaries : mapping

@@ -40,7 +40,7 @@ from judgerel_ray.fleet import (
 )
 from judgerel_ray.fleet.address import probe_cluster
 from judgerel_ray.fleet.board import display_on
-from judgerel_ray.fleet.machine import check_gpus, check_keys, check_keys_there
+from judgerel_ray.fleet.cluster import check_gpus, check_keys, check_keys_there
 from judgerel_ray.fleet.telemetry import traced_run
 from judgerel_ray.store import (
     Ledger,

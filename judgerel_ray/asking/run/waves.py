@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from judgerel_ray.asking.plan.hosting import request_size
 from judgerel_ray.asking.plan.planning import prompt_fits
 from judgerel_ray.asking.plan.resolve import Resolved
+from judgerel_ray.asking.plan.specs import request_size
 from judgerel_ray.asking.run.pending import IMPOSSIBLE_BATCH, NeverSent, Owing, landed_texts
 from judgerel_ray.asking.run.rounds import Rounds, landed_verdicts
 from judgerel_ray.core import Ask, RequestRefused

@@ -1,26 +1,323 @@
 """Declared forms of a verdict: where a reply states one, in the words the template asked for.
 
-A form only finds mentions; which of them counts is the policy's matter.
+A form only finds mentions; which of them counts is the policy's matter. Whether a label was on the
+menu is checked after matching: a pattern narrowed to the menu would step over an answer that was
+not on offer and read a later letter in its place. Forms that choose an option by its letter
+(``Best Response: [[A]]``) or, in thinking twice, by its number (``Final Answer: 2``, with or
+without brackets, emphasis or the word for what is counted) are read here, others in modules beside.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from judgerel_ray.core import Menu, Scale, SweepError
-from judgerel_ray.protocols.replies.choice_forms import (
-    NUMBERED_FORMS,
-    authors_letters,
-    best_response_is_cut,
-    find_best_response,
-    find_numbered,
-    numbered_is_cut,
-)
 from judgerel_ray.protocols.replies.correctness_form import authors_correctness, find_correctness
-from judgerel_ray.protocols.replies.mentions import Mention
+from judgerel_ray.protocols.replies.mentions import Mention, on_menu
 from judgerel_ray.protocols.replies.own_forms import OWN, find_own
 from judgerel_ray.protocols.replies.rating_form import RATING_FORMS, find_ratings, rating_is_cut
+
+_MARKS = r"""[\s*_`"'“”‘’]*"""
+_TAG = r"(?-i:</[a-z]{1,10}>|<(?:b|strong|em|i|p|br|div|span|h\d)\s*/?>)"
+_OPENERS = rf"""(?:[\s*_`"'“”‘’\\>#•-]|{_TAG})*"""
+_LEAD = re.compile(rf"best\s+response{_MARKS}[:：]{_OPENERS}", re.IGNORECASE)
+_NAMED = r"(?:(?:{nouns})\s*[:：]?\s*)?(?:number\s*|no\.\s*)?#?\s*"
+_MATH = r"(?:\$|\\?(?:boxed|text|mathbf|mathrm)(?=\{)){0,4}+"
+_DOUBLE = re.compile(r"\[\s*\\?\[([^\[\]]{1,80})\\?\]\s*\\?\]")
+_SINGLE = re.compile(r"[\[({<]([^\[\](){}<>]{1,80})\\?[\])}>]")
+_OPEN = re.compile(r"(?:[\[({<]\\?\s*){0,2}" + _MARKS)
+_JOIN = r"(?:,\s*and\b|,\s*or\b|,|/|&|\+|\band\b|\bor\b)"
+_JOINER = re.compile(
+    rf"""{_MARKS}(?:\\?[\])}}>]+\s*)?(?P<join>{_JOIN})[\s*_`"'“‘\\\[({{<]*""", re.IGNORECASE
+)
+_LIST_GOES_ON = re.compile(rf"""{_MARKS}[\])}}>]*\s*(?:\Z|[.;]|{_JOIN})""", re.IGNORECASE)
+# How a whole statement goes on with a second label. After a joining word nearly always; after a
+# stop, a blank or nothing only where no sentence about it follows: "[[A]]. [[B]] is vague".
+_QUIET = r"""[*_`"'“”‘’]*"""
+_AGAIN = re.compile(
+    rf"""{_MARKS}\(?\s*(?:(?P<joined>{_JOIN}|\bas\s+well\s+as\b)
+    (?:\s+(?:possibly|maybe|perhaps|also|even|else)\b)?|[;.|–—-])?{_MARKS}\(?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_NO_SENTENCE = re.compile(rf"{_QUIET}\)?[^\S\n]*(?:\Z|\n|[.;)])")
+_LIST_OR_END = re.compile(rf"{_QUIET}[\])}}>]*[^\S\n]*(?:\Z|\n|[.;)]|{_JOIN})", re.IGNORECASE)
+_SAID_OF_IT = re.compile(
+    rf"{_QUIET}\s+(?:is|was|has|had|does|did|lacks?|fails?|misses|seems|looks|would|could)\b",
+    re.IGNORECASE,
+)
+_ABSTAINING = ("none", "neither", "tie", "tied", "both", "all", "any", "either")
+_ECHOED = re.compile(
+    r"(?:the |your |option |response |answer |best )*"
+    r"(?:letter|label|option|response|answer|choice|title|name|id)s?(?: here)?",
+    re.IGNORECASE,
+)
+_AGAIN_DOUBLE = re.compile(rf"{_MARKS}\[\s*\[")
+_JOINED_LABEL = re.compile(r"[\[({<]?(?P<label>[A-Z]{1,2})(?![\w'’+])(?P<close>[\])}>]?)")
+_KIND = re.compile(r"(?:option|response|letter|answer)\s+", re.IGNORECASE)
+# A bare label is a verdict only where a sentence would not go on: "Best Response: A" is one,
+# "Best Response: A short proof" is an article, "Best Response: e.g." an abbreviation. The words
+# are those no noun phrase goes on with, the same for every label, so that no label is favoured.
+_GOES_ON = (
+    r"is|was|because|since|as|due|and|or|has|explanation|reason|reasoning|reasons|justification"
+    r"|rationale|solution"
+)
+_BOUNDARY = (
+    r"""(?=[*_`"'“”‘’$]*(?:{end}|\s*\n|\\?[\])}}>]|[:：]|[.,;!?](?:{end}|[\s*_`"'“”‘’\])}}])"""
+    rf"""|\s+[–—-]+\s|\s*[–—(\[<]|\s*[/&]|\s+(?i:{_GOES_ON})\b"""
+    r"""|\s+(?i:(?:judge\s+)?confidence)\s*[:：]))"""
+)
+_STRICT = {
+    True: _BOUNDARY.format(end=r"\s*\Z"),
+    # The reply was cut here: "B" may have been the start of "Better".
+    False: _BOUNDARY.format(end=r"(?!)"),
+}
+# "2/3", "1:4" and "5–7" are values, whatever their first number is called on the menu.
+_ALONE = r"(?!\s?/\s?\d|[:：–—]\d)"
+_CUT_CHARACTERS = 24
+_AUTHORS_LETTER = re.compile(r"Best Response:\W*([A-Ea-e])")
+
+
+def lead_of(words: str, *, nouns: str) -> re.Pattern[str]:
+    r"""What comes before the label in a form of other words, as in "Final Answer: Option 2".
+
+    ``nouns`` are what the label may be called; any other may count something else.
+
+    Examples
+    --------
+    >>> lead = lead_of(r"final\s+answer", nouns="option|choice")
+    >>> find_best_response("**Final Answer:** Option 2", ("1", "2"), True, lead=lead)[0].labels
+    ('2',)
+    >>> find_best_response("Final Answer: Model 2", ("1", "2"), True, lead=lead)
+    []
+    """
+    named = _NAMED.format(nouns=nouns)
+    # The minus of a number is no bullet: "-1" is not the option 1.
+    return re.compile(
+        rf"(?<![^\W_]){words}{_MARKS}[:：]{_OPENERS}(?<![-−]){named}{_MATH}", re.IGNORECASE
+    )
+
+
+def find_best_response(
+    text: str, labels: tuple[str, ...], ended: bool, *, lead: re.Pattern[str] = _LEAD
+) -> list[Mention]:
+    """Find ``Best Response: [[X]]``, whatever its case, blanks, emphasis and brackets.
+
+    Parameters
+    ----------
+    text : str
+        The reply.
+    labels : tuple of str
+        The menu's labels; other letters, numbers and "none", "both" are found too.
+    ended : bool
+        False for a reply that was cut off: a label without brackets at its very end may be the
+        start of a longer word and is not found.
+    lead : re.Pattern
+        What comes before the label, where the form has other words (see :func:`lead_of`).
+
+    Returns
+    -------
+    list of Mention
+        In the order written. The form quoted with its placeholder, "[[letter]]", is none.
+
+    Examples
+    --------
+    >>> find_best_response("Best Response: [[letter]]. Best Response: [[b]]", ("A", "B"), True)
+    [Mention(labels=('B',), complete=True, also=())]
+    >>> find_best_response("Best Response: [[A]] or [[B]]", ("A", "B"), True)
+    [Mention(labels=('A',), complete=True, also=('B',))]
+    """
+    mentions = (_stated(text, found.end(), labels, ended) for found in lead.finditer(text))
+    return [mention for mention in mentions if mention is not None]
+
+
+def _stated(text: str, start: int, labels: tuple[str, ...], ended: bool) -> Mention | None:
+    """What is stated at the place where a label is due."""
+    if double := _DOUBLE.match(text, start):
+        named = _named(double[1], labels, any_word=True)
+        also = further_labels(text, double.end(), labels)
+        return Mention(named, complete=True, also=also) if named else None
+    if single := _SINGLE.match(text, start):
+        named = _named(single[1], labels, any_word=False)
+        if named is None:
+            return None
+        return Mention(named + _joined(text, single.end(), labels))
+    return _bare(text, start, labels, ended)
+
+
+def _named(content: str, labels: tuple[str, ...], *, any_word: bool) -> tuple[str, ...] | None:
+    """Labels named by what stands between brackets; None where that is no verdict at all."""
+    written = " ".join(content.replace("*", " ").replace("`", " ").split())
+    written = written.strip("\"'“”‘’_\\ .:")
+    label = on_menu(written, labels) or on_menu(_KIND.sub("", written, count=1), labels)
+    if label is not None:
+        return (label,)
+    if _ECHOED.fullmatch(written):
+        return None
+    parts = re.split(rf"\s*{_JOIN}\s*", written)
+    if len(parts) > 1 and all(on_menu(part, labels) is not None for part in parts):
+        return tuple(on_menu(part, labels) or part for part in parts)
+    first_word = written.partition(" ")[0].lower()
+    if re.fullmatch(r"[A-Z]{1,2}|\d{1,3}", written) or first_word in _ABSTAINING:
+        return (written,)
+    return (written,) if any_word and re.fullmatch(r"[\w-]+", written) else None
+
+
+def _bare(text: str, start: int, labels: tuple[str, ...], ended: bool) -> Mention | None:
+    """A label without brackets, or with an unclosed one."""
+    opened = _OPEN.match(text, start)
+    place = opened.end() if opened else start
+    if (found := _bare_pattern(labels, ended).match(text, place)) is None:
+        return None
+    written = " ".join(found[0].split())
+    return Mention((on_menu(written, labels) or written, *_joined(text, found.end(), labels)))
+
+
+def _joined(text: str, start: int, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Further labels the same statement names: the B of "A and B"."""
+    joiner = _JOINER.match(text, start)
+    found = _joined_pattern(labels).match(text, joiner.end()) if joiner else None
+    if joiner is None or found is None:
+        return ()
+    # "B, A" goes on a list; "B, A is wrong" goes on a sentence.
+    sentence = joiner["join"] == "," and not _LIST_GOES_ON.match(text, found.end())
+    return () if sentence else (found[0],)
+
+
+def further_labels(text: str, start: int, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Labels that a complete statement, which ends at `start`, goes on with.
+
+    Examples
+    --------
+    >>> further_labels(", [[B]] and C.", 0, ("A", "B", "C"))
+    ('B', 'C')
+    >>> further_labels(". [[B]] is vague.", 0, ("A", "B", "C"))
+    ()
+    """
+    found: list[str] = []
+    place = start
+    while (lead := _AGAIN.match(text, place)) is not None:
+        joined = lead["joined"]
+        if double := _DOUBLE.match(text, lead.end()):
+            named, end = _named(double[1], labels, any_word=False) or (), double.end()
+        elif joined and (single := _JOINED_LABEL.match(text, lead.end())):
+            end = single.end()
+            label = on_menu(single["label"], labels) if single["label"].isupper() else None
+            whole = single["close"] or _LIST_OR_END.match(text, end)
+            named = (label,) if label and whole else ()
+        else:
+            break
+        if not named or _is_sentence(text, end, joined):
+            break
+        found += named
+        place = end
+    return tuple(found)
+
+
+def _is_sentence(text: str, end: int, joined: str | None) -> bool:
+    """Whether what follows speaks about the label before it, which is then no second verdict."""
+    if joined is None:
+        return not (_NO_SENTENCE.match(text, end) or _AGAIN_DOUBLE.match(text, end))
+    if joined == ",":
+        return not (_LIST_OR_END.match(text, end) or _AGAIN_DOUBLE.match(text, end))
+    return "and" in joined.lower() and _SAID_OF_IT.match(text, end) is not None
+
+
+@lru_cache(maxsize=256)
+def _joined_pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
+    """A label of the menu, in its own spelling."""
+    longest_first = sorted(labels, key=len, reverse=True)
+    return re.compile(rf"(?:{'|'.join(map(re.escape, longest_first))})(?![\w'’+])")
+
+
+@lru_cache(maxsize=256)
+def _bare_pattern(labels: tuple[str, ...], ended: bool) -> re.Pattern[str]:
+    """A label of the menu, or what looks like one, where its right side closes it."""
+    short = [re.escape(label) for label in labels if len(label) <= 2]
+    words = sorted((label for label in labels if len(label) > 2), key=len, reverse=True)
+    spelled = [re.escape(word).replace(r"\ ", r"\s+") + r"(?!\w)" for word in words]
+    spelled = spelled if ended else [word + r"(?!\Z)" for word in spelled]
+    letters = "|".join(
+        [*(f"(?i:{label}){_ALONE}" for label in short), "[A-Z]{1,2}", rf"[-−]?\d{{1,3}}{_ALONE}"]
+    )
+    abstaining = "|".join(_ABSTAINING)
+    wordlike = "|".join([*(f"(?i:{word})" for word in spelled), rf"(?i:{abstaining})(?!\w)"])
+    return re.compile(rf"(?:{wordlike}|(?:{letters}){_STRICT[ended]})")
+
+
+def best_response_is_cut(
+    text: str, labels: tuple[str, ...], *, lead: re.Pattern[str] = _LEAD
+) -> bool:
+    """Whether a cut reply ends inside the form, before its label is whole.
+
+    Examples
+    --------
+    >>> best_response_is_cut("Best Response: [[", ("A", "B"))
+    True
+    """
+    leads = list(lead.finditer(text))
+    if not leads:
+        return False
+    begun = leads[-1]
+    tail = text[begun.end() :]
+    open_ended = len(tail) <= _CUT_CHARACTERS and not re.search(r"[\n\])}>]", tail)
+    return open_ended and _stated(text, begun.end(), labels, False) is None
+
+
+def authors_letters(text: str) -> tuple[str, ...]:
+    """Letters by the published rule, which has no word boundary after the letter.
+
+    Examples
+    --------
+    >>> authors_letters("Best Response: Explanation")
+    ('E',)
+    """
+    return tuple(letter.upper() for letter in _AUTHORS_LETTER.findall(text))
+
+
+_CHOICE = "option|answer|choice|candidate"
+_OF_A_MODEL = r"""[\s*_`"'“”‘’]*[:：][\s*_`"'“”‘’\[(<]*(?:model|response)\b"""
+# Of answers that models gave, "the correct answer: model 2" names no option: only the best one,
+# which is asked for where the answers themselves are compared, is a model's.
+_LEADS = {
+    "final_answer": lead_of(r"final[\s_]+answer", nouns=_CHOICE),
+    "correct_answer": lead_of(
+        rf"(?:correct[\s_]+answer(?!{_OF_A_MODEL})|best[\s_]+answer)",
+        nouns=f"{_CHOICE}|model|response",
+    ),
+    "options": lead_of("option", nouns=_CHOICE),
+    "candidates": lead_of("candidate", nouns=_CHOICE),
+}
+NUMBERED_FORMS = ("final_answer", "correct_answer")
+"""Forms of verdicts; ``options`` and ``candidates`` are those of a selection."""
+
+
+def find_numbered(text: str, menu: Menu, ended: bool) -> list[Mention]:
+    r"""Find every statement of the menu's form, in the order written.
+
+    Examples
+    --------
+    >>> menu = Menu(labels=("0", "1"), option_ids=("a", "b"), form="final_answer")
+    >>> [one.labels for one in find_numbered("Final Answer: 1\nReason: Option 0 is weak.", menu, True)]
+    [('1',)]
+    >>> find_numbered("Final Answer: 1.5", menu, True)
+    []
+    """  # noqa: E501  the example is one reply
+    return find_best_response(text, menu.labels, ended, lead=_LEADS[menu.form])
+
+
+def numbered_is_cut(text: str, menu: Menu) -> bool:
+    r"""Whether a cut reply ends inside the menu's form, before its number is whole.
+
+    Examples
+    --------
+    >>> menu = Menu(labels=("0", "1"), option_ids=("a", "b"), form="final_answer")
+    >>> numbered_is_cut("Final Answer: ", menu), numbered_is_cut("Final Answer: 1\nRea", menu)
+    (True, False)
+    """
+    return best_response_is_cut(text, menu.labels, lead=_LEADS[menu.form])
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judgerel_ray.core import Menu, Outcome, SweepError
-from judgerel_ray.protocols.replies.forms import form_of
+from judgerel_ray.protocols.replies.forms import find_numbered, form_of
 from judgerel_ray.protocols.replies.mentions import Mention
 from judgerel_ray.protocols.replies.own_forms import OWN
 from judgerel_ray.protocols.replies.rating_form import RATING_FORMS
@@ -21,12 +21,11 @@ READER_VERSION = "4"
 """Changes whenever any text may be read differently; recorded with every run."""
 
 _REFUSED_REQUEST = "refused:"
-CANNOT = (
+_CANNOT = (
     r"i(?:\s+(?:cannot|can\s*not|can['’]?t|could\s+not|couldn['’]t|will\s+not|won['’]t|am\s+unable"
     r"|am\s+not\s+able|must\s+decline|have\s+to\s+decline|decline|refuse)"
     r"|['’]m\s+(?:unable|not\s+able))"
 )
-"""How a refusal says that it will not, as a pattern."""
 _VERBS = (
     r"judge|evaluate|assess|choose|select|pick|decide|determine|provide|help|assist|answer|comply"
     r"|fulfil|fulfill|do|make|offer|give|rate|rank|compare|complete|continue|engage|comment"
@@ -42,9 +41,9 @@ def _declining(verbs: str) -> re.Pattern[str]:
         r"[\s*_\"'“#>]*(?:"
         rf"(?:(?:sorry|unfortunately|apologies|i\s+apologi[sz]e|i['’]m\s+(?:\w+\s+)?sorry"
         rf"|i\s+am\s+(?:\w+\s+)?sorry|my\s+apologies)\s*[,.:;—–-]*\s*(?:but\s+)?)?"
-        rf"{CANNOT}{judging}"
+        rf"{_CANNOT}{judging}"
         rf"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{{0,60}}?,?\s*"
-        rf"{CANNOT}{judging}"
+        rf"{_CANNOT}{judging}"
         r"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{0,80}?"
         r"\b(?:unable|not\s+able)\s+to"
         r"\s+(?:judge|evaluate|assess|choose|select|pick|decide|determine|provide|compare)\b"
@@ -352,3 +351,101 @@ def settled_reading(text: str, *, finish_reason: str | None, menu: Menu) -> Read
     if not all(first and first[0].complete for first in firsts):
         return None
     return read_verdict(text, finish_reason="stop", menu=menu)
+
+
+_ARGUING = re.compile(
+    r"[\s*_\"'“#>]*(?:(?:sorry|unfortunately|apologies|i\s+apologi[sz]e|my\s+apologies"
+    r"|i['’]m\s+(?:\w+\s+)?sorry|i\s+am\s+(?:\w+\s+)?sorry)\s*[,.:;—–-]*\s*(?:but\s+)?"
+    rf"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{{0,60}}?,?\s*)?{_CANNOT}"
+    r"(?:\s+to)?(?:\s+in\s+good\s+(?:conscience|faith)|\s+\w+ly)?(?:\s+to)?"
+    r"\s+(?:argue|assert|claim|make|write|produce|present|support|defend|justify|endorse|advocate"
+    r"|agree|say|state|help|do|provide|give)\b",
+    re.IGNORECASE,
+)
+
+
+def read_assessment(text: str | None) -> Outcome | None:
+    """Tell why a text is no assessment; None where it is one.
+
+    An assessment cut at its token limit is one: it argues as far as it goes.
+
+    Parameters
+    ----------
+    text : str or None
+        What the judge wrote; None where it could not be asked.
+
+    Returns
+    -------
+    Outcome or None
+        ``refused`` where the judge will not argue the option, ``unparsed`` where it wrote nothing,
+        ``failed`` without a text.
+
+    Examples
+    --------
+    >>> read_assessment("The reply answers what was asked.") is None
+    True
+    >>> read_assessment("I cannot in good conscience argue for this.").value
+    'refused'
+    """
+    if text is None:
+        return Outcome.FAILED
+    if not text.strip():
+        return Outcome.UNPARSED
+    return Outcome.REFUSED if declines(text) or _ARGUING.match(text) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a model selected: labels of the menu as written, or none with the outcome saying why.
+
+    >>> Selection(("0", "3"), None).labels
+    ('0', '3')
+    """
+
+    labels: tuple[str, ...]
+    outcome: Outcome | None
+
+
+def read_selection(text: str | None, *, finish_reason: str, menu: Menu) -> Selection:
+    r"""Read which options a reply selects.
+
+    Parameters
+    ----------
+    text : str or None
+        The reply; None where it could not be had.
+    finish_reason : str
+        ``stop`` or ``length``.
+    menu : Menu
+        Of form ``options`` (``Option: 3``) or ``candidates`` (``Candidate: 1``); ``menu.most`` is
+        how many may be selected.
+
+    Returns
+    -------
+    Selection
+        From one to ``menu.most`` labels, in the order written, and no outcome; else no label and
+        ``off_menu`` (a number that was not on offer), ``conflicting`` (more than were asked for),
+        ``truncated``, ``refused``, ``unparsed`` or ``failed``.
+
+    Examples
+    --------
+    >>> menu = Menu(labels=("0", "1", "2"), option_ids=("a", "b", "c"), form="options", most=2)
+    >>> reply = "Option: 2\nJustification: it fits.\n\nOption: 0\nJustification: it may."
+    >>> read_selection(reply, finish_reason="stop", menu=menu).labels
+    ('2', '0')
+    >>> read_selection("Option: 7", finish_reason="stop", menu=menu).outcome.value
+    'off_menu'
+    """
+    if text is None:
+        return Selection((), Outcome.FAILED)
+    ended = finish_reason != "length"
+    mentions = find_numbered(text, menu, ended)
+    labels = tuple(dict.fromkeys(label for one in mentions for label in one.labels))
+    if not labels:
+        if not ended:
+            return Selection((), Outcome.TRUNCATED)
+        return Selection((), Outcome.REFUSED if declines(text) else Outcome.UNPARSED)
+    if any(label not in menu.labels for label in labels):
+        return Selection((), Outcome.OFF_MENU)
+    if len(labels) > menu.most:
+        return Selection((), Outcome.CONFLICTING)
+    return Selection(labels, None)

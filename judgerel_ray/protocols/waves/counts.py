@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 
 from judgerel_ray.core import Item
 from judgerel_ray.protocols.ask import AskTable
-from judgerel_ray.protocols.prompts.rendering import menu_for, question_form
+from judgerel_ray.protocols.prompts import menu_for, question_form
 from judgerel_ray.protocols.replies.verdicts import stop_strings
 from judgerel_ray.protocols.waves.frame import AskFrame, Voice
-from judgerel_ray.protocols.waves.judging import answer_names
-from judgerel_ray.protocols.waves.responding import Settings as AnswerSettings
-from judgerel_ray.protocols.waves.responding import respond_settings
+from judgerel_ray.protocols.waves.work import Settings as AnswerSettings
+from judgerel_ray.protocols.waves.work import answer_names, respond_settings
 
 Mark = tuple[object, ...]
 Settings = Mapping[str, object]

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from judgerel_ray.core import Item, Scale, SweepError
 from judgerel_ray.protocols.ask import AskTable, RespondSettings
 from judgerel_ray.protocols.criteria import Criterion
-from judgerel_ray.protocols.prompts.rendering import question_form
-from judgerel_ray.protocols.prompts.templates import Template
+from judgerel_ray.protocols.prompts import Template, question_form
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.stats.intervals.stopping import StoppingRule
 

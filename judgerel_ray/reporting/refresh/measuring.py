@@ -42,8 +42,8 @@ from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
 from judgerel_ray.engines.model_files import model_parts
 from judgerel_ray.stats.drift import drift_evidence
 from judgerel_ray.store import RunDirectory, read_ledger, read_manifest, reading, scan_judgments
+from judgerel_ray.store.outputs import is_whole, sealed
 from judgerel_ray.store.parts import encode_parquet
-from judgerel_ray.store.seals import is_whole, sealed
 
 Row = dict[str, Any]
 AGREEMENT = ("krippendorff_alpha", "percent_agreement")

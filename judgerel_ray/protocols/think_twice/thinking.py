@@ -1,23 +1,21 @@
-"""The protocol think_twice: models answer in two steps, and judge each other's answers.
+"""Thinking twice: keys of its asks, the two steps of models, and the comparisons of judges.
 
 In one conversation a model selects the likeliest options, then chooses one of them. Both steps are
 asked at every temperature and replication, so that single models are measured as the judges are
 that compare their answers. What judges compare is each model's replication 0 at one temperature,
-the same for all of them: only so are a judge's replications those of one question. A judge that
-answered itself compares with its own answer among the others' (participant) and without it
-(evaluator_only).
+the same for all of them: only so are a judge's replications those of one question. Prompts put the
+item first, so that both steps and every judge share it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from judgerel_ray.core import Ask, Condition, Item, Menu, Role, SweepError, request_key
-from judgerel_ray.core.traits import SHIPPED
+from judgerel_ray.core import Ask, Condition, Item, Menu, Message, Role, SweepError, request_key
 from judgerel_ray.protocols.ask import (
     AskTable,
     Number,
@@ -27,20 +25,12 @@ from judgerel_ray.protocols.ask import (
     checked_names,
     plain_temperature,
 )
-from judgerel_ray.protocols.prompts.templates import Template
-from judgerel_ray.protocols.protocol import Protocol
+from judgerel_ray.protocols.prompts import Template, fill, item_values, question_form
 from judgerel_ray.protocols.replies.correctness_form import read_confidence
-from judgerel_ray.protocols.replies.verdicts import read_verdict
-from judgerel_ray.protocols.think_twice.prompts import (
-    read_selection,
-    render_choose,
-    render_compare,
-    render_select,
-)
-from judgerel_ray.protocols.waves.conditions import ItemWork, blank_condition, keyed_condition
-from judgerel_ray.protocols.waves.counts import Mark, Settings, StageCount
-from judgerel_ray.protocols.waves.frame import AskFrame, CutText, Texts, Voice, voices_of
-from judgerel_ray.protocols.waves.orders import most_orders, order_names
+from judgerel_ray.protocols.replies.verdicts import read_selection, read_verdict
+from judgerel_ray.protocols.waves.frame import AskFrame, CutText, Texts, Voice
+from judgerel_ray.protocols.waves.orders import order_names
+from judgerel_ray.protocols.waves.work import ItemWork, blank_condition, keyed_condition
 
 JudgeRole = Literal["participant", "evaluator_only"]
 
@@ -197,19 +187,7 @@ def _is_sure(frame: AskFrame, menu: Menu | None, text: str | None) -> bool:
 def landed_thought(
     frame: AskFrame, voice: Voice, item: Item, template: Template, texts: Texts
 ) -> Thought | None:
-    """A model's replication 0 at the temperature compared; None while it has not landed.
-
-    Examples
-    --------
-    >>> from judgerel_ray.config import ask_table
-    >>> from judgerel_ray.protocols import load_template
-    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p")
-    >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=())
-    >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
-    >>> landed_thought(frame, Voice(name="m", fingerprint="0"), item,
-    ...                load_template("think_twice", "default"), {}) is None
-    True
-    """
+    """A model's replication 0 at the temperature compared; None while it has not landed."""
     temperature = ThinkTwiceAsk.of(frame.ask).answer_temperature or 0.0
     select = _select(frame, voice, item, template, temperature)
     first = request_key(select.condition_key, 0)
@@ -277,20 +255,7 @@ def _selecting(item: Item, most: int) -> Menu:
 def blank_step(
     frame: AskFrame, voice: Voice, item: Item, template: Template, *, stage: str, role: Role
 ) -> Condition:
-    """A condition of think_twice with everything but its menu, temperature and prompt.
-
-    Examples
-    --------
-    >>> from judgerel_ray.config import ask_table
-    >>> from judgerel_ray.protocols import load_template
-    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p")
-    >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=())
-    >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
-    >>> blank_step(frame, Voice(name="m", fingerprint="0"), item,
-    ...            load_template("think_twice", "default"), stage="judge",
-    ...            role="participant").max_tokens
-    512
-    """
+    """A condition of think_twice with everything but its menu, temperature and prompt."""
     blank = blank_condition(
         voice, item, protocol="think_twice", stage=stage, role=role, template=template
     )
@@ -389,61 +354,6 @@ def compared(frame: AskFrame, voice: Voice, role: Role) -> tuple[Voice, ...]:
     return tuple(one for one in frame.responders if one.name != own)
 
 
-def check_thinking(frame: AskFrame) -> None:
-    """Refuse items and judges that nothing could be selected from, or compared by.
-
-    Raises
-    ------
-    SweepError
-        Naming the item or judge and what it lacks.
-
-    Examples
-    --------
-    >>> from judgerel_ray.config import ask_table
-    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p")
-    >>> check_thinking(AskFrame(index=0, ask=ask, items=(), templates=(), judges=()))
-    """
-    where, own = {"ask": frame.index, "benchmark": frame.ask.benchmark}, ThinkTwiceAsk.of(frame.ask)
-    for item in frame.items:
-        place = {**where, "item": item.item_id}
-        if item.turns:
-            raise SweepError(
-                "think_twice puts one question, the item is a dialogue",
-                where=place,
-                hint="give the turns as the item's context",
-            )
-        n_options = len(item.options)
-        if n_options == 1 or 0 < n_options < own.candidates:
-            raise SweepError(
-                f"think_twice selects {own.candidates} of at least 2 options, got {n_options}",
-                where=place,
-                hint="fewer candidates; or no options at all, for an open question",
-            )
-        if item.gold is not None and n_options:
-            ids = [option.option_id for option in item.options]
-            if item.gold not in ids:
-                raise SweepError(
-                    f"gold must be the id of an option, {', '.join(ids)}, got {item.gold!r}",
-                    where=place,
-                )
-    for voice in frame.judges:
-        roles = roles_of(frame, voice)
-        if not roles:
-            raise SweepError(
-                f"nobody's answers are left to compare, roles are {', '.join(own.roles)}",
-                where={**where, "judge": voice.name},
-                hint="name a second responder, or another role",
-            )
-        for role in roles:
-            most = most_orders(len(compared(frame, voice, role)))
-            if frame.ask.option_orders > most:
-                raise SweepError(
-                    f"option_orders must be at most {most} for {role}, "
-                    f"got {frame.ask.option_orders}",
-                    where={**where, "judge": voice.name},
-                )
-
-
 def _menu(frame: AskFrame, item: Item, shown: tuple[str, ...]) -> Menu:
     """What a judge may answer: an option, or for an open question one of the models shown."""
     ids = tuple(option.option_id for option in item.options) or shown
@@ -455,206 +365,109 @@ def _menu(frame: AskFrame, item: Item, shown: tuple[str, ...]) -> Menu:
     )
 
 
-def n_conditions(frame: AskFrame, voice: Voice, wave: int) -> Iterator[tuple[Role, int]]:
-    """How many conditions a wave makes of each item, by role; the second step's by first steps.
+def render_select(template: Template, item: Item, *, most: int) -> tuple[Message, ...]:
+    """Prompt of the first step: which options are likeliest, and why.
 
-    Examples
-    --------
-    >>> from judgerel_ray.config import ask_table
-    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p", temperatures=(1.0, 0.0))
-    >>> one, two = (Voice(name=name, fingerprint="0") for name in "ab")
-    >>> from judgerel_ray.protocols import load_template
-    >>> frame = AskFrame(index=0, ask=ask, items=(), judges=(one,), responders=(one, two),
-    ...                  templates=(load_template("think_twice", "default"),))
-    >>> [tuple(n_conditions(frame, one, wave)) for wave in range(3)]
-    [(('responder', 2),), (('responder', 6),), (('participant', 2), ('evaluator_only', 2))]
-    """
-    shown = len(frame.templates)
-    if wave >= frame.respond_waves:
-        conditions = shown * frame.ask.option_orders * len(frame.temperatures)
-        yield from ((role, conditions) for role in roles_of(frame, voice))
-    elif wave % 2 == 0:
-        yield "responder", shown * len(frame.temperatures)
-    else:
-        yield "responder", shown * sum(frame.replications(t) for t in frame.temperatures)
+    For an item without options: which answers a model would give.
 
-
-def thinking_counts(frame: AskFrame) -> Iterator[StageCount]:
-    """Count the stages: both steps of every model, and the comparisons.
-
-    In a cascade only the first model is asked whatever is answered.
-
-    Yields
-    ------
-    StageCount
-    """
-    n_items = len(frame.items)
-    n_each = sum(frame.replications(temperature) for temperature in frame.temperatures)
-    for wave in range(frame.n_waves):
-        stage = "judge" if wave >= frame.respond_waves else ("select", "choose")[wave % 2]
-        for voice in voices_of(frame, wave):
-            for role, n in n_conditions(frame, voice, wave):
-                # Prompts of the second step are one for each reply to the first.
-                requests = n if stage == "choose" else n // len(frame.temperatures) * n_each
-                later = ThinkTwiceAsk.of(frame.ask).cascade is not None and wave > 1
-                yield StageCount(
-                    ask=frame.index,
-                    judge=voice.name,
-                    role=role,
-                    stage=stage,
-                    wave=wave,
-                    items=n_items,
-                    conditions=n * n_items,
-                    requests=0 if later else requests * n_items,
-                    requests_at_most=requests * n_items,
-                )
-
-
-def refuse_thinking_again(frames: Sequence[AskFrame]) -> None:
-    """Refuse two asks of an item: rows do not say how many were selected, or who was compared.
-
-    And of a benchmark where one is a cascade: rows do not say who was to be asked next.
+    Parameters
+    ----------
+    template : Template
+        Of protocol ``think_twice``.
+    item : Item
+        With its options in the order shown, which are numbered from 0, or with none.
+    most : int
+        How many to select, or to write.
 
     Raises
     ------
     SweepError
-        Naming both asks.
+        If the item is a dialogue, or the template has no text for it.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import Option
+    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> options = tuple(Option(option_id=one, text=one) for one in ("yes", "no"))
+    >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=options)
+    >>> prompt = render_select(load_template("think_twice", "default"), item, most=2)
+    >>> "1. no" in prompt[0].content
+    True
     """
-    seen: dict[tuple[str, str], int] = {}
-    asked: dict[str, AskFrame] = {}
-    for frame in frames:
-        for item in frame.items:
-            other = asked.setdefault(item.benchmark, frame)
-            is_cascade = (
-                ThinkTwiceAsk.of(frame.ask).cascade is not None
-                or ThinkTwiceAsk.of(other.ask).cascade is not None
-            )
-            if other is not frame and is_cascade:
-                raise SweepError(
-                    f"ask[{other.index}] and ask[{frame.index}] think twice about one benchmark, "
-                    "one as a cascade: what the cascade did could not be told",
-                    where={"benchmark": item.benchmark},
-                    hint="another benchmark name, or two sweeps with a run directory each",
-                )
-            first = seen.setdefault((item.benchmark, item.item_id), frame.index)
-            if first != frame.index:
-                raise SweepError(
-                    f"ask[{first}] and ask[{frame.index}] both think twice about one item: their "
-                    "rows could not be told apart",
-                    where={"benchmark": item.benchmark, "item": item.item_id},
-                    hint="merge the asks, or make them two sweeps with a run directory each",
-                )
+    stage = "select" if item.options else "open_select"
+    return (_user(template, item, stage, candidates=str(most)),)
 
 
-class ThinkTwice(Protocol):
-    """Models select options and choose one; judges compare, or a cascade goes on to the next."""
+def render_choose(
+    template: Template, item: Item, *, most: int, selected: str
+) -> tuple[Message, ...]:
+    """Conversation of the second step: the first one, what was selected, and which one it is.
 
-    name = "think_twice"
-    table = ThinkTwiceAsk
-    traits = SHIPPED["think_twice"]
-    texts = {
-        "question": ("question", "options"),
-        "context": ("context", "question", "options"),
-        "open_question": ("question",),
-        "open_context": ("context", "question"),
-        "select": ("candidates",),
-        "choose": (),
-        "compare": ("answers",),
-        "open_select": ("candidates",),
-        "open_choose": (),
-        "open_compare": ("answers",),
-    }
-    stage_texts = tuple(name for name in texts if name not in ("question", "context"))
-    forms = ("correct_answer",)
-
-    def cascade(self, ask: AskTable) -> float | None:
-        """As the ask says."""
-        return ThinkTwiceAsk.of(ask).cascade
-
-    def answer_temperature(self, ask: AskTable) -> float | None:
-        """As the ask says."""
-        return ThinkTwiceAsk.of(ask).answer_temperature
-
-    def menu_sizes(self, ask: AskTable, options: Sequence[int], ties: int) -> set[int]:
-        """Options; an open question has judges choose among models, fewer in one role."""
-        return {n + ties for n in options if n}
-
-    def answer_waves(self, frame: AskFrame) -> int:
-        """Two steps; of a cascade two for each model."""
-        return 2 if self.cascade(frame.ask) is None else 2 * len(frame.responders)
-
-    def judging_waves(self, frame: AskFrame) -> int:
-        """Nobody judges a cascade."""
-        return 1 if self.cascade(frame.ask) is None else 0
-
-    def later_waves(self, frame: AskFrame) -> tuple[int, ...]:
-        """Of a cascade all after the first model's."""
-        return () if self.cascade(frame.ask) is None else tuple(range(2, frame.n_waves))
-
-    def voices(self, frame: AskFrame, wave: int) -> tuple[Voice, ...]:
-        """Of a cascade one model after another."""
-        if self.cascade(frame.ask) is not None:
-            return (frame.responders[wave // 2],)
-        return super().voices(frame, wave)
-
-    def answering_work(
-        self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
-    ) -> ItemWork:
-        """A step of a model."""
-        return thinking_work(frame, wave, voice, item, texts)
-
-    def judging_work(
-        self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
-    ) -> ItemWork:
-        """A comparison of what models answered."""
-        return comparing_work(frame, voice, item, texts)
-
-    def counts(
-        self,
-        frame: AskFrame,
-        written: dict[Mark, int],
-        judged: dict[Mark, int],
-    ) -> Iterator[StageCount]:
-        """Steps and comparisons: nothing is shared with another ask."""
-        return thinking_counts(frame)
-
-    def first_texts(self, item: Item) -> tuple[str, ...]:
-        """The question, and what the first step asks of it."""
-        (form,) = super().first_texts(item)
-        return (form, "select") if item.options else (f"open_{form}", "open_select")
-
-    def marks(
-        self,
-        frame: AskFrame,
-        item: Item,
-    ) -> Iterator[tuple[Mark, str, int, int]]:
-        """None: an item is asked about by one ask alone."""
-        return iter(())
-
-    def rows(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
-        """None, likewise."""
-        return iter(())
-
-    def check_item(self, frame: AskFrame, item: Item, place: Mapping[str, object]) -> None:
-        """Nothing yet: see :meth:`check`."""
-
-    def check(self, frame: AskFrame) -> None:
-        """Refuse items and judges that nothing could be selected from, or compared by."""
-        check_thinking(frame)
-
-    def check_together(self, frames: Sequence[AskFrame]) -> None:
-        """Refuse to think about one item in two asks."""
-        refuse_thinking_again(frames)
-
-    def remarks(self, frame: AskFrame) -> Iterator[str]:
-        """That counts of a cascade depend on answers."""
-        if self.cascade(frame.ask) is not None:
-            lead, *rest = (voice.name for voice in frame.responders)
-            yield (
-                f"ask[{frame.index}]: a cascade, so counts are of {lead}, and of "
-                f"{', '.join(rest)} at most; their rows are of block 1, for which questions they "
-                "are asked depends on what was answered"
-            )
+    Examples
+    --------
+    >>> from judgerel_ray.core import Option
+    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> options = tuple(Option(option_id=one, text=one) for one in ("yes", "no"))
+    >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=options)
+    >>> prompt = render_choose(load_template("think_twice", "default"), item, most=2,
+    ...                        selected="Option: 1")
+    >>> [message.role for message in prompt]
+    ['user', 'assistant', 'user']
+    """
+    stage = "choose" if item.options else "open_choose"
+    return (
+        *render_select(template, item, most=most),
+        Message(role="assistant", content=selected),
+        Message(role="user", content=fill(template.text(stage), {})),
+    )
 
 
-PROTOCOL = ThinkTwice()
+def render_compare(
+    template: Template, item: Item, answers: Sequence[tuple[str, str]]
+) -> tuple[Message, ...]:
+    r"""Prompt that shows a judge what models selected and chose, and asks which option is right.
+
+    For an item without options: which model's answer is best.
+
+    Parameters
+    ----------
+    template : Template
+        Of protocol ``think_twice``.
+    item : Item
+        As for :func:`render_select`.
+    answers : sequence of (str, str)
+        Both replies of each model, in the order shown; models are numbered from 0.
+
+    Raises
+    ------
+    SweepError
+        If there is no answer, or the template has no text for the item.
+
+    Examples
+    --------
+    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> item = Item(item_id="1", benchmark="b", category="c", question="Why?")
+    >>> answers = [("Candidate: 1", "Final Answer: 1"), ("Candidate: 1", "Final Answer: 1")]
+    >>> prompt = render_compare(load_template("think_twice", "default"), item, answers)
+    >>> "Model 1:\nCandidate: 1\n\nFinal Answer: 1" in prompt[0].content
+    True
+    """
+    if not answers:
+        raise SweepError("no answers to compare", where={"item": item.item_id})
+    shown = "\n\n".join(
+        f"Model {place}:\n{selected.strip()}\n\n{chosen.strip()}"
+        for place, (selected, chosen) in enumerate(answers)
+    )
+    return (_user(template, item, "compare" if item.options else "open_compare", answers=shown),)
+
+
+def _user(template: Template, item: Item, stage: str, **values: str) -> Message:
+    """The item, then what a step asks, as one user message."""
+    form = question_form(item)
+    if form == "dialogue":
+        raise SweepError("think_twice puts one question, the item is a dialogue",
+                         where={"item": item.item_id})  # fmt: skip
+    lines = "\n".join(f"{place}. {option.text}" for place, option in enumerate(item.options))
+    text = template.text(form if item.options else f"open_{form}")
+    asked = fill(text, {**item_values(item), "options": lines})
+    return Message(role="user", content=f"{asked}\n\n{fill(template.text(stage), values)}")

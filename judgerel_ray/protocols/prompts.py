@@ -1,0 +1,622 @@
+"""Prompts: templates as folders of texts, and what they make of an item.
+
+A template folder holds ``template.toml`` (``form``, the declared form of the verdict, and
+``verdict``, ``"first"`` or ``"last"`` in the reply; ``form`` may be a table that declares a form of
+one's own, see :mod:`judgerel_ray.protocols.replies.own_forms`; for ratings also ``criterion``,
+whether ``{criterion}`` stands for its ``"question"``, the default, or its ``"name"``) and the texts
+``question.txt``, ``context.txt`` and ``dialogue.txt``; a protocol of several stages has a text for
+each beside them. Shipped ones lie in the folder ``templates`` of a protocol; a sweep may name any
+other folder by its path.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Literal
+
+from judgerel_ray.core import (
+    Item,
+    Menu,
+    Message,
+    Option,
+    OwnForm,
+    ReaderPolicy,
+    Scale,
+    SweepError,
+    decoded,
+    digest,
+)
+from judgerel_ray.protocols.registry import protocol_named, protocol_names
+from judgerel_ray.protocols.replies.own_forms import OWN, TIE, own_form
+
+PLACEHOLDER = re.compile(r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}")
+"""``{name}`` is filled (group 2); ``{{name}}`` stands for the text ``{name}`` (group 1)."""
+_SETTINGS = "template.toml"
+_RECORDED = ("{prediction}", "{response}")
+"""Texts that ask what the answer holds and nothing else: prompts recorded in a log, whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The wording of one protocol.
+
+    ``form`` names the declared form of the verdict (None where none is asked);
+    ``verdict_first`` says that the verdict comes before any explanation, so a reply may be cut
+    after it. ``texts`` maps a question form to its text and ``sha`` hashes all of the folder.
+    ``own`` is the form that a folder declares for itself, ``form`` is then ``own``.
+    ``names_criterion`` says that a rating's criterion is given by its name and not its question.
+    """
+
+    name: str
+    protocol: str
+    form: str | None
+    verdict_first: bool
+    texts: Mapping[str, str]
+    sha: str
+    names_criterion: bool = False
+    own: OwnForm | None = None
+
+    def text(self, form: str) -> str:
+        """Text for a question form.
+
+        Raises
+        ------
+        SweepError
+            If the folder has no text for it.
+
+        Examples
+        --------
+        >>> load_template("respond", "default").text("context").splitlines()[-1]
+        'Answer:'
+        """
+        if form not in self.texts:
+            raise SweepError(
+                f"template has no text for items of form {form!r}, "
+                f"expected {form}.txt, got {_listed(f'{name}.txt' for name in self.texts)}",
+                where={"template": self.name, "protocol": self.protocol},
+                hint=f"add {form}.txt to the folder, or leave such items out",
+            )
+        return self.texts[form]
+
+
+def load_template(protocol: str, name_or_folder: str) -> Template:
+    """Load a shipped template by name, or any folder by path.
+
+    Parameters
+    ----------
+    protocol : str
+        ``respond``, ``best_of``, ``correctness``, ``confusion``, ``rating`` or ``think_twice``.
+    name_or_folder : str
+        A shipped name; or a folder, when it holds a path separator or no shipped template has
+        the name and such a folder exists.
+
+    Returns
+    -------
+    Template
+        Named after its folder.
+
+    Raises
+    ------
+    SweepError
+        If protocol, name or folder are unknown, ``template.toml`` is wrong, or a text has an
+        unknown placeholder or lacks one.
+
+    Examples
+    --------
+    >>> template = load_template("best_of", "default")
+    >>> template.form, template.verdict_first, sorted(template.texts)
+    ('best_response', True, ['context', 'dialogue', 'question'])
+    """
+    known = protocol_names()
+    if protocol not in known:
+        raise SweepError(
+            f"protocol has no templates, expected one of {_listed(known)}, got {protocol!r}",
+            hint=_nearest(protocol, known),
+        )
+    folder = _folder(protocol, name_or_folder)
+    settings_text, settings, own = _settings(folder, protocol)
+    texts = _texts(folder, protocol)
+    content = {"settings": settings_text, "texts": texts}
+    return Template(
+        name=folder.name,
+        protocol=protocol,
+        form=OWN if own else settings.get("form"),
+        verdict_first=settings.get("verdict") == "first",
+        texts=texts,
+        sha=digest(content),
+        names_criterion=settings.get("criterion") == "name",
+        own=own,
+    )
+
+
+def shipped_templates(protocol: str) -> tuple[str, ...]:
+    """Names of the templates that come with the package.
+
+    Examples
+    --------
+    >>> shipped_templates("best_of")
+    ('default', 'paraphrase', 'reason_first')
+    """
+    found = protocol_named(protocol).templates.glob(f"*/{_SETTINGS}")
+    return tuple(sorted(path.parent.name for path in found))
+
+
+def _folder(protocol: str, name: str) -> Path:
+    """Folder of a shipped name or of a path."""
+    separators = [mark for mark in (os.sep, os.altsep) if mark]
+    is_path = any(mark in name for mark in separators)
+    shipped = shipped_templates(protocol)
+    if not is_path and name in shipped:
+        return protocol_named(protocol).templates / name
+    folder = Path(name).expanduser().resolve()
+    if name and folder.is_dir():
+        return folder
+    if is_path:
+        raise SweepError(f"template folder not found: {name!r}", where={"protocol": protocol})
+    raise SweepError(
+        f"unknown template, expected one of {_listed(shipped)} or a folder, got {name!r}",
+        where={"protocol": protocol},
+        hint=_nearest(name, shipped),
+    )
+
+
+def _settings(folder: Path, protocol: str) -> tuple[str, dict[str, str], OwnForm | None]:
+    """Text and checked content of ``template.toml``, and the form it declares for itself."""
+    path = folder / _SETTINGS
+    if not path.is_file():
+        raise SweepError(
+            f"template folder lacks {_SETTINGS}",
+            where={"folder": folder},
+            hint='write form = "best_response" and verdict = "first" into it',
+        )
+    text = _read(path)
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SweepError(f"not a TOML file: {error}", where={"file": path}) from error
+    known = protocol_named(protocol).template_keys
+    for key, value in content.items():
+        if key not in known:
+            raise SweepError(
+                f"unknown key, expected one of {_listed(known)}, got {key!r}",
+                where={"file": path},
+                hint=_nearest(key, known),
+            )
+        if not isinstance(value, str) and not (key == "form" and isinstance(value, dict)):
+            raise SweepError(f"{key} must be text, got {value!r}", where={"file": path})
+    own = _own(content, protocol, path)
+    verdict = content.get("verdict")
+    if verdict not in ("first", "last") and (verdict is not None or "form" in content):
+        raise SweepError(
+            f"verdict must be 'first' or 'last', got {verdict!r}", where={"file": path}
+        )
+    if content.get("criterion", "question") not in ("question", "name"):
+        raise SweepError(
+            f"criterion must be 'question' or 'name', got {content['criterion']!r}",
+            where={"file": path},
+        )
+    return text, content, own
+
+
+def _own(content: Mapping[str, object], protocol: str, path: Path) -> OwnForm | None:
+    """The form that a folder declares for itself; None where it names one that ships."""
+    form, where = content.get("form"), {"file": path}
+    if form == OWN:
+        raise SweepError(
+            "a form of one's own is a table",
+            where=where,
+            hint=r"[form] with pattern = '\[\[(?P<verdict>\w+)\]\]' and example = '[[{verdict}]]'",
+        )
+    if not isinstance(form, dict):
+        return None
+    if not protocol_named(protocol).own_forms:
+        raise SweepError(
+            f"protocol {protocol} reads no form of one's own, expected one of "
+            f"{_listed(protocol_names(lambda one: one.own_forms))}",
+            where=where,
+            hint="a template of its own words, and a form that ships",
+        )
+    return own_form(form, protocol=protocol, where={**where, "table": "form"})
+
+
+def _texts(folder: Path, protocol: str) -> dict[str, str]:
+    """Checked texts of a folder by question form."""
+    known = protocol_named(protocol).texts
+    texts: dict[str, str] = {}
+    for path in sorted(folder.glob("*.txt")):
+        if path.stem not in known:
+            raise SweepError(
+                f"unknown text, expected {_listed(f'{form}.txt' for form in known)}, "
+                f"got {path.name!r}",
+                where={"folder": folder},
+                hint=_nearest(path.stem, known),
+            )
+        texts[path.stem] = _read(path)
+        _check(texts[path.stem], known[path.stem], path)
+    if not texts:
+        raise SweepError(
+            f"template folder has no text, expected {_listed(f'{form}.txt' for form in known)}",
+            where={"folder": folder},
+        )
+    missing = [stage for stage in protocol_named(protocol).stage_texts if stage not in texts]
+    if missing:
+        raise SweepError(
+            f"template folder lacks {_listed(f'{stage}.txt' for stage in missing)}",
+            where={"folder": folder, "protocol": protocol},
+        )
+    return texts
+
+
+def _check(text: str, known: tuple[str, ...], path: Path) -> None:
+    """Refuse placeholders that nothing fills, and texts that leave out part of the item."""
+    used = [match[2] for match in PLACEHOLDER.finditer(text) if match[2]]
+    for name in used:
+        if name not in known:
+            raise SweepError(
+                f"unknown placeholder {{{name}}}, known here: {_placeholders(known)}",
+                where={"file": path},
+                hint=_nearest(name, known) or f"write {{{{{name}}}}} for the text {{{name}}}",
+            )
+    if text in _RECORDED:
+        return
+    missing = [name for name in known if name not in used]
+    if missing:
+        raise SweepError(
+            f"text lacks {_placeholders(missing)}, so that part of the item would never be shown",
+            where={"file": path},
+        )
+
+
+def _read(path: Path) -> str:
+    """Text of a file with one kind of newline and none at the end."""
+    return decoded(path.read_bytes(), where={"file": path}, lines=True).rstrip("\n")
+
+
+def _placeholders(names: Iterable[str]) -> str:
+    """Names in their braces, for messages."""
+    return ", ".join(f"{{{name}}}" for name in names)
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names for messages."""
+    return ", ".join(names)
+
+
+def _nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that was probably meant, as a hint."""
+    close = get_close_matches(name, list(known), n=1)
+    return f"did you mean {close[0]!r}?" if close else None
+
+
+QuestionForm = Literal["question", "context", "dialogue"]
+
+
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """Put values where their placeholders stand, in one pass.
+
+    ``{name}`` becomes the value; ``{{name}}`` becomes ``{name}``. Any other brace is text, and
+    values are never scanned again, so a response may hold JSON or a placeholder of its own.
+
+    Raises
+    ------
+    SweepError
+        If a placeholder has no value.
+
+    Examples
+    --------
+    >>> fill('{a} and {{a}} in {"json": 1}', {"a": "{b}"})
+    '{b} and {a} in {"json": 1}'
+    """
+
+    def replaced(name: str) -> str:
+        if name not in values:
+            known = ", ".join(f"{{{known}}}" for known in values)
+            raise SweepError(f"unknown placeholder {{{name}}}, known here: {known}")
+        return values[name]
+
+    return PLACEHOLDER.sub(
+        lambda match: f"{{{match[1]}}}" if match[1] else replaced(match[2]), text
+    )
+
+
+def question_form(item: Item) -> QuestionForm:
+    """Which of a template's texts fits an item.
+
+    Examples
+    --------
+    >>> question_form(Item(item_id="1", benchmark="b", category="c", question="?", context="x"))
+    'context'
+    """
+    if item.turns:
+        return "dialogue"
+    return "question" if item.context is None else "context"
+
+
+def labels_for(n: int) -> tuple[str, ...]:
+    """Labels of n options in the order shown: A to Z, then AA, AB and so on.
+
+    Raises
+    ------
+    ValueError
+        If `n` is negative.
+
+    Examples
+    --------
+    >>> labels_for(3), labels_for(28)[-2:]
+    (('A', 'B', 'C'), ('AA', 'AB'))
+    """
+    if n < 0:
+        raise ValueError(f"labels_for: n must be at least 0, got {n}")
+    return tuple(_label(place) for place in range(n))
+
+
+def render_respond(
+    template: Template, item: Item, *, turn: int, first_response: str | None = None
+) -> tuple[Message, ...]:
+    """Prompt that asks a responder for an answer.
+
+    Parameters
+    ----------
+    template : Template
+        Of protocol ``respond``.
+    item : Item
+        What is asked; a dialogue has two turns.
+    turn : int
+        1, or 2 for the second turn of a dialogue.
+    first_response : str, optional
+        The responder's answer to turn 1; needed for turn 2.
+
+    Raises
+    ------
+    SweepError
+        If the item has no such turn or the template no text for it.
+    ValueError
+        If `turn` and `first_response` do not go together.
+
+    Examples
+    --------
+    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> item = Item(item_id="1", benchmark="b", category="c", question="1 + 1?")
+    >>> render_respond(load_template("respond", "default"), item, turn=1)[0].content[-6:]
+    '1 + 1?'
+    """
+    if turn not in (1, 2) or (turn == 2) != (first_response is not None):
+        raise ValueError("render_respond: turn must be 1, or 2 together with a first_response")
+    form = question_form(item)
+    values = item_values(item)
+    if turn == 2:
+        if form != "dialogue":
+            raise SweepError("item has no second turn", where={"item": item.item_id})
+        values["response_1"] = first_response or ""
+    elif form == "dialogue":
+        form, values = "question", {"question": item.turns[0]}
+    return _message(template, "respond", form, values)
+
+
+def render_best_of(
+    template: Template, item: Item, options: Sequence[Option]
+) -> tuple[Message, ...]:
+    """Prompt that asks a judge for the best of several options.
+
+    Parameters
+    ----------
+    template : Template
+        Of protocol ``best_of``.
+    item : Item
+        The question; for a dialogue the options answer its second turn.
+    options : sequence of Option
+        In the order shown; ``labels_for(len(options))`` are their labels, and their names unless
+        the template declares others.
+
+    Raises
+    ------
+    SweepError
+        If there are fewer than two options or the template has no text for the item.
+
+    Examples
+    --------
+    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> item = Item(item_id="1", benchmark="b", category="c", question="1 + 1?")
+    >>> options = [Option(option_id="x", text="2"), Option(option_id="y", text="3")]
+    >>> print(render_best_of(load_template("best_of", "default"), item, options)[0].content[-17:])
+    - [A]: 2
+    - [B]: 3
+    """
+    if len(options) < 2:
+        raise SweepError(
+            f"best_of needs at least 2 options, got {len(options)}", where={"item": item.item_id}
+        )
+    names = shown_names(template, len(options))
+    lines = "\n".join(
+        f"- [{name}]: {option.text}" if name else f"- {option.text}"
+        for name, option in zip(names, options, strict=True)
+    )
+    values = {**item_values(item), "responses": lines}
+    return _message(template, "best_of", question_form(item), values)
+
+
+def shown_names(template: Template, n: int) -> tuple[str | None, ...]:
+    """Say what a template calls n options in the order shown; None where each goes by its text.
+
+    Raises
+    ------
+    SweepError
+        If it declares words for fewer options.
+
+    Examples
+    --------
+    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> shown_names(load_template("best_of", "default"), 2)
+    ('A', 'B')
+    """
+    own = template.own
+    if own is None or own.naming == "letters":
+        return labels_for(n)
+    if own.naming == "numbers":
+        return tuple(str(place) for place in range(1, n + 1))
+    if own.naming == "texts":
+        return (None,) * n
+    if len(own.words) < n:
+        raise SweepError(
+            f"template {template.name} declares words for {len(own.words)} options, "
+            f"an item has {n}",
+            hint='a word for each in [form], or options = "letters" or "numbers"',
+        )
+    return tuple(words[0] for words in own.words[:n])
+
+
+def menu_for(
+    template: Template,
+    option_ids: Sequence[str],
+    *,
+    labels: Sequence[str],
+    reader: ReaderPolicy,
+    texts: Sequence[str] = (),
+    scale: Scale | None = None,
+) -> Menu:
+    """Say what a reply to a template may answer.
+
+    Parameters
+    ----------
+    template : Template
+        Whose form is read.
+    option_ids : sequence of str
+        What may be answered, in the order shown.
+    labels : sequence of str
+        Their labels.
+    reader : str
+        The reading policy.
+    texts : sequence of str
+        Texts of the options, where the template's own form goes by them.
+    scale : Scale, optional
+        Of a rating.
+
+    Returns
+    -------
+    Menu
+        With a tie as its last label, where the template declares one.
+
+    Raises
+    ------
+    SweepError
+        If the template declares words for fewer options.
+
+    Examples
+    --------
+    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> template = load_template("best_of", "default")
+    >>> menu_for(template, ("x", "y"), labels=("A", "B"), reader="last").form
+    'best_response'
+    """
+    own = template.own
+    names, ids = tuple(labels), tuple(option_ids)
+    words: tuple[tuple[str, ...], ...] = ()
+    if own is not None and scale is None:
+        words = _words(template, own, names, texts)
+        if own.ties:
+            names, ids, words = (*names, TIE), (*ids, TIE), (*words, own.ties)
+    return Menu(
+        labels=names, option_ids=ids, form=template.form or "", reader=reader, scale=scale,
+        own=own, words=words,
+    )  # fmt: skip
+
+
+def _words(
+    template: Template, own: OwnForm, labels: tuple[str, ...], texts: Sequence[str]
+) -> tuple[tuple[str, ...], ...]:
+    """The words that name each option, in the order shown."""
+    if own.naming == "letters":
+        return tuple((label,) for label in labels)
+    if own.naming == "texts":
+        return tuple((" ".join(text.split()),) for text in texts)
+    shown = shown_names(template, len(labels))
+    return own.words[: len(labels)] or tuple((str(name),) for name in shown)
+
+
+def render_correctness(template: Template, item: Item, response: str) -> tuple[Message, ...]:
+    """Prompt that asks a judge whether a response agrees with the item's gold answer.
+
+    Parameters
+    ----------
+    template : Template
+        Of protocol ``correctness``.
+    item : Item
+        With ``gold``, the ground truth as text.
+    response : str
+        The prediction that is judged.
+
+    Raises
+    ------
+    SweepError
+        If the item has no gold answer or the template no text for it.
+
+    Examples
+    --------
+    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> item = Item(item_id="1", benchmark="b", category="c", question="1 + 1?", gold="2")
+    >>> template = load_template("correctness", "default")
+    >>> render_correctness(template, item, "two")[0].content.splitlines()[-3:]
+    ['Ground truth: 2', 'Prediction: two', 'Verdict:']
+    """
+    if item.gold is None:
+        raise SweepError("correctness needs a gold answer", where={"item": item.item_id})
+    values = {**item_values(item), "ground_truth": item.gold, "prediction": response}
+    return _message(template, "correctness", question_form(item), values)
+
+
+def as_plain(prompt: Sequence[Message]) -> str:
+    """Prompt as plain text, for a model asked without its chat template.
+
+    Examples
+    --------
+    >>> as_plain((Message(role="user", content="Which?"),))
+    'Which?'
+    """
+    return "\n\n".join(message.content for message in prompt)
+
+
+def _label(place: int) -> str:
+    """Label of the option at a place counted from 0, as columns of a spreadsheet are named."""
+    rest, last = divmod(place, len(ascii_uppercase))
+    return (_label(rest - 1) if rest else "") + ascii_uppercase[last]
+
+
+def item_values(item: Item) -> dict[str, str]:
+    """What an item fills in by itself, by placeholder.
+
+    Raises
+    ------
+    SweepError
+        If it is a dialogue of other than two turns.
+
+    Examples
+    --------
+    >>> item_values(Item(item_id="1", benchmark="b", category="c", question="?"))
+    {'question': '?', 'context': ''}
+    """
+    if not item.turns:
+        return {"question": item.question, "context": item.context or ""}
+    if len(item.turns) != 2:
+        raise SweepError(
+            f"a dialogue must have 2 turns, got {len(item.turns)}", where={"item": item.item_id}
+        )
+    return {"question_1": item.turns[0], "question_2": item.turns[1]}
+
+
+def _message(
+    template: Template, protocol: str, form: QuestionForm, values: Mapping[str, str]
+) -> tuple[Message, ...]:
+    """The filled text as one user message."""
+    if template.protocol != protocol:
+        raise SweepError(
+            f"template is of another protocol, expected {protocol}, got {template.protocol}",
+            where={"template": template.name},
+        )
+    return (Message(role="user", content=fill(template.text(form), values)),)

@@ -1,1 +1,0 @@
-"""Prompts: templates, and how an item is written into them."""

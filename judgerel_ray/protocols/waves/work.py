@@ -1,0 +1,415 @@
+"""What a wave asks one model about one item: candidate answers, and judgments of them.
+
+A prompt and its settings make a condition, whose key and seed follow from what is asked. An answer
+takes one turn, or a second one from each first turn that has landed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+
+from judgerel_ray.core import (
+    Ask,
+    Condition,
+    Item,
+    Message,
+    Role,
+    Scoring,
+    digest,
+    request_key,
+    seed_base,
+)
+from judgerel_ray.protocols.prompts import Template, question_form, render_respond
+from judgerel_ray.protocols.replies.forms import answer_frame
+from judgerel_ray.protocols.replies.own_forms import TIE
+from judgerel_ray.protocols.replies.verdicts import stop_strings
+from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemWork:
+    """All that one wave asks one judge about one item.
+
+    ``impossible`` pairs an ask with the reason why it can never be sent (an earlier stage failed);
+    ``n_blocked`` counts requests whose earlier stage has not landed yet: they stay owed.
+    """
+
+    judge: str
+    item_id: str
+    asks: tuple[Ask, ...]
+    impossible: tuple[tuple[Ask, str], ...] = ()
+    n_blocked: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        voice: Voice,
+        item: Item,
+        asks: Iterable[Ask],
+        impossible: Iterable[tuple[Ask, str]],
+        n_blocked: int,
+    ) -> ItemWork:
+        """Put together what a wave asks a judge about an item."""
+        return cls(
+            judge=voice.name, item_id=item.item_id, asks=tuple(asks), impossible=tuple(impossible),
+            n_blocked=n_blocked,
+        )  # fmt: skip
+
+
+def blank_condition(
+    voice: Voice, item: Item, *, protocol: str, stage: str, role: Role, template: Template
+) -> Condition:
+    """A condition of this item with everything but its prompt and sampling parameters.
+
+    Examples
+    --------
+    >>> from judgerel_ray.protocols import load_template
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
+    >>> blank_condition(Voice(name="m", fingerprint="0"), item, protocol="respond", stage="answer",
+    ...                 role="responder", template=load_template("respond", "default")).responder
+    'm'
+    """
+    return Condition(
+        condition_key="",
+        seed_base=1,
+        judge=voice.name,
+        judge_fingerprint=voice.fingerprint,
+        benchmark=item.benchmark,
+        item_id=item.item_id,
+        protocol=protocol,
+        stage=stage,
+        role=role,
+        prompt=(),
+        template=template.name,
+        temperature=1.0,
+        top_k=0,
+        top_p=1.0,
+        max_tokens=1,
+        responder=voice.name if role == "responder" else None,
+    )
+
+
+def keyed_condition(
+    condition: Condition, prompt: tuple[Message, ...], *, parents: tuple[str, ...] = ()
+) -> Condition:
+    """The condition with its prompt, and the key and seed that follow from what is asked.
+
+    Parameters
+    ----------
+    condition : Condition
+        With everything but prompt, key and seed.
+    prompt : tuple of Message
+        What is sent; empty where it can never be written.
+    parents : tuple of str
+        Keys of the landed requests whose texts the prompt holds.
+
+    Returns
+    -------
+    Condition
+        The facets that only name things (template, reader) are not in the key; what the judge
+        reads, who judges, and what each label stands for are. The seed follows from the same
+        content without the stop strings: an early stop gives the verdicts of whole replies.
+
+    Examples
+    --------
+    >>> from judgerel_ray.protocols import load_template
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
+    >>> blank = blank_condition(
+    ...     Voice(name="m", fingerprint="0"), item, protocol="respond", stage="answer",
+    ...     role="responder", template=load_template("respond", "default"))
+    >>> one = keyed_condition(blank, (Message(role="user", content="a"),))
+    >>> two = keyed_condition(blank, (Message(role="user", content="b"),))
+    >>> one.condition_key == two.condition_key
+    False
+    """
+    content: dict[str, object] = {
+        "judge": [condition.judge, condition.judge_fingerprint],
+        "item": [condition.benchmark, condition.item_id],
+        "protocol": condition.protocol,
+        "stage": condition.stage,
+        "prompt": [[message.role, message.content] for message in prompt],
+        # Two options may hold the same text: then the order shows only here.
+        "options": list(condition.menu.option_ids) if condition.menu else [],
+        "responder": condition.responder,
+        "parents": list(parents),
+    }
+    if condition.role in ("participant", "evaluator_only"):
+        # Where a model's answer is lost, two roles or orders may show the same ones.
+        content["role"] = [condition.role, condition.option_order]
+    sampling = [condition.temperature, condition.top_k, condition.top_p, condition.max_tokens]
+    # Where a reply stops changes what is asked, but not how it begins: with one seed the verdict
+    # is the same, so stop strings are in the key and not in the seed.
+    # So is what is read beside it.
+    seeding = key = digest({**content, "sampling": [*sampling, []]})
+    if condition.scoring is not None:
+        content["scoring"] = asdict(condition.scoring)
+    if condition.scoring is not None or condition.stop:
+        key = digest({**content, "sampling": [*sampling, list(condition.stop)]})
+    seed = seed_base(seeding)
+    return replace(condition, prompt=prompt, condition_key=key, seed_base=seed, parents=parents)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How an answer is written, and how often."""
+
+    template: Template
+    temperature: float
+    top_k: int
+    top_p: float
+    max_tokens: int
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A landed candidate answer: its key ("" where recorded with the item) and text.
+
+    The text is None where the answer can never be had.
+    """
+
+    key: str
+    text: str | None
+
+
+def respond_settings(frame: AskFrame) -> Iterator[Settings]:
+    """Every way in which this ask has answers written."""
+    ask = frame.ask
+    if not frame.protocol.traits.judges:
+        for template in frame.templates:
+            for temperature in ask.temperatures:
+                yield Settings(
+                    template=template,
+                    temperature=temperature,
+                    top_k=ask.top_k,
+                    top_p=ask.top_p,
+                    max_tokens=ask.max_tokens,
+                    n=frame.replications(temperature),
+                )
+    elif frame.respond is not None and frame.respond_template is not None:
+        own = frame.respond
+        yield Settings(
+            template=frame.respond_template,
+            temperature=own.temperature,
+            top_k=own.top_k,
+            top_p=own.top_p,
+            max_tokens=own.max_tokens,
+            n=1,
+        )
+
+
+def respond_work(
+    frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
+) -> ItemWork | None:
+    """What one responder is asked about one item in wave 0 (first turn) or 1 (second turn)."""
+    dialogue = question_form(item) == "dialogue"
+    if wave == 1 and not dialogue:
+        return None
+    asks: list[Ask] = []
+    impossible: list[tuple[Ask, str]] = []
+    n_blocked = 0
+    for settings in respond_settings(frame):
+        first = first_turn(voice, item, settings)
+        if wave == 0:
+            asks.append(Ask(condition=first, first=0, n=settings.n))
+            continue
+        for r in range(settings.n):
+            key = request_key(first.condition_key, r)
+            if key not in texts:
+                n_blocked += 1
+                continue
+            text = texts[key]
+            ask = Ask(condition=second_turn(voice, item, settings, key, text), first=r, n=1)
+            if text is None:
+                impossible.append((ask, "its first turn failed"))
+            else:
+                asks.append(ask)
+    return ItemWork.of(voice, item, asks, impossible, n_blocked)
+
+
+def first_turn(voice: Voice, item: Item, settings: Settings) -> Condition:
+    """The condition of an answer, or of the first turn of a dialogue."""
+    stage = "turn1" if question_form(item) == "dialogue" else "answer"
+    prompt = render_respond(settings.template, item, turn=1)
+    return keyed_condition(_blank(voice, item, stage, settings), prompt)
+
+
+def second_turn(
+    voice: Voice, item: Item, settings: Settings, parent: str, first_response: str | None
+) -> Condition:
+    """The condition of the second turn, given the first turn's key and text."""
+    blank = _blank(voice, item, "turn2", settings)
+    if first_response is None:
+        return keyed_condition(blank, (), parents=(parent,))
+    prompt = render_respond(settings.template, item, turn=2, first_response=first_response)
+    return keyed_condition(blank, prompt, parents=(parent,))
+
+
+def written_answer(
+    voice: Voice, item: Item, settings: Settings, texts: Texts, *, replication: int = 0
+) -> Answer | None:
+    """A responder's final text on an item, or None while it has not landed."""
+    key = request_key(first_turn(voice, item, settings).condition_key, replication)
+    if key not in texts:
+        return None
+    text = texts[key]
+    if question_form(item) != "dialogue":
+        return Answer(key=key, text=text)
+    final = second_turn(voice, item, settings, key, text)
+    final_key = request_key(final.condition_key, replication)
+    if final_key not in texts:
+        return None
+    return Answer(key=final_key, text=texts[final_key])
+
+
+def _blank(voice: Voice, item: Item, stage: str, settings: Settings) -> Condition:
+    """A responder's condition: protocol respond for every judge, so that asks share answers."""
+    blank = blank_condition(
+        voice, item, protocol="respond", stage=stage, role="responder", template=settings.template
+    )
+    return replace(
+        blank,
+        temperature=settings.temperature,
+        top_k=settings.top_k,
+        top_p=settings.top_p,
+        max_tokens=settings.max_tokens,
+    )
+
+
+def verdict_ids(frame: AskFrame, item: Item, template: Template) -> tuple[str, ...]:
+    """Name what a verdict of best_of may be: an answer, or a tie where the template declares one.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import ask_table
+    >>> from judgerel_ray.protocols import load_template
+    >>> from judgerel_ray.core import Option
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?",
+    ...             options=(Option(option_id="x", text="1"), Option(option_id="y", text="2")))
+    >>> ask = ask_table(protocol="best_of", benchmark="b", path="p")
+    >>> frame = AskFrame(index=0, ask=ask, items=(item,), templates=(), judges=())
+    >>> verdict_ids(frame, item, load_template("best_of", "default"))
+    ('x', 'y')
+    """
+    names = answer_names(frame, item)
+    return (*names, TIE) if template.own is not None and template.own.ties else names
+
+
+def answer_names(frame: AskFrame, item: Item) -> tuple[str, ...]:
+    """Whose answers are judged, by option id.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import ask_table
+    >>> from judgerel_ray.core import Option
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?",
+    ...             options=(Option(option_id="x", text="1"), Option(option_id="y", text="2")))
+    >>> ask = ask_table(protocol="best_of", benchmark="b", path="p")
+    >>> answer_names(AskFrame(index=0, ask=ask, items=(item,), templates=(), judges=()), item)
+    ('x', 'y')
+    """
+    if frame.responders:
+        return tuple(voice.name for voice in frame.responders)
+    return frame.recorded or tuple(option.option_id for option in item.options)
+
+
+def per_condition(frame: AskFrame) -> int:
+    """How many requests one template and order makes, over all temperatures."""
+    return sum(frame.replications(temperature) for temperature in frame.temperatures)
+
+
+def judged_answer(frame: AskFrame, item: Item, name: str, texts: Texts) -> Answer | None:
+    """One candidate answer: recorded with the item, or landed by a responder."""
+    if not frame.responders:
+        text = next(option.text for option in item.options if option.option_id == name)
+        return Answer(key="", text=text)
+    voice = next(voice for voice in frame.responders if voice.name == name)
+    settings = next(respond_settings(frame))
+    return written_answer(voice, item, settings, texts)
+
+
+def over_temperatures(
+    frame: AskFrame, blank: Condition, prompt: tuple[Message, ...], parents: tuple[str, ...]
+) -> list[Ask]:
+    """One ask for each temperature; all of them share the prompt."""
+    ask = frame.ask
+    if ask.mode == "exact":
+        return [_explored(frame, blank, prompt, parents)]
+    stop = stop_strings(blank.menu) if ask.early_stop and blank.menu is not None else ()
+    made = []
+    for temperature in frame.temperatures:
+        condition = replace(
+            blank,
+            temperature=temperature,
+            top_k=ask.top_k,
+            top_p=ask.top_p,
+            max_tokens=ask.max_tokens,
+            stop=stop,
+            scoring=Scoring(kind="verdict") if ask.verdict_logprobs else None,
+        )
+        keyed = keyed_condition(condition, prompt, parents=parents)
+        n = frame.replications(temperature)
+        made.append(Ask(condition=keyed, first=frame.first, n=n))
+    return made
+
+
+def _explored(
+    frame: AskFrame, blank: Condition, prompt: tuple[Message, ...], parents: tuple[str, ...]
+) -> Ask:
+    """The one request that finds the verdict's distribution at every temperature."""
+    ask, exact = frame.ask, frame.ask.exact
+    if exact is None or blank.menu is None:
+        raise ValueError("_explored: the ask must be of mode exact")
+    scoring = Scoring(
+        kind="tree",
+        start=answer_frame(blank.menu.form)[0] if exact.forced else "",
+        temperatures=ask.temperatures,
+        undecided=exact.undecided,
+        passes=exact.passes,
+        draws=exact.draws,
+    )
+    condition = replace(
+        blank,
+        stage="exact",
+        role="scorer",
+        temperature=1.0,
+        top_k=ask.top_k,
+        top_p=ask.top_p,
+        max_tokens=ask.max_tokens,
+        scoring=scoring,
+    )
+    return Ask(condition=keyed_condition(condition, prompt, parents=parents), first=0, n=1)
+
+
+def singly_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:
+    """Each answer by itself, as its protocol puts it: answer x template x temperature."""
+    asks: list[Ask] = []
+    impossible: list[tuple[Ask, str]] = []
+    n_blocked = 0
+    protocol = frame.protocol
+    for name in answer_names(frame, item):
+        answer = judged_answer(frame, item, name, texts)
+        if answer is None:
+            n_blocked += len(frame.templates) * per_condition(frame)
+            continue
+        for template in frame.templates:
+            menu = protocol.menu(frame, item, template)
+            blank = blank_condition(
+                voice,
+                item,
+                protocol=frame.ask.protocol,
+                stage="judge",
+                role="judge",
+                template=template,
+            )
+            blank = replace(blank, menu=menu, responder=name)
+            text = answer.text
+            prompt = protocol.prompt(template, item, text or "")
+            parents = (answer.key,) if answer.key else ()
+            made = over_temperatures(frame, blank, prompt, parents)
+            if text is None:
+                impossible += [(each, f"no answer of {name}") for each in made]
+            else:
+                asks += made
+    return ItemWork.of(voice, item, asks, impossible, n_blocked)
