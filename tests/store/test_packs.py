@@ -11,21 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.store import (
-    RunDirectory,
-    begin_session,
-    close_lease,
-    end_session,
-    packs,
-    read_ledger,
-    verify_run,
-)
+from judgerel_ray.store import RunDirectory, close_lease, packs, verify_run
 from judgerel_ray.store.disk import Disk
 from judgerel_ray.store.generations import land_generation
-from judgerel_ray.store.ledger import build_ledger, look_at_commits
+from judgerel_ray.store.ledger import build_ledger, look_at_commits, read_ledger
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.packs import pack_name, parse_pack
 from judgerel_ray.store.records import read_attempt, seal, unseal
+from judgerel_ray.store.sessions import begin_session, end_session
 
 N = 5
 FIRST = "commits/session-0001.pack"
