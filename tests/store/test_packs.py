@@ -93,7 +93,7 @@ def test_later_packs_hold_what_earlier_ones_do_not(run, land_rows):
 
 
 def test_a_look_reads_a_handful_of_files(disk_run, land_rows, monkeypatch):
-    land_session(disk_run, land_rows, n=60)
+    land_session(disk_run, land_rows, n=20)
     opened, plain = [], Disk.read_many
 
     def read_many(self, names):
@@ -106,7 +106,7 @@ def test_a_look_reads_a_handful_of_files(disk_run, land_rows, monkeypatch):
     assert len(opened) == 5, opened  # session, its mark, its pack and whose it is, the manifest
     opened.clear()
     assert unpacked(disk_run) == ledger
-    assert len(opened) == 3 + 61
+    assert len(opened) == 3 + 21
     # A session at work reads its own records, those before from packs.
     session = begin_session(disk_run).number
     for lease in range(1, 4):
