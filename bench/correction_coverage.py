@@ -21,16 +21,11 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from judgerel_ray.stats.correction import prediction_powered as ppi
 from judgerel_ray.stats.correction.misclassification import (
     CorrectedRate,
     rogan_gladen,
     rogan_gladen_difference,
-)
-from judgerel_ray.stats.correction.prediction_powered import (
-    PpiMean,
-    labels_for_width,
-    ppi_difference,
-    ppi_mean,
 )
 
 Floats = NDArray[np.float64]
@@ -94,10 +89,10 @@ def intervals(cell: Cell, rng: np.random.Generator) -> Iterator[tuple[str, float
     yield "labels alone, normal", mean - half, mean + half
     mean, half = judged.mean(), Z * judged.std() / sqrt(judged.size)
     yield "judge alone, normal", mean - half, mean + half
-    found = ppi_mean(labels, seen, others, clusters_N=question[some], clusters_M=question[~some],
-                     is_share=True)  # fmt: skip
+    by = {"clusters_N": question[some], "clusters_M": question[~some]}
+    found = ppi.ppi_mean(labels, seen, others, **by, is_share=True)
     yield "PPI++", *ends(found)
-    plain = ppi_mean(labels, seen, others)
+    plain = ppi.ppi_mean(labels, seen, others)
     if plain.value is None:
         yield "PPI++, normal (ppi-python)", mean, mean
     else:
@@ -123,8 +118,8 @@ def differences(
     for place in (0, 1):
         of, a, b = system == place, some & (system == place), ~some & (system == place)
         means.append(
-            ppi_mean(true[a], judged[a], judged[b], clusters_N=question[a], clusters_M=question[b],
-                     is_share=True)
+            ppi.ppi_mean(true[a], judged[a], judged[b], is_share=True,
+                         clusters_N=question[a], clusters_M=question[b])
         )  # fmt: skip
         by = {"clusters_N": question[a], "clusters_M": question[of]}
         rates.append(rogan_gladen(true[a], judged[a], judged[of], **by))
@@ -132,7 +127,7 @@ def differences(
             rogan_gladen(true[a], judged[a], judged[of], **by, least=0)
             if is_withheld(rates[-1]) else rates[-1]
         )  # fmt: skip
-    yield "PPI++", *ends(ppi_difference(*means))
+    yield "PPI++", *ends(ppi.ppi_difference(*means))
     yield "Rogan-Gladen, no least", *ends(rogan_gladen_difference(*free))
     yield "Rogan-Gladen", *ends(rogan_gladen_difference(*rates))
 
@@ -148,7 +143,7 @@ def is_withheld(rate: CorrectedRate) -> bool:
     return rate.undefined == "too_few_labels"
 
 
-def ends(found: PpiMean | CorrectedRate) -> tuple[float, float]:
+def ends(found: ppi.PpiMean | CorrectedRate) -> tuple[float, float]:
     """Both ends; NaN where there are none."""
     return (np.nan, np.nan) if found.low is None or found.high is None else (found.low, found.high)
 
@@ -216,14 +211,14 @@ def budget(cell: Cell, width: float, draws: int, rng: np.random.Generator) -> tu
     """
     needed, widths, covers = [], [], []
 
-    def found(n: int) -> PpiMean:
+    def found(n: int) -> ppi.PpiMean:
         true, judged, question, _ = drawn(cell, rng)
         some = chosen(replace(cell, n_labels=n), question, rng)
-        return ppi_mean(true[some], judged[some], judged[~some], clusters_N=question[some],
-                        clusters_M=question[~some], is_share=True)  # fmt: skip
+        return ppi.ppi_mean(true[some], judged[some], judged[~some], is_share=True,
+                            clusters_N=question[some], clusters_M=question[~some])  # fmt: skip
 
     for _ in range(draws):
-        n = labels_for_width(found(cell.n_labels), width, most=cell.n_units)
+        n = ppi.labels_for_width(found(cell.n_labels), width, most=cell.n_units)
         if n is None:
             continue
         low, high = ends(found(n))

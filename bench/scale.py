@@ -246,19 +246,13 @@ class PretendedCluster:
     def outside(self) -> Outside:
         """What a fleet is given."""
         return Outside(
-            capacity=lambda: self.room,
-            in_use=lambda: Capacity(cpus=0.0, gpus=0.0),
-            demand=lambda _: None,
             make_actor=lambda *_, name, **__: ActorHandle(actor=PretendedActor(self, name)),
-            kill_actor=lambda _: None,
-            is_placed=lambda _: True,
-            finished=self.finished,
-            result_of=lambda call: call.result,
-            now=lambda: self.now,
-            sleep=self.sleep,
-            is_superseded=lambda *_: False,
-            record=lambda *_: None,
-        )
+            finished=self.finished, result_of=lambda call: call.result,
+            now=lambda: self.now, sleep=self.sleep, capacity=lambda: self.room,
+            in_use=lambda: Capacity(cpus=0.0, gpus=0.0), is_placed=lambda _: True,
+            demand=lambda _: None, kill_actor=lambda _: None,
+            is_superseded=lambda *_: False, record=lambda *_: None,
+        )  # fmt: skip
 
     def finished(self, calls: Sequence[Call], wait_s: float) -> list[Call]:
         """All calls that have ended, once one has."""

@@ -20,7 +20,7 @@ import heapq
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -145,6 +145,29 @@ class ReplyTree:
             Probability of every letter met and of ``"no verdict"``; sums to 1 but for the tail.
         """
         found: Distribution = {NO_VERDICT: 0.0}
+
+        def ends(reply: tuple[int, ...], mass: float) -> bool:
+            outcome = self._outcome(reply, max_tokens=max_tokens)
+            if outcome is not None:
+                found[outcome] = found.get(outcome, 0.0) + mass
+            return outcome is not None
+
+        self._follow(ends, temperature=temperature, top_k=top_k, tail=tail)
+        return found
+
+    def _follow(
+        self,
+        ends: Callable[[tuple[int, ...], float], bool],
+        *,
+        temperature: float,
+        top_k: int,
+        tail: float,
+    ) -> None:
+        """Follow replies, the most probable first, until what is left weighs less than ``tail``.
+
+        ``ends`` is called with every reply so far and its probability, and tells whether the reply
+        is followed no further.
+        """
         left = 1.0
         heap: list[tuple[float, tuple[int, ...]]] = [(-1.0, ())]
         while heap and left > tail:
@@ -157,13 +180,10 @@ class ReplyTree:
                     mass = -negative_mass * p
                     if mass < tail * NEGLIGIBLE:
                         break  # the rest is no more probable, and stays unexplored
-                    outcome = self._outcome((*prefix, token), max_tokens=max_tokens)
-                    if outcome is None:
-                        heapq.heappush(heap, (-mass, (*prefix, token)))
-                    else:
-                        found[outcome] = found.get(outcome, 0.0) + mass
+                    if ends((*prefix, token), mass):
                         left -= mass
-        return found
+                    else:
+                        heapq.heappush(heap, (-mass, (*prefix, token)))
 
     def _outcome(self, reply: tuple[int, ...], *, max_tokens: int) -> str | None:
         """What a reply is known to answer so far; None while it is still open."""

@@ -8,19 +8,12 @@ its variance is the reasoning's. Nothing of the project takes part but the rende
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from demo.judge_design import LETTERS, NO_VERDICT
-from demo.judge_truth import (
-    BRANCHES_AT_ONCE,
-    NEGLIGIBLE,
-    Distribution,
-    ReplyTree,
-    next_tokens,
-)
+from demo.judge_truth import Distribution, ReplyTree
 
 BEFORE_LETTER = re.compile(r"Best Response: \[\[\Z")
 
@@ -61,34 +54,23 @@ class ReasoningTree(ReplyTree):
         tail
             Probability left unexplored at most; it counts as without a verdict.
         """
-        found = []
-        left = 1.0
-        heap: list[tuple[float, tuple[int, ...]]] = [(-1.0, ())]
-        while heap and left > tail:
-            count = min(BRANCHES_AT_ONCE, len(heap))
-            branches = [heapq.heappop(heap) for _ in range(count)]
-            self._look_at([prefix for _, prefix in branches])
-            for negative_mass, prefix in branches:
-                steps = next_tokens(self._logits[prefix], temperature=temperature, top_k=top_k)
-                is_place = BEFORE_LETTER.search(self._judge.tokenizer.decode(prefix)) is not None
-                letters: Distribution = {}
-                for token, p in steps:
-                    mass = -negative_mass * p
-                    if mass < tail * NEGLIGIBLE:
-                        break
-                    text = self._judge.tokenizer.decode([token])
-                    if is_place and text in LETTERS:
-                        letters[text] = mass
-                    elif token != self._judge.tokenizer.eos_token_id and (
-                        len(prefix) + 1 < max_tokens
-                    ):
-                        heapq.heappush(heap, (-mass, (*prefix, token)))
-                        continue
-                    left -= mass
-                if share := sum(letters.values()):
-                    law = {x: mass / share for x, mass in letters.items()}
-                    found.append(Reasoning(share=share, letters=law))
-        return found
+        tokenizer = self._judge.tokenizer
+        found: dict[tuple[int, ...], Distribution] = {}
+
+        def ends(reply: tuple[int, ...], mass: float) -> bool:
+            *reasoning, token = reply
+            text = tokenizer.decode([token])
+            if text in LETTERS and BEFORE_LETTER.search(tokenizer.decode(reasoning)):
+                found.setdefault(reply[:-1], {})[text] = mass
+                return True
+            return token == tokenizer.eos_token_id or len(reply) >= max_tokens
+
+        self._follow(ends, temperature=temperature, top_k=top_k, tail=tail)
+        shares = [(sum(letters.values()), letters) for letters in found.values()]
+        return [
+            Reasoning(share=share, letters={x: mass / share for x, mass in letters.items()})
+            for share, letters in shares
+        ]
 
 
 def true_split(reasonings: Sequence[Reasoning]) -> TrueSplit:

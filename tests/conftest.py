@@ -193,6 +193,18 @@ def wait_until() -> Callable[[Callable[[], object], str], None]:
     return wait
 
 
+@pytest.fixture(scope="session")
+def command() -> Callable[..., subprocess.CompletedProcess[Any]]:
+    """The command as another process, with options of ``subprocess.run``."""
+
+    def act(*arguments: str, **options: Any) -> subprocess.CompletedProcess[Any]:
+        options = {"capture_output": True, "text": True, "timeout": 600, **options}
+        started = [sys.executable, "-m", "judgerel_ray", *arguments]
+        return subprocess.run(started, check=False, **options)
+
+    return act
+
+
 @pytest.fixture
 def outside(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Give the fleets of a test's runs other surroundings in place of some: ``fleet.Outside``."""

@@ -1,18 +1,13 @@
 """The lists of a page: numbers as numbers, each scale by itself, questions by their text."""
 
 import re
-from dataclasses import replace
 
 import polars as pl
 import pytest
 
 from judgerel_ray.analyses.reliability.from_run import Judged
-from judgerel_ray.analyses.reliability.order_effects import verdict_positions
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.analyses.reliability.sections import Measured, reliability_on_page
-from judgerel_ray.analyses.reliability.unstable import least_stable
+from judgerel_ray.analyses.reliability.sections import measured_of, reliability_on_page
 from judgerel_ray.blocks.columns import in_order, natural
-from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.reporting.pages import render_report
 
 TEMPERATURES = (10.0, 0.5, 1.0)
@@ -32,18 +27,8 @@ def page():
         for item in range(1, 12)
         for replication in range(2)
     ]  # fmt: skip
-    frame = pl.LazyFrame(rows)
-    by = ["judge", "benchmark", "protocol", "scale", "temperature"]
-    found = reduce_judgments(frame, coefficients=["percent_agreement", "krippendorff_alpha"])
-    measured = Measured(
-        judged=Judged(frame=frame),
-        coefficients=found,
-        outcomes=outcome_table(frame),
-        unstable=least_stable(frame),
-        positions=verdict_positions(frame, by=by),
-    )
     texts = {("b", f"q{item}"): f"Which of the {item} is it? " + "Why? " * 50 for item in (2, 4)}
-    measured = replace(measured, questions=texts)
+    measured = measured_of(Judged(frame=pl.LazyFrame(rows)), texts)
     sections = reliability_on_page(measured, None)
     return render_report(measured, title="t", sections=sections)
 

@@ -7,51 +7,45 @@ from html import unescape
 
 import pytest
 
-from judgerel_ray.blocks.blocks import (
-    Column,
-    Facts,
-    Figures,
-    Folded,
-    Gallery,
-    Heat,
-    Lines,
-    Notice,
-    Paragraph,
-    Section,
-    Span,
-    Table,
-    Tint,
-)
+from judgerel_ray.blocks import blocks
 from judgerel_ray.blocks.html import rendered
 from judgerel_ray.blocks.terminal import printed
 
 HOSTILE = "[red]<b>&\x1b[2J\u202e[/red]"
 SHOWN = "[red]<b>&\\x1b[2J\\u202e[/red]"
-TABLE = Table(
+TABLE = blocks.Table(
     "Steadiness",
     [
-        Column(head="judge", cells=[HOSTILE, "b"]),
-        Column(head="scale", cells=["1-5", "1-5"]),
-        Column(head="remark", cells=["", ""]),
-        Column(head="alpha", cells=["0.5", "0.25"], small=["[0.4, 0.6]", ""], is_number=True,
-               marks=[[1], []]),
+        blocks.Column(head="judge", cells=[HOSTILE, "b"]),
+        blocks.Column(head="scale", cells=["1-5", "1-5"]),
+        blocks.Column(head="remark", cells=["", ""]),
+        blocks.Column(
+            head="alpha",
+            cells=["0.5", "0.25"],
+            small=["[0.4, 0.6]", ""],
+            is_number=True,
+            marks=[[1], []],
+        ),
     ],
     notes=["few questions"],
-)  # fmt: skip
+)
+TINT = blocks.Tint(text="0.75", small="0.5", percent=30)
+HEAT = blocks.Heat(caption="torn", heads=["option", "for x"], rows=[("x", "right", [TINT])])
 BLOCKS = [
-    Notice("Unfinished", [Paragraph(["Type ", Span("judgerel run", "code"), "."])]),
-    Section(
+    blocks.Notice(
+        "Unfinished", [blocks.Paragraph(["Type ", blocks.Span("judgerel run", "code"), "."])]
+    ),
+    blocks.Section(
         "How steady",
         [
-            Facts([("sweep", HOSTILE)]),
-            Lines(["mind this"], "cautions"),
-            Folded("All", [TABLE]),
-            Gallery([Heat(caption="torn", heads=["option", "for x"],
-                          rows=[("x", "right", [Tint(text="0.75", small="0.5", percent=30)])])]),
+            blocks.Facts([("sweep", HOSTILE)]),
+            blocks.Lines(["mind this"], "cautions"),
+            blocks.Folded("All", [TABLE]),
+            blocks.Gallery([HEAT]),
         ],
     ),
-    Section("Nothing", []),
-]  # fmt: skip
+    blocks.Section("Nothing", []),
+]
 
 
 def words(page: str) -> str:
@@ -86,20 +80,20 @@ def test_columns_stand_below_each_other_and_nothing_trails():
 
 
 def test_paragraphs_are_as_wide_as_a_terminal_and_cells_are_not_wrapped():
-    long = Column(head="what", cells=["word " * 15, "x"])
-    text = printed([Paragraph("word " * 60), Table("", [long])])
+    long = blocks.Column(head="what", cells=["word " * 15, "x"])
+    text = printed([blocks.Paragraph("word " * 60), blocks.Table("", [long])])
     paragraph, table = text.split("\n\n")
     assert max(map(len, paragraph.split("\n"))) <= 80
     assert len(table.split("\n")) == 3
 
 
-@pytest.mark.parametrize("around", [Folded, Section, Notice])
+@pytest.mark.parametrize("around", [blocks.Folded, blocks.Section, blocks.Notice])
 def test_a_table_inside_another_block_is_as_wide_as_its_cells(around):
-    table = Table("", [Column(head="what", cells=["word " * 30, "x"])])
+    table = blocks.Table("", [blocks.Column(head="what", cells=["word " * 30, "x"])])
     assert printed([around("all", [table])]) == f"all\n\n{printed([table])}"
 
 
 def test_numbers_stand_in_place_of_figures():
-    shown = Figures([], numbers=[TABLE])
+    shown = blocks.Figures([], numbers=[TABLE])
     assert printed([shown]) == printed([TABLE])
     assert rendered([shown]) == ""

@@ -69,11 +69,7 @@ killed, 0 for never; says how they ended. A process each, forked with all librar
 
 SWEEP = """
 name = "{name}"
-[[judge]]
-name = "j"
-engine = "simulated"
-model = "uniform"
-gpus = 0
+judge = [{{ name = "j", engine = "simulated", model = "uniform", gpus = 0 }}]
 [[ask]]
 protocol = "best_of"
 benchmark = "mine"

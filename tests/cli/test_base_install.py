@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import venv
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -43,20 +44,12 @@ _EXTRAS = (
 
 
 @pytest.fixture
-def base(tmp_path):
+def base(command, tmp_path):
     """The command in an interpreter that has the base packages only."""
     (tmp_path / "site").mkdir()
     (tmp_path / "site/sitecustomize.py").write_text(_BLOCKER.format(extras=_EXTRAS))
     paths = os.pathsep.join([str(tmp_path / "site"), str(ROOT)])
-
-    def act(*arguments):
-        return subprocess.run(
-            [sys.executable, "-m", "judgerel_ray", *arguments],
-            env={**os.environ, "PYTHONPATH": paths}, cwd=tmp_path,
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-
-    return act
+    return partial(command, env={**os.environ, "PYTHONPATH": paths}, cwd=tmp_path)
 
 
 @pytest.mark.slow

@@ -294,7 +294,7 @@ def test_a_flag_is_never_taken_for_the_value_of_another(capsys):
         ("judgerel distributions --view ", ["limits", "reasoning", "settled", "weighted"]),
     ],
 )
-def test_a_shell_completes_verbs_flags_and_choices(typed, offered):
+def test_a_shell_completes_verbs_flags_and_choices(command, typed, offered):
     words = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
     found = command(env={**os.environ, "_JUDGEREL_COMPLETE": "bash_complete", **words})
     assert (found.returncode, found.stderr) == (0, "")
@@ -466,18 +466,6 @@ def test_coefficients_are_printed_and_written(judgments, tmp_path, capsys):
     rows = json.loads(out.read_text())
     assert {row["coefficient"] for row in rows} == {"percent_agreement", "flip_rate"}
     assert json.dumps(rows[0])[:20] in json.dumps(json.loads(printed[printed.index("[\n") :]))
-
-
-def command(*arguments, **options):
-    """The command as another process."""
-    return subprocess.run(
-        [sys.executable, "-m", "judgerel_ray", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        **options,
-    )
 
 
 def test_the_version_is_told(capsys):
@@ -736,7 +724,7 @@ def test_requests_that_failed_for_good_are_told_and_are_no_success(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", ["plan", "run"])
-def test_a_hub_that_is_not_there_is_one_line(sweep_file, tmp_path, verb):
+def test_a_hub_that_is_not_there_is_one_line(command, sweep_file, tmp_path, verb):
     file = sweep_file(swaps=[("simulated", "vllm"), ('"uniform"', '"acme/judge-of-a-test"')])
     out = ["--out", str(tmp_path / "run")] if verb == "run" else []
     environment = {**os.environ, "HF_HUB_OFFLINE": "0", "HF_ENDPOINT": "http://nothing.invalid"}
@@ -747,7 +735,7 @@ def test_a_hub_that_is_not_there_is_one_line(sweep_file, tmp_path, verb):
     assert not (tmp_path / "run").exists()
 
 
-def test_python_m_is_the_command(tmp_path):
+def test_python_m_is_the_command(command, tmp_path):
     found = command("status", "none", cwd=tmp_path)
     assert found.returncode == 2
     assert found.stderr.startswith("judgerel: expected a run directory, got none")

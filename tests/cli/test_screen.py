@@ -80,18 +80,10 @@ def judgments(tmp_path):
     return str(path)
 
 
-def command(*arguments, **environment):
-    """The command as another process."""
-    return subprocess.run(
-        [sys.executable, "-m", "judgerel_ray", *arguments],
-        capture_output=True, timeout=300, check=False, env=os.environ | environment,
-    )  # fmt: skip
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", ["0", "1", "7"])
-def test_no_columns_are_no_reason_to_say_nothing(judgments, columns):
-    found = command("reduce", judgments, COLUMNS=columns)
+def test_no_columns_are_no_reason_to_say_nothing(command, judgments, columns):
+    found = command("reduce", judgments, env=os.environ | {"COLUMNS": columns})
     assert (found.returncode, found.stdout) == (0, command("reduce", judgments).stdout)
     assert len(found.stdout.splitlines()) > 20
 
@@ -101,8 +93,9 @@ def test_no_columns_are_no_reason_to_say_nothing(judgments, columns):
 @pytest.mark.parametrize(
     ("verb", "flags"), [("reduce", []), ("questions", []), ("reduce", ["--by", "ж"])]
 )
-def test_a_stream_of_few_characters_shows_the_rest(judgments, encoding, verb, flags):
-    found = command(verb, judgments, *flags, PYTHONIOENCODING=encoding)
+def test_a_stream_of_few_characters_shows_the_rest(command, judgments, encoding, verb, flags):
+    environment = os.environ | {"PYTHONIOENCODING": encoding}
+    found = command(verb, judgments, *flags, text=False, env=environment)
     said = (found.stdout + found.stderr).decode(encoding)
     assert found.returncode == (2 if "--by" in flags else 0)
     assert "Traceback" not in said

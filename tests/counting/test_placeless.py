@@ -34,8 +34,7 @@ def tied(frame: pl.DataFrame, word: str, label: str | None) -> pl.DataFrame:
 def figures(frame: pl.DataFrame, **asked) -> list[tuple]:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        found = reduce_judgments(frame.lazy(), **asked)
-    rows = found.filter(pl.col("coefficient").is_in(OF_PLACES))
+        rows = reduce_judgments(frame.lazy(), coefficients=OF_PLACES, **asked)
     columns = ("coefficient", "conditions", "missing", "value", "low", "high", "n_categories")
     return [*rows.select(columns).rows(), [str(one.message) for one in said]]
 

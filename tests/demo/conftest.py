@@ -1,14 +1,10 @@
-"""Makes the demo's scripts importable, and loads its judge once."""
+"""Loads the demo's judge and its items once."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 if TYPE_CHECKING:
     from demo.judge_truth import Judge

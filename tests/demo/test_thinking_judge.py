@@ -25,14 +25,14 @@ from demo.thinking_design import (
     record,
     worths,
 )
-from demo.thinking_judge import LONGEST_REPLY, THINKING_JUDGE_FOLDER, draw_lesson
-from demo.thinking_tokens import (
+from demo.thinking_judge import (
     ASKED,
     CORRECT,
     ENDS,
     FINAL,
     FIRST_CASE,
     LINES,
+    LONGEST_REPLY,
     MARKS,
     MODELS,
     MORE_TOKENS,
@@ -44,8 +44,10 @@ from demo.thinking_tokens import (
     STEPS,
     SUMMARY,
     TEMPER_WORDS,
+    THINKING_JUDGE_FOLDER,
     VERDICT_CASE,
     chat_template,
+    draw_lesson,
 )
 from judgerel_ray.core import Item, Menu, Option
 from judgerel_ray.protocols import load_template, read_confidence, read_selection, read_verdict

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import doctest
 import importlib.util
 import inspect
 import json
@@ -22,7 +23,7 @@ from judgerel_ray.core import Ask, Condition, Message, SweepError, TokenCounts
 from judgerel_ray.core.verb import VERBS
 from judgerel_ray.engines import ENGINES, EngineSpec, judge_fingerprint, make_engine
 from judgerel_ray.engines.engine import Engine
-from judgerel_ray.stats import COEFFICIENTS, agreement, measure
+from judgerel_ray.stats import COEFFICIENTS, agreement
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -39,6 +40,16 @@ def code_of(section: str) -> dict[str, object]:
     names: dict[str, object] = {}
     exec(block, names)
     return names
+
+
+def as_its_example_says(function, code):
+    """The function, whose example gives what stands below it."""
+    (found,) = doctest.DocTestFinder(recurse=False).find(
+        function, function.__name__, module=False, globs=code
+    )
+    assert found.examples
+    assert doctest.DocTestRunner().run(found).failed == 0
+    return function
 
 
 def test_there_is_a_recipe_for_each_thing_that_is_added():
@@ -93,7 +104,7 @@ def test_its_analysis_is_a_verb_a_function_a_section_and_a_page_of_the_reference
     tmp_path, monkeypatch, capsys
 ):
     code = code_of("Add an analysis")
-    unanimity = code["unanimity"]
+    unanimity = as_its_example_says(code["unanimity"], code)
     for name in ("", ".verb"):
         module = ModuleType(f"judgerel_ray.analyses.unanimity{name}")
         module.__dict__.update(code)
@@ -134,7 +145,8 @@ def test_its_analysis_is_a_verb_a_function_a_section_and_a_page_of_the_reference
 
 
 def test_its_benchmark_is_read_planned_and_refused_by_place(tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(LOADERS, "riddles", code_of("Add a benchmark")["load_riddles"])
+    code = code_of("Add a benchmark")
+    monkeypatch.setitem(LOADERS, "riddles", as_its_example_says(code["load_riddles"], code))
     file = tmp_path / "riddles.jsonl"
     rows = [{"id": 1, "riddle": "What has keys?", "answer": "A piano"},
             {"id": 2, "riddle": "What runs?", "answer": "A river"}]  # fmt: skip
@@ -157,13 +169,14 @@ def test_its_benchmark_is_read_planned_and_refused_by_place(tmp_path, monkeypatc
 
 
 def test_its_coefficient_gets_interval_floor_and_name(tmp_path, monkeypatch, capsys):
-    statistic = code_of("Add a coefficient")["MAJORITY_SHARE"]
+    code = code_of("Add a coefficient")
+    statistic = code["MAJORITY_SHARE"]
+    function = as_its_example_says(code["majority_share"], code)
+    assert function([[0, 0]]).undefined == "no_verdicts"
     module = agreement.agreement
     shares = module._shares
     monkeypatch.setattr(module, "_shares", lambda: (*shares(), statistic))
-    monkeypatch.setitem(
-        COEFFICIENTS, "majority_share", lambda counts, **_: measure(counts, statistic)
-    )
+    monkeypatch.setitem(COEFFICIENTS, "majority_share", function)
     monkeypatch.setitem(words._NAMES, "majority_share", "majority share")
     # Of three verdicts the most frequent has 2, 3, 2, ...: mean (2/3 + 1) / 2 over six of each.
     rows = ["item_id,replication,verdict"]

@@ -33,8 +33,9 @@ pages = _module(_HERE / "blocks.py")
 ROOT: Path = pages.ROOT
 generate = _module(ROOT / "docs" / "generate.py")
 # `tests/e2e/test_own_templates.py` runs that page, which also shows a template that is wrong;
-# `test_add_a_protocol.py` runs the other, whose protocol is registered first.
-ELSEWHERE = {"own-templates.md", "add-a-protocol.md"}
+# `test_add_a_protocol.py` runs that one, whose protocol is registered first; `test_contributing.py`
+# runs the examples of functions that CONTRIBUTING.md defines.
+ELSEWHERE = {"own-templates.md", "add-a-protocol.md", "CONTRIBUTING.md"}
 SHOWING = [page for page in pages.PAGES if page.name not in ELSEWHERE]
 ASKING = [page for page in SHOWING if "\n$ judgerel run" in page.read_text()]
 

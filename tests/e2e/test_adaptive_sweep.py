@@ -13,14 +13,10 @@ from judgerel_ray.store.made_tables import read_settled
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
 
-JUDGE = """
-[[judge]]
-name = "{name}"
-engine = "simulated"
-model = "dirichlet"
-gpus = 0
-engine_options = {{ {options} }}
-"""
+JUDGE = (
+    '[[judge]]\nname = "{name}"\nengine = "simulated"\nmodel = "dirichlet"\ngpus = 0\n'
+    "engine_options = {{ {options} }}\n"
+)
 ASK = """
 [[ask]]
 protocol = "{protocol}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from judgerel_ray.cli import main
 from judgerel_ray.store import RunDirectory, read_ledger, scan_completions, scan_judgments
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
 
 REPLICATIONS = 400
 TEMPERATURES = (1.0, 0.5)

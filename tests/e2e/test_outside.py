@@ -49,20 +49,6 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def judgerel(
-    *arguments: str, env: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "judgerel_ray", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-        env={**os.environ, **(env or {})},
-        cwd=ROOT,
-    )
-
-
 def submit(source: Path, target: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Send a job to a head of its own, as cluster/local.sh does."""
     own = Path(sys.executable).parent
@@ -104,16 +90,16 @@ def kept_head(tmp_path, wait_until):
 
 
 def test_a_sweep_and_a_series_are_sent_as_ray_jobs_and_sent_again_ask_nothing(
-    sweep, tmp_path, kept_head
+    command, sweep, tmp_path, kept_head
 ):
     run = tmp_path / "run"
     done = submit(sweep, run, **kept_head)
     (tmp_path / "sent").write_text(done.stdout)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert f"landed {REQUESTS} of {REQUESTS}" in done.stdout
-    status = json.loads(judgerel("status", str(run), "--json").stdout)
+    status = json.loads(command("status", str(run), "--json").stdout)
     assert (status["landed"], status["owed"]) == (REQUESTS, 0)
-    again = judgerel("run", str(sweep), "--out", str(run))
+    again = command("run", str(sweep), "--out", str(run))
     assert again.returncode == 0
     assert "(0 in this session, 0 pending)" in again.stdout
 
@@ -131,7 +117,7 @@ def test_a_sweep_and_a_series_are_sent_as_ray_jobs_and_sent_again_ask_nothing(
     assert sent.returncode == 0, sent.stdout[-2000:] + sent.stderr[-2000:]
     assert "refresh 1: done" in sent.stdout
     status = json.loads(
-        judgerel("status", f"{tmp_path}/series/refreshes/0001/outside", "--json").stdout
+        command("status", f"{tmp_path}/series/refreshes/0001/outside", "--json").stdout
     )
     assert (status["landed"], status["owed"]) == (REQUESTS, 0)
-    assert judgerel("refresh", str(series)).stdout == "nothing changed: no request is new\n"
+    assert command("refresh", str(series)).stdout == "nothing changed: no request is new\n"

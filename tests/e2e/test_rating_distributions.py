@@ -29,15 +29,10 @@ definitions = ["none", "short"]
 scales = ["points5", "likert5", "binary", "percent.toml"]
 temperatures = [1.0, 0.5]
 """
-JUDGE = """
-name = "ratings"
-[[judge]]
-name = "one"
-engine = "simulated"
-model = "latent"
-gpus = 0
-engine_options = { noise = 0.3, unparsed = 0.1 }
-"""
+JUDGE = (
+    'name = "ratings"\n[[judge]]\nname = "one"\nengine = "simulated"\nmodel = "latent"\ngpus = 0\n'
+    "engine_options = { noise = 0.3, unparsed = 0.1 }\n"
+)
 
 
 def write(folder, asks):

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -59,17 +57,6 @@ def judgments(out):
     from judgerel_ray.store import RunDirectory, scan_judgments
 
     return scan_judgments(RunDirectory.open(str(out))).collect()
-
-
-def another_process(*arguments):
-    """The command, started by somebody else."""
-    return subprocess.run(
-        [sys.executable, "-m", "judgerel_ray", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
 
 
 def status(out, capsys):
@@ -472,7 +459,7 @@ def test_a_place_that_is_something_else_is_exit_2(tmp_path, capsys, kind):
     assert err.count("\n") == 1
 
 
-def test_a_run_says_how_it_stands_while_it_goes_on(tmp_path, capsys, hold_leases):
+def test_a_run_says_how_it_stands_while_it_goes_on(command, tmp_path, capsys, hold_leases):
     looked = threading.Event()  # half-way the run waits until it has been looked at
     hold_leases(lambda _, board: board.judges["slow"].landed > 0 and not looked.is_set())
     file = write(
@@ -489,7 +476,7 @@ def test_a_run_says_how_it_stands_while_it_goes_on(tmp_path, capsys, hold_leases
     while driver.is_alive():
         if (tmp_path / "run" / "progress.json").exists():
             seen.append(status(tmp_path / "run", capsys))
-            second = second or another_process("run", file, "--out", str(tmp_path / "run"))
+            second = second or command("run", file, "--out", str(tmp_path / "run"))
         if seen and seen[-1]["landed"] > 0:
             looked.set()
         time.sleep(0.2)

@@ -6,8 +6,6 @@ verdict again that is about the item. What is printed of them must say so.
 
 import json
 import math
-import sys
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -15,8 +13,6 @@ import pytest
 import judgerel_ray
 from judgerel_ray.cli import main
 from judgerel_ray.store import RunDirectory, scan_judgments
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 pytestmark = [
     pytest.mark.vllm,

@@ -1,13 +1,10 @@
 """A series whose judge gets other weights, on real vLLM: caught, attributed, and named."""
 
 import json
-import sys
 from pathlib import Path
 from shutil import copytree
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 pytestmark = [
     pytest.mark.vllm,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -15,7 +14,6 @@ from judgerel_ray.core import request_key
 from judgerel_ray.store import RunDirectory, read_ledger, scan_completions, scan_judgments
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
 
 pytestmark = [pytest.mark.vllm, pytest.mark.ray]  # the demo's run is the one engine of `make test`
 

@@ -8,15 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from judgerel_ray.core import (
-    Ask,
-    Completion,
+from judgerel_ray.core import Ask, Completion, TokenCounts
+from judgerel_ray.core.errors import (
     EngineError,
     EngineLost,
     EngineStartError,
     StoreError,
     SweepError,
-    TokenCounts,
 )
 from judgerel_ray.design import goal_of
 from judgerel_ray.engines import EngineFacts, Fingerprint, Prepared, judge_fingerprint

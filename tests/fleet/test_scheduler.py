@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from judgerel_ray.config import FleetTable
-from judgerel_ray.core import (
+from judgerel_ray.core import TokenCounts
+from judgerel_ray.core.errors import (
     EngineError,
     EngineLost,
     EngineStartError,
     StoreError,
     SweepError,
-    TokenCounts,
 )
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import (

@@ -5,16 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bench import rating_truths as truths
 from bench.rating_coverage import own_interval
-from bench.rating_truths import (
-    SCALES,
-    RatingJudge,
-    case,
-    consistency,
-    disattenuated,
-    pearson,
-    shift,
-)
+from bench.rating_truths import SCALES, RatingJudge
 from judgerel_ray.stats import (
     SCALE_CASES,
     counts_from_ratings,
@@ -59,25 +52,27 @@ def test_truths_are_what_brute_force_finds(noise):
     for name, scale in SCALES.items():
         counts, values = counts_from_ratings(scores[name])
         found = krippendorff_alpha(counts, values=values, level=scale.level).value
-        assert consistency(judge, scale) == pytest.approx(found, abs=0.01)
+        assert truths.consistency(judge, scale) == pytest.approx(found, abs=0.01)
     for name in SCALE_CASES:
         ratings = rated(scores, name)
-        assert case(judge, name) == pytest.approx(inter_scale_alpha(ratings).value, abs=0.01)
-        assert disattenuated(judge, name) == pytest.approx(
+        assert truths.case(judge, name) == pytest.approx(inter_scale_alpha(ratings).value, abs=0.01)
+        assert truths.disattenuated(judge, name) == pytest.approx(
             disattenuated_alpha(ratings).value, abs=0.01
         )
     found = scale_shift(rated(scores, "lee2025_case2")).value
-    assert shift(judge, SCALES["points5"], SCALES["likert5"]) == pytest.approx(found, abs=0.005)
+    assert truths.shift(judge, SCALES["points5"], SCALES["likert5"]) == pytest.approx(
+        found, abs=0.005
+    )
     agreement = reference_agreement(scores["points5"], latent)
     for averaged, one in ((1, agreement.single), (3, agreement.averaged)):
-        expected = pearson(judge, SCALES["points5"], averaged=averaged)
+        expected = truths.pearson(judge, SCALES["points5"], averaged=averaged)
         assert expected == pytest.approx(one.value, abs=0.005)
 
 
 def test_without_noise_the_truth_is_the_ceiling():
     judge = RatingJudge(noise=1e-3)
     ceiling = quantisation_ceiling([(1, 5), (1, 10)]).value
-    assert case(judge, "lee2025_case1") == pytest.approx(ceiling, abs=2e-3)
+    assert truths.case(judge, "lee2025_case1") == pytest.approx(ceiling, abs=2e-3)
 
 
 @pytest.mark.parametrize("noise", [0.05, 0.15, 0.3])
@@ -85,7 +80,7 @@ def test_self_consistency_is_covered_on_every_scale(noise):
     judge, rng = RatingJudge(noise=noise), np.random.default_rng([7, round(100 * noise)])
     runs = [asked(judge, items=ITEMS, rng=rng)[1] for _ in range(RUNS)]
     for name, scale in SCALES.items():
-        truth = consistency(judge, scale)
+        truth = truths.consistency(judge, scale)
         found = [own_interval(scores[name], name) for scores in runs]
         covered = [one.low <= truth <= one.high for one in found if one.low is not None]
         # .91 less two standard errors of 200 runs.
@@ -100,7 +95,7 @@ def test_self_consistency_is_covered_on_every_scale(noise):
 @pytest.mark.parametrize("noise", [0.15, 0.3])
 def test_inter_scale_alpha_is_covered(name, noise):
     judge, rng = RatingJudge(noise=noise), np.random.default_rng([8, round(100 * noise)])
-    truth = case(judge, name)
+    truth = truths.case(judge, name)
     found = [
         inter_scale_interval(rated(asked(judge, items=ITEMS, rng=rng)[1], name))
         for _ in range(RUNS)
@@ -111,7 +106,7 @@ def test_inter_scale_alpha_is_covered(name, noise):
 
 def test_the_gain_of_averaging_is_covered():
     judge, rng = RatingJudge(noise=0.2), np.random.default_rng(9)
-    one, five = (pearson(judge, SCALES["points5"], averaged=k) for k in (1, 5))
+    one, five = (truths.pearson(judge, SCALES["points5"], averaged=k) for k in (1, 5))
     covered = 0
     for _ in range(RUNS):
         latent, scores = asked(judge, items=ITEMS, rng=rng)

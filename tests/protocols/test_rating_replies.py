@@ -8,9 +8,9 @@ from typing import NamedTuple
 import pytest
 
 from judgerel_ray.core import OUTCOMES, Menu, Scale
-from judgerel_ray.protocols import (
+from judgerel_ray.protocols import read_rating
+from judgerel_ray.protocols.replies.scales import (
     load_scale,
-    read_rating,
     scale_labels,
     scale_values,
     score_of,

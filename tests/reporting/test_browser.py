@@ -18,11 +18,7 @@ import pytest
 
 from judgerel_ray.analyses.confusion.show import Uncertain
 from judgerel_ray.analyses.reliability.from_run import Judged
-from judgerel_ray.analyses.reliability.order_effects import verdict_positions
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.analyses.reliability.sections import Measured, reliability_on_page
-from judgerel_ray.analyses.reliability.unstable import least_stable
-from judgerel_ray.counting.outcomes import outcome_table
+from judgerel_ray.analyses.reliability.sections import measured_of, reliability_on_page
 from judgerel_ray.reporting.chances import Probabilities
 from judgerel_ray.reporting.pages import render_report
 
@@ -119,22 +115,11 @@ def page() -> str:
         for order in (0, 1)
         for replication in range(3)
     ]  # fmt: skip
-    frame = pl.LazyFrame(rows)
-    found = reduce_judgments(frame)
-    measured = Measured(
-        judged=Judged(frame=frame),
-        coefficients=found,
-        outcomes=outcome_table(frame),
-        unstable=least_stable(frame),
-        positions=verdict_positions(
-            frame, by=["judge", "benchmark", "protocol", "scale", "temperature"]
-        ),
-    )
     judge = {"judge": LONG, "asked": 9, "landed": 1, "owed": 8, "failed": 3, "error": LONG}
     counts = {"asked": 9, "landed": 1, "owed": 8, "failed": 3, "live": None}
     standing = {"state": "incomplete", "run": f"/{LONG}", "judges": [judge], **counts}
     texts = {("b", f"q{item}-{LONG}"): f"{item} {LONG} " * 9 for item in range(5)}
-    measured = replace(measured, questions=texts)
+    measured = replace(measured_of(Judged(frame=pl.LazyFrame(rows)), texts), replies=None)
     return render_report(
         measured, title=LONG, asked=[("sweep", LONG)], standing=standing,
         sections=reliability_on_page(measured, None), questions=texts,

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 
@@ -9,12 +10,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.reliability.from_run import Judged
-from judgerel_ray.analyses.reliability.order_effects import verdict_positions
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.analyses.reliability.sections import Measured, reliability_on_page
-from judgerel_ray.analyses.reliability.unstable import least_stable
-from judgerel_ray.blocks.words import group_columns
-from judgerel_ray.counting.outcomes import outcome_table
+from judgerel_ray.analyses.reliability.sections import measured_of, reliability_on_page
 from judgerel_ray.reporting.pages import render_report
 
 HOSTILE = '"><script>alert(1)</script>&$title'
@@ -71,14 +67,7 @@ def judgments(**columns) -> pl.LazyFrame:
 
 
 def rendered(frame: pl.LazyFrame, **options) -> str:
-    found = reduce_judgments(frame)
-    measured = Measured(
-        judged=Judged(frame=frame),
-        coefficients=found,
-        outcomes=outcome_table(frame),
-        unstable=least_stable(frame),
-        positions=verdict_positions(frame, by=group_columns(found)),
-    )
+    measured = replace(measured_of(Judged(frame=frame), None), replies=None)
     sections = reliability_on_page(measured, None)
     asked = {"title": HOSTILE, "asked": [("sweep", HOSTILE)], "sections": sections}
     page = render_report(measured, **{**asked, **options})

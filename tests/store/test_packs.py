@@ -22,10 +22,11 @@ from judgerel_ray.store import (
 )
 from judgerel_ray.store.files import Disk
 from judgerel_ray.store.generations import land_generation
-from judgerel_ray.store.ledger import build_ledger, look_at_commits
+from judgerel_ray.store.ledger import build_ledger, look_at_commits, read_ledger
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.packs import pack_name, parse_pack
 from judgerel_ray.store.records import read_attempt, seal, unseal
+from judgerel_ray.store.sessions import begin_session, end_session
 
 N = 5
 FIRST = "commits/session-0001.pack"
@@ -100,7 +101,7 @@ def test_later_packs_hold_what_earlier_ones_do_not(run, land_rows):
 
 
 def test_a_look_reads_a_handful_of_files(disk_run, land_rows, monkeypatch):
-    land_session(disk_run, land_rows, n=60)
+    land_session(disk_run, land_rows, n=20)
     opened, plain = [], Disk.read_many
 
     def read_many(self, names):
@@ -113,7 +114,7 @@ def test_a_look_reads_a_handful_of_files(disk_run, land_rows, monkeypatch):
     assert len(opened) == 5, opened  # session, its mark, its pack and whose it is, the manifest
     opened.clear()
     assert unpacked(disk_run) == ledger
-    assert len(opened) == 3 + 61
+    assert len(opened) == 3 + 21
     # A session at work reads its own records, those before from packs.
     session = begin_session(disk_run).number
     for lease in range(1, 4):

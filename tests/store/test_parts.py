@@ -26,6 +26,8 @@ from judgerel_ray.store import (
 )
 from judgerel_ray.tables import Judgments
 
+THREE = {"aa": [(0, 3)]}
+
 
 def parquet_files(run):
     return [*run.files.sizes("data"), *run.files.sizes("texts")]
@@ -190,6 +192,21 @@ def test_a_torn_record_is_none_and_the_rows_are_owed(disk_run, land_rows, monkey
     assert kinds == {("error", "broken_record"), ("note", "orphan")}
 
 
+def _land_three(run, judgments, completions):
+    land(
+        run,
+        session=1,
+        lease=1,
+        attempt=1,
+        judge="j",
+        judgments=judgments,
+        completions=completions,
+        conditions=THREE,
+        tokens=TokenCounts(),
+        seconds=0.0,
+    )
+
+
 def wrong_frames(made):
     judgments, completions = made.judgments(), made.completions()
     yield "completions must match", judgments, completions.head(2)
@@ -206,21 +223,9 @@ def wrong_frames(made):
 @pytest.mark.parametrize("number", range(9))
 def test_broken_rows_are_refused_before_anything_is_written(disk_run, rows, number):
     begin_session(disk_run)
-    made = rows(conditions={"aa": [(0, 3)]})
-    message, judgments, completions = list(wrong_frames(made))[number]
+    message, judgments, completions = list(wrong_frames(rows(conditions=THREE)))[number]
     with pytest.raises(TableError, match=message):
-        land(
-            disk_run,
-            session=1,
-            lease=1,
-            attempt=1,
-            judge="j",
-            judgments=judgments,
-            completions=completions,
-            conditions=made.conditions,
-            tokens=TokenCounts(),
-            seconds=0.0,
-        )
+        _land_three(disk_run, judgments, completions)
     assert parquet_files(disk_run) == []
     assert disk_run.names("commits") == ("session-0001.json",)
 
@@ -266,25 +271,14 @@ def test_threads_that_land_and_close_one_attempt_agree(run, land_rows):
 
 def _land_and_die(url, judgments, completions):
     RunDirectory.settle = lambda *_args: os.kill(os.getpid(), signal.SIGKILL)
-    land(
-        RunDirectory(url=url),
-        session=1,
-        lease=1,
-        attempt=1,
-        judge="j",
-        judgments=judgments,
-        completions=completions,
-        conditions={"aa": [(0, 3)]},
-        tokens=TokenCounts(),
-        seconds=0.0,
-    )
+    _land_three(RunDirectory(url=url), judgments, completions)
 
 
 @pytest.mark.slow
 def test_a_writer_killed_before_its_record_leaves_readers_alone(disk_run, land_rows, rows):
     session = begin_session(disk_run).number
     land_rows(disk_run, session, 2, {"bb": [(0, 2)]})
-    made = rows(conditions={"aa": [(0, 3)]}, mark="dead")
+    made = rows(conditions=THREE, mark="dead")
     args = (disk_run.url, made.judgments(), made.completions())
     writer = multiprocessing.get_context("spawn").Process(target=_land_and_die, args=args)
     writer.start()

@@ -13,6 +13,7 @@ from judgerel_ray.cli import main
 from judgerel_ray.core import TokenCounts, request_key
 from judgerel_ray.counting.groups import fast_count, tally
 from judgerel_ray.counting.judgments import tally_file
+from judgerel_ray.examples import example
 from judgerel_ray.store import RunDirectory, begin_session, land, scan_judgments
 from judgerel_ray.tables import Completions, Judgments
 
@@ -121,24 +122,10 @@ def test_a_run_in_which_nothing_landed_says_how_to_go_on(tmp_path, capsys, argum
     """It said that no row of a judge is in block 0."""
     run = RunDirectory.create(str(tmp_path / "r"))
     begin_session(run)
-    run.write_text("sweep.toml", SWEEP)
+    run.write_text("sweep.toml", Path(example("sweep.toml")).read_text())
     assert main([arguments[0], run.url, *arguments[1:]]) == 2
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert "nothing has landed in the run yet" in err
     assert f"judgerel status {run.url} tells" in err
     assert f"judgerel run SWEEP.toml --out {run.url} goes on" in err
-
-
-SWEEP = """
-name = "s"
-[[judge]]
-name = "j"
-engine = "simulated"
-model = "uniform"
-gpus = 0
-[[ask]]
-protocol = "best_of"
-benchmark = "mine"
-path = "items.csv"
-"""

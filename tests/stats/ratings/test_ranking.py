@@ -8,17 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from judgerel_ray.stats import (
-    correlation,
-    count_statistic,
-    count_terms,
-    inter_scale_terms,
-    mean_of,
-    rank_judges,
-    scale_ratings,
-)
-from judgerel_ray.stats.counts import divide
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms, mean_terms
+from judgerel_ray import stats
+from judgerel_ray.stats import rank_judges
+from judgerel_ray.stats.intervals.question_statistic import mean_terms
 
 mean = partial(mean_terms, "mean")
 
@@ -122,7 +114,7 @@ def test_mean_ranks_and_agreement_of_measures():
 def test_every_kind_of_measure_takes_part():
     rng = np.random.default_rng(4)
     measures: dict[str, list] = {"self": [], "scales": [], "aligned": []}
-    alpha = count_statistic("krippendorff_alpha", n_values=5)
+    alpha = stats.count_statistic("krippendorff_alpha", n_values=5)
     truth = rng.integers(1, 6, size=40).astype(float)
     for noise in (0.3, 1.0, 3.0):
         five, ten = (
@@ -132,28 +124,23 @@ def test_every_kind_of_measure_takes_part():
             for k in (1, 2)
         )
         counts = np.stack([(five == v).sum(axis=1) for v in range(1, 6)], axis=1)
-        rated = scale_ratings([five, ten], ranges=[(1, 5), (1, 10)])
+        rated = stats.scale_ratings([five, ten], ranges=[(1, 5), (1, 10)])
         aligned = [
-            correlation(name, five.mean(axis=1), truth, np.arange(40))
+            stats.correlation(name, five.mean(axis=1), truth, np.arange(40))
             for name in ("pearson", "spearman", "kendall")
         ]
-        measures["self"].append(count_terms(counts, alpha))
-        measures["scales"].append(inter_scale_terms(rated))
-        measures["aligned"].append(mean_of("aligned", aligned))
+        measures["self"].append(stats.count_terms(counts, alpha))
+        measures["scales"].append(stats.inter_scale_terms(rated))
+        measures["aligned"].append(stats.mean_of("aligned", aligned))
     found = rank_judges(["steady", "fair", "wild"], measures, n_resamples=200)
     assert [one.rank for one in found.ranks] == [1, 2, 3] * 3
     assert all(one.low <= one.rank <= one.high for one in found.ranks)
     assert [one.tau for one in found.agreements] == [1, 1, 1]
 
 
-def test_resamples_without_a_value_are_told():
-    rare = np.arange(30) == 0
-    # The mean among questions that are marked: one question decides whether there are any.
-    shaky = QuestionTerms(
-        name="m", questions_C=np.arange(30), terms_CT=np.stack([rare, rare], axis=1).astype(float),
-        value=lambda total: divide(total[..., 0], total[..., 1]),
-    )  # fmt: skip
-    found = rank_judges(["a", "b"], {"m": [shaky, drawn(0.5, questions=30)[0]]})
+def test_resamples_without_a_value_are_told(hangs_on_one_question):
+    other = drawn(0.5, questions=30)[0]
+    found = rank_judges(["a", "b"], {"m": [hangs_on_one_question, other]})
     assert [one.undefined for one in found.ranks] == ["undefined_resamples", None]
     assert [(one.rank, one.low) for one in found.ranks] == [(1.0, None), (2.0, 1)]
     assert found.mean_ranks[0].low is None
