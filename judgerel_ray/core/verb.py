@@ -200,8 +200,12 @@ class Verb:
     file : str
         Which of several tables ``--out`` writes; empty where there is one.
     section : str
-        ``module:function`` that makes the page's sections from what is measured for a page and the
-        page's options; empty where the page has none. It is imported when a page is made.
+        ``module:function`` that makes the page's sections, and what it adds to the first screen,
+        from what is measured for a page and what the page is asked of this verb; empty where the
+        page has none. It is imported when a page is made.
+    probabilities : str
+        The same of probabilities that a run read, which a page without verdicts has, too: from the
+        judgments as they were opened, the texts of questions, and what the page is asked.
     """
 
     name: str
@@ -214,6 +218,7 @@ class Verb:
     show: Callable[[Any], Any] | None
     file: str = ""
     section: str = ""
+    probabilities: str = ""
 
 
 VERBS: dict[str, Verb] = {}
@@ -230,6 +235,7 @@ def verb(
     show: Callable[[Found], object] | None = None,
     file: str = "",
     section: str = "",
+    probabilities: str = "",
     basis: Callable[[Source, Options], tuple[Source, Callable[[], None]]] | None = None,
     name: str | None = None,
 ) -> Callable[[Callable[[Source, Options], Found]], Callable[Concatenate[Source, P], Found]]:
@@ -242,7 +248,7 @@ def verb(
     ----------
     options : type
         The options class: a frozen dataclass, a field an option.
-    group, help, source, prints, show, file, section
+    group, help, source, prints, show, file, section, probabilities
         As of :class:`Verb`; a source in brackets may be left out, and is None then.
     basis : callable, optional
         Opens what is read, and gives what says, once numbers are made of it, what they rest on:
@@ -294,6 +300,7 @@ def verb(
         VERBS[name or act.__name__] = Verb(
             name=name or act.__name__, help=help, group=group, options=options, act=act,
             source=source, prints=prints, show=show, file=file, section=section,
+            probabilities=probabilities,
         )  # fmt: skip
         return cast("Callable[Concatenate[Source, P], Found]", called)
 

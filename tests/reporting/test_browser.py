@@ -16,14 +16,13 @@ from typing import ClassVar
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.confusion.show import Uncertain
+from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_sections
 from judgerel_ray.analyses.reliability.from_run import Judged
 from judgerel_ray.analyses.reliability.order_effects import verdict_positions
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.analyses.reliability.sections import Measured, reliability_on_page
 from judgerel_ray.analyses.reliability.unstable import least_stable
 from judgerel_ray.counting.outcomes import outcome_table
-from judgerel_ray.reporting.chances import Probabilities
 from judgerel_ray.reporting.pages import render_report
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -137,7 +136,7 @@ def page() -> str:
     measured = replace(measured, questions=texts)
     return render_report(
         measured, title=LONG, asked=[("sweep", LONG)], standing=standing,
-        sections=reliability_on_page(measured, None), questions=texts,
+        sections=reliability_on_page(measured, None),
     )  # fmt: skip
 
 
@@ -150,7 +149,7 @@ def pages(confusion_inputs):
     )
     replies = pl.DataFrame({"judge": [LONG], "benchmark": [LONG], "role": ["assessor"],
                             "outcome": ["refused"], "n": [1]})  # fmt: skip
-    found = Probabilities(uncertain=Uncertain(tables=told, replies=replies))
+    found = uncertainty_sections(Uncertain(tables=told, replies=replies), {})
     shown = render_report(None, title=LONG, asked=[("sweep", LONG)], probabilities=found)
     return {"agreement": page(), "uncertainty": shown}
 

@@ -61,6 +61,7 @@ def _show(found: UncertaintyTables) -> Printed:
     source="RUN",
     show=_show,
     file="judgments, a row each",
+    probabilities="judgerel_ray.analyses.confusion.from_run:uncertainty_on_page",
     basis=basis_of,
 )
 def uncertainty(path: str | PathLike[str] | Given, asked: UncertaintyRequest) -> UncertaintyTables:

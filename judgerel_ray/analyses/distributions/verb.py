@@ -84,6 +84,7 @@ def _show(found: DistributionTables) -> Printed:
     show=_show,
     file="rows, of which the summary is printed",
     section="judgerel_ray.analyses.distributions.from_run:settled_on_page",
+    probabilities="judgerel_ray.analyses.distributions.from_run:distributions_on_page",
     basis=basis_of,
 )
 def distributions(

@@ -187,6 +187,7 @@ def _show_alignment(found: pl.DataFrame) -> Printed:
     group="Analyse",
     help="agreement of ratings with a judge, people or a file",
     show=_show_alignment,
+    probabilities="judgerel_ray.analyses.ratings.from_run:alignment_on_page",
     basis=basis_of,
 )
 def align(path: Judgments | Given, asked: AlignRequest) -> pl.DataFrame:
