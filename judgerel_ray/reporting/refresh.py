@@ -1,8 +1,13 @@
-"""``refresh``: a series of sweeps asked again on a schedule, and an alarm where a judge drifts."""
+"""``refresh``: a series of sweeps asked again on a schedule, and an alarm where a judge drifts.
+
+The verb asks and then measures, so it stands above both wings: ``asking/refresh/`` asks,
+``analyses/drift/`` measures, and what the series shows is written here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
@@ -11,6 +16,8 @@ from judgerel_ray.core.verb import flag, verb
 
 if TYPE_CHECKING:
     from judgerel_ray.asking.refresh.refreshing import State
+    from judgerel_ray.config.series import Series
+    from judgerel_ray.store.series import Refresh, SeriesDirectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,13 +122,20 @@ def refresh(series: str | PathLike[str], asked: RefreshRequest) -> Refreshed:
     ...     refresh(series).line
     'refresh 1: done'
     """
-    from judgerel_ray.asking.refresh.directory import SeriesDirectory
+    from functools import partial
+
+    from judgerel_ray.analyses.drift.from_run import measure, summary_of
+    from judgerel_ray.asking.plan.specs import engine_spec
     from judgerel_ray.asking.refresh.refreshing import refresh_series
     from judgerel_ray.config.series import load_series
-    from judgerel_ray.reporting.refresh.measuring import measure, summary_of, write_series
+    from judgerel_ray.engines.model_files import model_parts
+    from judgerel_ray.store.series import SeriesDirectory
 
     loaded = load_series(fspath(series))
-    found = refresh_series(loaded, measure=measure, write=write_series, address=asked.address)
+    measured = partial(
+        measure, parts_of=lambda sweep, judge: model_parts(engine_spec(sweep, judge))
+    )
+    found = refresh_series(loaded, measure=measured, write=_write, address=asked.address)
     if found.state == "held":
         return Refreshed(state=found.state, line=found.line)
     summary = summary_of(loaded, SeriesDirectory(url=loaded.url).refreshes())
@@ -135,3 +149,35 @@ def refresh(series: str | PathLike[str], asked: RefreshRequest) -> Refreshed:
         problems={name: why for one in ended for name, why in one.problems.items()},
         mistakes=tuple(dict.fromkeys(name for one in ended for name in one.mistakes)),
     )
+
+
+def _write(series: Series, directory: SeriesDirectory, refreshes: Sequence[Refresh]) -> None:
+    """Write the history, the summary and the page of a series.
+
+    Effects: replaces three files where they are not there as they were written. Retry: safe.
+    """
+    from judgerel_ray.analyses.drift.from_run import history_of, summary_of
+    from judgerel_ray.analyses.drift.show import series_blocks
+    from judgerel_ray.blocks.html import rendered_page
+    from judgerel_ray.store.parts import encode_parquet
+    from judgerel_ray.store.seals import is_whole, sealed
+    from judgerel_ray.store.series import MADE
+
+    history_name, summary_name, page_name = MADE
+    history, summary = history_of(series, refreshes), summary_of(series, refreshes)
+    rows, text = encode_parquet(history), (json.dumps(summary, indent=1) + "\n").encode()
+    there = directory.files.read_many(MADE)
+    is_there = (there.get(history_name), there.get(summary_name)) == (rows, text)
+    if is_there and is_whole(there.get(page_name, b"")):
+        return
+    page = rendered_page(
+        "reporting/page.html",
+        script="reporting/tables.js.html",
+        title=f"Series {series.name}",
+        notice=[],
+        blocks=series_blocks(summary, history),
+        footer="",
+    )
+    directory.files.write(history_name, rows)
+    directory.files.write(page_name, sealed(page.encode()))
+    directory.files.write(summary_name, text)
