@@ -2,6 +2,7 @@
 
 An options class is frozen; each field is one option, described by :func:`flag`. The command line
 makes its flags of it, and :func:`verb` the signature and the docstring of the Python function.
+A result is shown as :class:`Printed`: tables, text, and the rows of its file.
 """
 
 from __future__ import annotations
@@ -11,9 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import wraps
 from textwrap import wrap
-from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
 from judgerel_ray.core.errors import SweepError
+
+if TYPE_CHECKING:
+    import polars as pl
+
 
 P = ParamSpec("P")
 Source = TypeVar("Source")
@@ -177,6 +182,28 @@ BY = flag("columns to group by; default those of judge, benchmark, ... that are 
           read=comma_names)  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Printed:
+    """A result as it is printed.
+
+    Attributes
+    ----------
+    tables : DataFrame or mapping of str to DataFrame
+        What ``--format json`` prints: a list of rows, or an object of such lists.
+    text : callable
+        What ``--format table`` prints.
+    rows : DataFrame
+        What ``--out FILE`` holds: the chief table.
+    whole_json : bool
+        Whether a file of JSON holds all tables.
+    """
+
+    tables: pl.DataFrame | Mapping[str, pl.DataFrame]
+    text: Callable[[], str]
+    rows: pl.DataFrame
+    whole_json: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verb:
     """What the command line knows of a function.
@@ -196,7 +223,7 @@ class Verb:
     prints : str
         Which flags of printing it has.
     show : callable, optional
-        From the result to what is printed.
+        From the result to what is printed, as :class:`Printed`.
     file : str
         Which of several tables ``--out`` writes; empty where there is one.
     section : str

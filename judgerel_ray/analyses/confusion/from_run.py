@@ -13,9 +13,9 @@ from io import BytesIO
 import numpy as np
 import polars as pl
 
+from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
 from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_sections
 from judgerel_ray.analyses.confusion.tables import UncertaintyTables, uncertainty_tables
-from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions
 from judgerel_ray.analyses.confusion.worth import no_baselines
 from judgerel_ray.analyses.reliability.from_run import Judged, made_matrices
 from judgerel_ray.analyses.reliability.unstable import Questions
@@ -178,26 +178,6 @@ def _token_probability(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
 
 
 _OWN = ("judge", "benchmark", "item_id", "template", "temperature", "verdict")
-
-
-def run_uncertainty(
-    path: str | Given, options: UncertaintyOptions | None = None
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Uncertainty of the judgments of a run, and what it is worth.
-
-    Returns
-    -------
-    tuple of DataFrame
-        As :func:`judgerel_ray.analyses.confusion.uncertainty.matrix_rows` and
-        :func:`judgerel_ray.analyses.confusion.worth.uncertainty_summary`.
-
-    Raises
-    ------
-    StoreError
-        If the path is no run, or the run asked for no confusion.
-    """
-    found = run_uncertainty_tables(path, options)
-    return found.judgments, found.worth
 
 
 def run_uncertainty_tables(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.analyses.reliability.said import basis_of
-from judgerel_ray.core.verb import check_choices, flag, verb
+from judgerel_ray.core.verb import Printed, check_choices, flag, verb
 from judgerel_ray.counting.given import given
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.assigned import by_name, number
 from judgerel_ray.core.verb import (
     BY,
     Named,
     Names,
+    Printed,
     Written,
     comma_names,
     flag,

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from markupsafe import escape
 
+from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
 from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_blocks, uncertainty_sections
-from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions
 from judgerel_ray.blocks.blocks import Figures
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.blocks.words import number
