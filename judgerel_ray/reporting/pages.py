@@ -1,10 +1,12 @@
-"""From a run directory or a file of judgments to one self-contained page.
+"""From a run directory, a file of judgments or a series to one self-contained page.
 
-The page says what was asked, what came back, and how far to trust it; the verbs make its sections.
+The page of a run says what was asked, what came back, and how far to trust it; the verbs make its
+sections. That of a series says what moved, beside its history and summary.
 """
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +17,8 @@ from pkgutil import resolve_name
 
 import polars as pl
 
+from judgerel_ray.analyses.drift.from_run import history_of, summary_of
+from judgerel_ray.analyses.drift.show import series_blocks
 from judgerel_ray.analyses.gate.from_run import gate_by_default
 from judgerel_ray.analyses.ratings.from_run import RatingOptions, unknown_scales, with_scales
 from judgerel_ray.analyses.reliability.from_run import (
@@ -47,6 +51,7 @@ from judgerel_ray.blocks.words import (
     times,
 )
 from judgerel_ray.config import AskTable, Judge, parse_sweep
+from judgerel_ray.config.series import Series
 from judgerel_ray.core import ReadingWarning, count_of
 from judgerel_ray.core.verb import VERBS
 from judgerel_ray.counting.columns import is_judge
@@ -57,6 +62,9 @@ from judgerel_ray.reporting.first_screen import first_screen
 from judgerel_ray.reporting.standing import no_verdicts, unfinished_notice
 from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, reading, scan_judgments
 from judgerel_ray.store.outputs import output_to
+from judgerel_ray.store.parts import encode_parquet
+from judgerel_ray.store.seals import is_whole, sealed
+from judgerel_ray.store.series import MADE, Refresh, SeriesDirectory
 from judgerel_ray.store.status import read_status
 
 _MOST_REASONS = 3  # of each judge; the rest lies in errors/
@@ -429,3 +437,28 @@ def _lead(
     if len(leads) == 1 and leads[0][0].code not in WARNINGS:
         found.append(Paragraph(leads[0][1], "lead"))
     return found
+
+
+def write_series(series: Series, directory: SeriesDirectory, refreshes: Sequence[Refresh]) -> None:
+    """Write the history, the summary and the page of a series.
+
+    Effects: replaces three files where they are not there as they were written. Retry: safe.
+    """
+    history_name, summary_name, page_name = MADE
+    history, summary = history_of(series, refreshes), summary_of(series, refreshes)
+    rows, text = encode_parquet(history), (json.dumps(summary, indent=1) + "\n").encode()
+    there = directory.files.read_many(MADE)
+    is_there = (there.get(history_name), there.get(summary_name)) == (rows, text)
+    if is_there and is_whole(there.get(page_name, b"")):
+        return
+    page = rendered_page(
+        "reporting/page.html",
+        script="reporting/tables.js.html",
+        title=f"Series {series.name}",
+        notice=[],
+        blocks=series_blocks(summary, history),
+        footer="",
+    )
+    directory.files.write(history_name, rows)
+    directory.files.write(page_name, sealed(page.encode()))
+    directory.files.write(summary_name, text)

@@ -149,7 +149,7 @@ def cascade(path: Judgments | Given, asked: CascadeRequest) -> CascadeTables:
     Parameters
     ----------
     path : str, path or frame
-        As of :func:`judgerel_ray.select`.
+        As of :func:`judgerel_ray.select`, or a run that asked a cascade.
 
     Returns
     -------

@@ -268,7 +268,7 @@ def rank(path: Judgments | Given, asked: RankRequest) -> JudgeRanks:
     Parameters
     ----------
     path : str, path or frame
-        As of :func:`scales`.
+        As of :func:`scales`, with ratings of two judges or more.
 
     Returns
     -------
