@@ -25,7 +25,6 @@ if is_the_command():  # before anything else is imported, which takes longer tha
 # In the order in which `judgerel --help` lists them. A function of an analysis imported here is a
 # verb of the command line, too.
 from judgerel_ray.asking.verb import exact, load_sweep, plan, rejudge, replay, run, status, verify  # isort: skip
-from judgerel_ray.reporting.refresh.verb import refresh  # isort: skip
 from judgerel_ray.importers.verb import import_judgments, items  # isort: skip
 from judgerel_ray.analyses.doctor.verb import doctor  # isort: skip
 from judgerel_ray.analyses.reliability.verb import questions, reduce, serving  # isort: skip
@@ -38,7 +37,7 @@ from judgerel_ray.analyses.advice.verb import advise  # isort: skip
 from judgerel_ray.analyses.comparison.verb import compare  # isort: skip
 from judgerel_ray.analyses.gate.verb import gate  # isort: skip
 from judgerel_ray.analyses.correction.verb import correct, label  # isort: skip
-from judgerel_ray.reporting.verb import report  # isort: skip
+from judgerel_ray.reporting.verb import refresh, report  # isort: skip
 from judgerel_ray.examples import example  # isort: skip
 from judgerel_ray.core import ReadingWarning, UnfinishedRunWarning  # isort: skip
 

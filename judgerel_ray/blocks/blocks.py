@@ -375,6 +375,22 @@ Block: TypeAlias = (
 """Anything that is shown."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstScreen:
+    """What an analysis adds to the first screen of a page, beside its sections.
+
+    Attributes
+    ----------
+    blocks : sequence of Block
+        What stands below the verdicts.
+    column : callable, optional
+        From the groups of the table of verdicts, one a row, to a column of that table.
+    """
+
+    blocks: Sequence[Block] = ()
+    column: Callable[[Sequence[Row]], Column] | None = None
+
+
 def key_columns(rows: Sequence[Row], names: Sequence[str]) -> list[Column]:
     """Make the columns that name a group.
 

@@ -15,8 +15,8 @@ from judgerel_ray.core.verb import comma_names
 if TYPE_CHECKING:
     from judgerel_ray.analyses.doctor.diagnosis import Diagnosis
     from judgerel_ray.analyses.gate.tables import Gated
-    from judgerel_ray.analyses.printed import Printed
     from judgerel_ray.cli.parsing import Asked
+    from judgerel_ray.core.verb import Printed
     from judgerel_ray.counting.given import Given
     from judgerel_ray.store.outputs import Output
 

@@ -2,7 +2,8 @@
 
 An options class is frozen; each field is one option, described by :func:`flag`. The command line
 makes its flags of it, and :func:`verb` the signature and the docstring of the Python function.
-Values by name are a mapping in Python and NAME=VALUE on the command line (:func:`by_name`).
+Values by name are a mapping in Python and NAME=VALUE on the command line (:func:`by_name`). A
+result is shown as :class:`Printed`: tables, text, and the rows of its file.
 """
 
 from __future__ import annotations
@@ -13,9 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import wraps
 from textwrap import wrap
-from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
 from judgerel_ray.core.errors import SweepError
+
+if TYPE_CHECKING:
+    import polars as pl
+
 
 Value = TypeVar("Value")
 P = ParamSpec("P")
@@ -180,6 +185,28 @@ BY = flag("columns to group by; default those of judge, benchmark, ... that are 
           read=comma_names)  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Printed:
+    """A result as it is printed.
+
+    Attributes
+    ----------
+    tables : DataFrame or mapping of str to DataFrame
+        What ``--format json`` prints: a list of rows, or an object of such lists.
+    text : callable
+        What ``--format table`` prints.
+    rows : DataFrame
+        What ``--out FILE`` holds: the chief table.
+    whole_json : bool
+        Whether a file of JSON holds all tables.
+    """
+
+    tables: pl.DataFrame | Mapping[str, pl.DataFrame]
+    text: Callable[[], str]
+    rows: pl.DataFrame
+    whole_json: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verb:
     """What the command line knows of a function.
@@ -199,12 +226,16 @@ class Verb:
     prints : str
         Which flags of printing it has.
     show : callable, optional
-        From the result to what is printed.
+        From the result to what is printed, as :class:`Printed`.
     file : str
         Which of several tables ``--out`` writes; empty where there is one.
     section : str
-        ``module:function`` that makes the page's sections from what is measured for a page and the
-        page's options; empty where the page has none. It is imported when a page is made.
+        ``module:function`` that makes the page's sections, and what it adds to the first screen,
+        from what is measured for a page and what the page is asked of this verb; empty where the
+        page has none. It is imported when a page is made.
+    probabilities : str
+        The same of probabilities that a run read, which a page without verdicts has, too: from the
+        judgments as they were opened, the texts of questions, and what the page is asked.
     """
 
     name: str
@@ -217,6 +248,7 @@ class Verb:
     show: Callable[[Any], Any] | None
     file: str = ""
     section: str = ""
+    probabilities: str = ""
 
 
 VERBS: dict[str, Verb] = {}
@@ -233,6 +265,7 @@ def verb(
     show: Callable[[Found], object] | None = None,
     file: str = "",
     section: str = "",
+    probabilities: str = "",
     basis: Callable[[Source, Options], tuple[Source, Callable[[], None]]] | None = None,
     name: str | None = None,
 ) -> Callable[[Callable[[Source, Options], Found]], Callable[Concatenate[Source, P], Found]]:
@@ -245,7 +278,7 @@ def verb(
     ----------
     options : type
         The options class: a frozen dataclass, a field an option.
-    group, help, source, prints, show, file, section
+    group, help, source, prints, show, file, section, probabilities
         As of :class:`Verb`; a source in brackets may be left out, and is None then.
     basis : callable, optional
         Opens what is read, and gives what says, once numbers are made of it, what they rest on:
@@ -297,6 +330,7 @@ def verb(
         VERBS[name or act.__name__] = Verb(
             name=name or act.__name__, help=help, group=group, options=options, act=act,
             source=source, prints=prints, show=show, file=file, section=section,
+            probabilities=probabilities,
         )  # fmt: skip
         return cast("Callable[Concatenate[Source, P], Found]", called)
 

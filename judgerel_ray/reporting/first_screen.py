@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import polars as pl
 
@@ -59,7 +59,7 @@ def first_screen(
     coefficients: pl.DataFrame,
     unstable: pl.DataFrame,
     *,
-    corrected: pl.DataFrame | None = None,
+    columns: Sequence[Callable[[Sequence[Row]], Column]] = (),
     questions: Questions | None = None,
 ) -> list[Block]:
     """Say whether each judge may decide here: a line each, their numbers, and one figure.
@@ -70,8 +70,8 @@ def first_screen(
         Of :func:`judgerel_ray.analyses.gate.from_run.gate_by_default`.
     coefficients, unstable : pl.DataFrame
         What the page measured.
-    corrected : pl.DataFrame, optional
-        Estimates of :class:`.CorrectionTables`, where people labelled some items.
+    columns : sequence of callable
+        What analyses add to the table, each from its groups (:class:`.FirstScreen`).
     questions : mapping of (str, str) to str, optional
         Texts of questions by benchmark and item_id.
 
@@ -101,7 +101,7 @@ def first_screen(
     blocks: list[Block] = [verdict_line(one, varying) for one in found[:_MOST]]
     if more := len(found) - _MOST:
         blocks += [Paragraph(f"{more:,} more stand in the table.")] if more > 0 else []
-    blocks.append(_table(requirements, groups, coefficients, corrected))
+    blocks.append(_table(requirements, groups, coefficients, columns))
     blocks += _people(unstable, questions or {})
     blocks.append(Figures(floor_figure(coefficients), _LEGEND))
     return [*blocks, Paragraph(_READ, "soft")]
@@ -119,7 +119,7 @@ def _table(
     requirements: pl.DataFrame,
     groups: Sequence[str],
     coefficients: pl.DataFrame,
-    corrected: pl.DataFrame | None,
+    added: Sequence[Callable[[Sequence[Row]], Column]],
 ) -> Table:
     """Every group's verdict and the numbers that made it."""
     parts: dict[tuple[object, ...], list[Row]] = {}
@@ -134,9 +134,10 @@ def _table(
         for row in first_rows(coefficients, "krippendorff_alpha")
     }
     chance = [floors.get(key) for key in parts]
+    keys = [dict(zip(groups, key, strict=True)) for key in parts]
     columns = [
         Column(head="verdict", cells=[f"{SIGNS[one]} {SAID[one]}" for one in verdicts]),
-        *key_columns([dict(zip(groups, key, strict=True)) for key in parts], groups),
+        *key_columns(keys, groups),
         Column(
             head="alpha [95 %]", is_number=True,
             cells=["-" if row is None else number(row["value"]) for row in alphas],
@@ -153,7 +154,7 @@ def _table(
             cells=["-" if row is None else cell(row["conditions"]) for row in alphas],
         ),
         *(_share(head, [rows.get(name) for rows in of]) for name, head in _SHARES.items()),
-        _corrected(corrected, [dict(zip(groups, key, strict=True)) for key in parts]),
+        *(column(keys) for column in added),
         Column(head="what would decide", cells=[_needed(rows) for rows in parts.values()],
                kind="prose"),
     ]  # fmt: skip
@@ -172,19 +173,6 @@ def _share(head: str, rows: Sequence[Row | None]) -> Column:
         cells=["-" if row is None or row["value"] is None else percent(row["value"])
                for row in rows],
         small=["" if row is None else percent_interval(row["low"], row["high"]) for row in rows],
-    )  # fmt: skip
-
-
-def _corrected(estimates: pl.DataFrame | None, keys: Sequence[Mapping[str, object]]) -> Column:
-    """Scores with the judge's errors taken out, where people labelled some items."""
-    rows = [] if estimates is None else estimates.filter(estimate="ppi").to_dicts()
-    names = [] if estimates is None else estimates.columns[: estimates.columns.index("estimate")]
-    known = {tuple(row[name] for name in names): row for row in rows}
-    found = [known.get(tuple(key.get(name) for name in names)) for key in keys]
-    return Column(
-        head="score, corrected by labels", is_number=True,
-        cells=["-" if row is None else number(row["value"]) for row in found],
-        small=["" if row is None else interval(row) for row in found],
     )  # fmt: skip
 
 

@@ -1,10 +1,12 @@
-"""From a run directory or a file of judgments to one self-contained page.
+"""From a run directory, a file of judgments or a series to one self-contained page.
 
-The page says what was asked, what came back, and how far to trust it; the verbs make its sections.
+The page of a run says what was asked, what came back, and how far to trust it; the verbs make its
+sections. That of a series says what moved, beside its history and summary.
 """
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,9 +17,8 @@ from pkgutil import resolve_name
 
 import polars as pl
 
-from judgerel_ray.analyses.correction.labels import labelled_units, read_labels
-from judgerel_ray.analyses.correction.show import correction_blocks
-from judgerel_ray.analyses.correction.tables import CorrectionTables, correction_tables
+from judgerel_ray.analyses.drift.from_run import history_of, summary_of
+from judgerel_ray.analyses.drift.show import series_blocks
 from judgerel_ray.analyses.gate.from_run import gate_by_default
 from judgerel_ray.analyses.ratings.from_run import RatingOptions, unknown_scales, with_scales
 from judgerel_ray.analyses.reliability.from_run import (
@@ -30,8 +31,16 @@ from judgerel_ray.analyses.reliability.headlines import WARNINGS, cautions, grou
 from judgerel_ray.analyses.reliability.sections import Measured, answer_section, measured_of
 from judgerel_ray.analyses.reliability.show import failure_lines
 from judgerel_ray.analyses.reliability.tolerance import AT_MOST
-from judgerel_ray.analyses.reliability.unstable import Questions
-from judgerel_ray.blocks.blocks import PLACES, Block, Facts, Lines, Paragraph, Place, Section
+from judgerel_ray.blocks.blocks import (
+    PLACES,
+    Block,
+    Facts,
+    FirstScreen,
+    Lines,
+    Paragraph,
+    Place,
+    Section,
+)
 from judgerel_ray.blocks.charts import not_drawn
 from judgerel_ray.blocks.html import rendered_page
 from judgerel_ray.blocks.words import (
@@ -42,23 +51,19 @@ from judgerel_ray.blocks.words import (
     times,
 )
 from judgerel_ray.config import AskTable, Judge, parse_sweep
+from judgerel_ray.config.series import Series
 from judgerel_ray.core import ReadingWarning, count_of
 from judgerel_ray.core.verb import VERBS
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.given import Given
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.protocols.registry import protocol_named
-from judgerel_ray.reporting.chances import (
-    Probabilities,
-    probability_lead,
-    probability_sections,
-    run_probabilities,
-    with_weighted,
-)
 from judgerel_ray.reporting.first_screen import first_screen
 from judgerel_ray.reporting.standing import no_verdicts, unfinished_notice
 from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, reading, scan_judgments
-from judgerel_ray.store.outputs import output_to
+from judgerel_ray.store.outputs import is_whole, output_to, sealed
+from judgerel_ray.store.parts import encode_parquet
+from judgerel_ray.store.series import MADE, Refresh, SeriesDirectory
 from judgerel_ray.store.status import read_status
 
 _MOST_REASONS = 3  # of each judge; the rest lies in errors/
@@ -102,13 +107,12 @@ def report_path(
     output = output_to(out, "report", reads=reads, force=force)
     with reading(str(path)):
         opened = open_judgments(path, reads=["confidence", GOLD], empty=True)
-        probabilities = run_probabilities(opened.run) if opened.run else None
         judged = with_scales(replicated(opened), options)
-        probabilities = with_weighted(probabilities, judged, options)
         absent = _absent(judged)
         texts = _questions(judged.run) if judged.run else None
+        own = {"scales": options, "align": options, "correct": labels}
+        probabilities = _made("probabilities", judged, texts or {}, options=own)
         measured = None if absent else measured_of(judged, texts)
-        corrected = _corrected(judged, labels) if measured else None
         page = render_report(
             measured,
             title=_title(judged, str(path)),
@@ -117,14 +121,11 @@ def report_path(
             answers=_answers(judged.frame) if judged.run else None,
             absent=absent,
             probabilities=probabilities,
-            sections=_sections(measured, options) if measured else (),
+            sections=_made("section", measured, options=own) if measured else (),
             requirements=gate_by_default(judged, measured.coefficients) if measured else None,
-            corrected=corrected,
-            questions=texts,
         )
     output.write(page.encode())
-    silent = absent and not (probabilities and probabilities.anything)
-    return f"{out}: no verdicts. {absent}" if silent else out
+    return f"{out}: no verdicts. {absent}" if absent and not probabilities else out
 
 
 def _questions(run: RunDirectory) -> dict[tuple[str, str], str]:
@@ -136,19 +137,11 @@ def _questions(run: RunDirectory) -> dict[tuple[str, str], str]:
     return {(benchmark, item): text for benchmark, item, text in items.iter_rows()}
 
 
-def _sections(measured: Measured, options: RatingOptions) -> list[Block]:
-    """The sections that verbs name, in the order of the verbs."""
-    makers = [resolve_name(one.section) for one in VERBS.values() if one.section]
-    return [block for make in makers for block in make(measured, options)]
-
-
-def _corrected(judged: Judged, labels: str | None) -> CorrectionTables | None:
-    """Scores corrected by what people said of some items."""
-    if labels is None:
-        return None
-    given_labels = read_labels(labels)
-    units, missed = labelled_units(judged, given_labels, file=labels)
-    return correction_tables(units, labelled_by=given_labels.columns, n_unmatched=missed)
+def _made(field: str, *found: object, options: Mapping[str, object]) -> list[Block | FirstScreen]:
+    """What the functions that verbs name in a field make, each by the options of its verb."""
+    named = {name: getattr(one, field) for name, one in VERBS.items()}
+    makers = {name: resolve_name(maker) for name, maker in named.items() if maker}
+    return [block for name, make in makers.items() for block in make(*found, options.get(name))]
 
 
 def _tolerances(measured: Measured | None) -> list[tuple[str, str]]:
@@ -341,11 +334,9 @@ def render_report(
     standing: Mapping[str, object] | None = None,
     answers: pl.DataFrame | None = None,
     absent: str = "",
-    probabilities: Probabilities | None = None,
-    sections: Sequence[Block] = (),
+    probabilities: Sequence[Block | FirstScreen] = (),
+    sections: Sequence[Block | FirstScreen] = (),
     requirements: pl.DataFrame | None = None,
-    corrected: CorrectionTables | None = None,
-    questions: Questions | None = None,
 ) -> str:
     """Write the report as one HTML page that asks nothing of any network and runs no script.
 
@@ -363,16 +354,12 @@ def render_report(
         Candidate answers that landed, as of :func:`.answer_section`.
     absent : str
         Why there are no verdicts, where there are none.
-    probabilities : Probabilities, optional
-        What the run's confusion matrices and verdict distributions say.
-    sections : sequence of Block
-        What the verbs' own functions make of `measured`.
+    probabilities : sequence of Block or FirstScreen
+        What the verbs' own functions make of the run's confusion matrices and distributions.
+    sections : sequence of Block or FirstScreen
+        What they make of `measured`.
     requirements : pl.DataFrame, optional
         From :func:`judgerel_ray.analyses.gate.from_run.gate_by_default`: the first screen.
-    corrected : CorrectionTables, optional
-        Scores corrected by what people said of some items.
-    questions : mapping of (str, str) to str, optional
-        Texts of questions by benchmark and item_id, to name questions among `probabilities`.
 
     Returns
     -------
@@ -391,10 +378,12 @@ def render_report(
     >>> "<b>" in page, "&lt;b&gt;" in page
     (False, True)
     """
-    placed = {place: [one for one in sections if _place(one) == place] for place in PLACES}
+    leads = [one for one in (*probabilities, *sections) if isinstance(one, FirstScreen)]
+    below = [one for one in sections if not isinstance(one, FirstScreen)]
+    placed = {place: [one for one in below if _place(one) == place] for place in PLACES}
     lead = [
-        *(_lead(measured.in_order(), requirements, corrected) if measured else ()),
-        *probability_lead(probabilities),
+        *(_lead(measured.in_order(), requirements, leads) if measured else ()),
+        *chain.from_iterable(one.blocks for one in leads),
     ]
     return rendered_page(
         "reporting/page.html",
@@ -407,9 +396,8 @@ def render_report(
                 _folded,
                 [
                     *placed.pop("first"),
-                    *_corrected_section(corrected),
                     *([Section("What was asked", [Facts(asked)])] if asked else ()),
-                    *probability_sections(probabilities, questions),
+                    *(one for one in probabilities if not isinstance(one, FirstScreen)),
                     *chain.from_iterable(placed.values()),
                     Section("Candidate answers", answer_section(answers)),
                 ],
@@ -424,19 +412,13 @@ def _place(block: Block) -> Place:
     return block.place if isinstance(block, Section) else "analyses"
 
 
-def _corrected_section(tables: CorrectionTables | None) -> list[Block]:
-    """Scores corrected by labels, where people labelled some items."""
-    shown = tables and {name: one for name, one in tables.tables().items() if one.width}
-    return [Section("Scores without the judge's errors", correction_blocks(shown))] if shown else []
-
-
 def _folded(block: Block) -> Block:
     """A section under its heading alone, until somebody opens it."""
     return replace(block, is_folded=True) if isinstance(block, Section) else block
 
 
 def _lead(
-    measured: Measured, requirements: pl.DataFrame | None, corrected: CorrectionTables | None
+    measured: Measured, requirements: pl.DataFrame | None, added: Sequence[FirstScreen]
 ) -> list[Block]:
     """What a reader should know first: may they decide, and what makes that worth less."""
     lines = [
@@ -447,11 +429,35 @@ def _lead(
     if requirements is not None:
         found += first_screen(
             requirements, measured.coefficients, measured.unstable,
-            corrected=None if corrected is None else corrected.estimates,
-            questions=measured.questions,
+            columns=[one.column for one in added if one.column], questions=measured.questions,
         )  # fmt: skip
     found += [Lines(lines, "cautions")] if lines else []
     leads = group_leads(measured.coefficients)
     if len(leads) == 1 and leads[0][0].code not in WARNINGS:
         found.append(Paragraph(leads[0][1], "lead"))
     return found
+
+
+def write_series(series: Series, directory: SeriesDirectory, refreshes: Sequence[Refresh]) -> None:
+    """Write the history, the summary and the page of a series.
+
+    Effects: replaces three files where they are not there as they were written. Retry: safe.
+    """
+    history_name, summary_name, page_name = MADE
+    history, summary = history_of(series, refreshes), summary_of(series, refreshes)
+    rows, text = encode_parquet(history), (json.dumps(summary, indent=1) + "\n").encode()
+    there = directory.files.read_many(MADE)
+    is_there = (there.get(history_name), there.get(summary_name)) == (rows, text)
+    if is_there and is_whole(there.get(page_name, b"")):
+        return
+    page = rendered_page(
+        "reporting/page.html",
+        script="reporting/tables.js.html",
+        title=f"Series {series.name}",
+        notice=[],
+        blocks=series_blocks(summary, history),
+        footer="",
+    )
+    directory.files.write(history_name, rows)
+    directory.files.write(page_name, sealed(page.encode()))
+    directory.files.write(summary_name, text)

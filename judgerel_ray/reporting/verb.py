@@ -1,11 +1,15 @@
-"""``report``: one self-contained page."""
+"""``report`` and ``refresh``: one page of all analyses, and a series that is asked and measured.
+
+Judges are asked in one wing and measured in the other, so the verb that does both stands here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from os import PathLike, fspath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgerel_ray.analyses.correction.verb import CorrectRequest
 from judgerel_ray.analyses.ratings.verb import RankRequest, scale_files
@@ -13,6 +17,7 @@ from judgerel_ray.core.verb import FORCE, Named, flag, flag_of, verb
 from judgerel_ray.counting.given import given
 
 if TYPE_CHECKING:
+    from judgerel_ray.asking.refresh.refreshing import State
     from judgerel_ray.counting.given import Given, Judgments
 
 _RANKS = {one.name: {"flag": flag_of(one)} for one in RankRequest.__dataclass_fields__.values()}
@@ -75,3 +80,126 @@ def report(path: Judgments | Given, asked: ReportRequest) -> str:
     opened = given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
     labels = None if asked.labels is None else fspath(asked.labels)
     return report_path(opened, fspath(asked.out), options, labels=labels, force=asked.force)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshRequest:
+    """What ``refresh`` is asked for."""
+
+    address: str | None = field(
+        default=None,
+        metadata=flag("Ray cluster; default: one on this machine", "ADDRESS"),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refreshed:
+    """What a trigger of a series did, and where the series stands.
+
+    Attributes
+    ----------
+    state : str
+        ``held``: another refresh holds the series; ``unchanged``: nothing was due; ``done``;
+        ``partial``: closed with requests pending; ``pending``: unfinished, run again.
+    line : str
+        The same in a line.
+    alarm : bool
+        Whether a judge is called drifted; False where another refresh holds the series.
+    summary : mapping
+        As ``summary.json`` of the series holds it; empty where another refresh holds it.
+    refused, problems, mistakes
+        Of the runs asked now: requests that can never succeed, and judges that were given up.
+    """
+
+    state: State
+    line: str
+    alarm: bool = False
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    refused: int = 0
+    problems: Mapping[str, str] = field(default_factory=dict)
+    mistakes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        return {"state": self.state, "line": self.line, "alarm": self.alarm, **self.summary}
+
+
+@verb(
+    RefreshRequest,
+    group="Ask",
+    help="ask what is new of a series of sweeps, and watch its judges for drift",
+    source="SERIES.toml",
+    prints="json",
+)
+def refresh(series: str | PathLike[str], asked: RefreshRequest) -> Refreshed:
+    """Refresh a series: ask what no earlier refresh asked, and anchors anew on their schedule.
+
+    Safe to trigger at any time, from many places at once, and after a kill.
+
+    Parameters
+    ----------
+    series : str or path
+        A series file.
+
+    Returns
+    -------
+    Refreshed
+        What was done, and where each judge stands on its anchors.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If the series, a sweep or the folder is wrong.
+    EngineError
+        If no judge could be asked.
+
+    Examples
+    --------
+    On a Ray of this machine, which takes a while to start:
+
+    >>> import tempfile, pathlib
+    >>> from judgerel_ray import example
+    >>> items = example("items.jsonl")
+    >>> anchors = f'''
+    ... name = "anchors"
+    ... judge = [{{ name = "j", engine = "simulated", model = "uniform", gpus = 0 }}]
+    ... ask = [{{ protocol = "best_of", benchmark = "mine", path = "{items}", replications = 2 }}]
+    ... '''
+    >>> nightly = '''
+    ... name = "nightly"
+    ... out = "nightly"
+    ... sweep = [{ path = "anchors.toml", role = "anchor" }]
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
+    ...     _ = pathlib.Path(folder, "anchors.toml").write_text(anchors)
+    ...     series = pathlib.Path(folder, "nightly.toml")
+    ...     _ = series.write_text(nightly)
+    ...     refresh(series).line
+    'refresh 1: done'
+    """
+    from judgerel_ray.analyses.drift.from_run import measure, summary_of
+    from judgerel_ray.asking.plan.specs import engine_spec
+    from judgerel_ray.asking.refresh.refreshing import refresh_series
+    from judgerel_ray.config.series import load_series
+    from judgerel_ray.engines.model_files import model_parts
+    from judgerel_ray.reporting.pages import write_series
+    from judgerel_ray.store.series import SeriesDirectory
+
+    loaded = load_series(fspath(series))
+    measured = partial(
+        measure, parts_of=lambda sweep, judge: model_parts(engine_spec(sweep, judge))
+    )
+    found = refresh_series(loaded, measure=measured, write=write_series, address=asked.address)
+    if found.state == "held":
+        return Refreshed(state=found.state, line=found.line)
+    summary = summary_of(loaded, SeriesDirectory(url=loaded.url).refreshes())
+    ended = found.summaries.values()
+    return Refreshed(
+        state=found.state,
+        line=found.line,
+        alarm=summary["alarm"],
+        summary=summary,
+        refused=sum(one.refused.now for one in ended),
+        problems={name: why for one in ended for name, why in one.problems.items()},
+        mistakes=tuple(dict.fromkeys(name for one in ended for name in one.mistakes)),
+    )

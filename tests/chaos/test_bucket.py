@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import pytest
 
 from judgerel_ray.__main__ import main
-from judgerel_ray.asking.refresh.directory import SeriesDirectory
 from judgerel_ray.store import scan_judgments, verify_run
+from judgerel_ray.store.series import SeriesDirectory
 from judgerel_ray.store.status import read_status
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]

@@ -12,15 +12,15 @@ from itertools import pairwise
 import polars as pl
 import pytest
 
-from judgerel_ray.asking.refresh.directory import SeriesDirectory
 from judgerel_ray.store import scan_judgments, verify_run
+from judgerel_ray.store.series import SeriesDirectory
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
 TRIGGERS = """
 import json, os, signal, sys, tempfile
-import judgerel_ray.asking.refresh.refreshing, judgerel_ray.reporting.refresh.measuring
-import judgerel_ray.reporting.refresh.measuring, ray
+import judgerel_ray.analyses.drift.from_run, judgerel_ray.asking.refresh.refreshing
+import judgerel_ray.reporting.pages, ray
 from judgerel_ray.__main__ import main
 from judgerel_ray.store.files import Disk
 

@@ -12,11 +12,10 @@ import polars as pl
 import pytest
 
 import judgerel_ray
-from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.cli import main
 from judgerel_ray.cli.parsing import commands
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.verb import VERBS, Written, flag, verb
+from judgerel_ray.core.verb import VERBS, Printed, Written, flag, verb
 
 ASKED = {
     "by": (["--by", "template"], {"by": "template"}),

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import judgerel_ray
-from judgerel_ray.analyses.confusion.from_run import run_uncertainty
-from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions
+from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
+from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
 from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
 from judgerel_ray.engines import EngineSpec, true_distribution
@@ -134,12 +134,13 @@ def test_an_option_nobody_argues_is_a_column_that_is_not_there(tmp_path):
     assert failed["finish_reason"].str.contains("no assessment for").all()
     table = read_confusions(found)
     assert table["probability"].null_count() == 3 * refused.height
-    scores, _ = run_uncertainty(found.url)
+    scores = run_uncertainty_tables(found.url).judgments
     assert scores["n_missing"].sum() == refused.height
 
 
 def test_labels_and_their_worth(columns, capsys):
-    scores, worth = run_uncertainty(columns.url, UncertaintyOptions(threshold=0.6))
+    told = run_uncertainty_tables(columns.url, UncertaintyOptions(threshold=0.6))
+    scores, worth = told.judgments, told.worth
     assert scores.height == N_ITEMS
     for row in scores.iter_rows(named=True):
         above = [option for option, u in zip(row["options"], row["u"], strict=True) if u >= 0.6]

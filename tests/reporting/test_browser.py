@@ -16,10 +16,9 @@ from typing import ClassVar
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.confusion.show import Uncertain
+from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_sections
 from judgerel_ray.analyses.reliability.from_run import Judged
 from judgerel_ray.analyses.reliability.sections import measured_of, reliability_on_page
-from judgerel_ray.reporting.chances import Probabilities
 from judgerel_ray.reporting.pages import render_report
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -122,7 +121,7 @@ def page() -> str:
     measured = replace(measured_of(Judged(frame=pl.LazyFrame(rows)), texts), replies=None)
     return render_report(
         measured, title=LONG, asked=[("sweep", LONG)], standing=standing,
-        sections=reliability_on_page(measured, None), questions=texts,
+        sections=reliability_on_page(measured, None),
     )  # fmt: skip
 
 
@@ -135,7 +134,7 @@ def pages(confusion_inputs):
     )
     replies = pl.DataFrame({"judge": [LONG], "benchmark": [LONG], "role": ["assessor"],
                             "outcome": ["refused"], "n": [1]})  # fmt: skip
-    found = Probabilities(uncertain=Uncertain(tables=told, replies=replies))
+    found = uncertainty_sections(Uncertain(tables=told, replies=replies), {})
     shown = render_report(None, title=LONG, asked=[("sweep", LONG)], probabilities=found)
     return {"agreement": page(), "uncertainty": shown}
 

@@ -13,7 +13,6 @@ import pytest
 import judgerel_ray
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.refresh import refreshing
-from judgerel_ray.asking.refresh.directory import SeriesDirectory
 from judgerel_ray.asking.run.opening import known_judges
 from judgerel_ray.asking.run.pending import Owing, landed_texts
 from judgerel_ray.asking.run.running import RunSummary
@@ -28,6 +27,7 @@ from judgerel_ray.store import (
     verify_run,
 )
 from judgerel_ray.store.holding import take_lease
+from judgerel_ray.store.series import SeriesDirectory
 from judgerel_ray.store.status import read_status
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from judgerel_ray.stats.counts.statistic import divide
 
+from judgerel_ray.stats.counts import divide
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 
 

@@ -22,11 +22,10 @@ from judgerel_ray.store import (
 )
 from judgerel_ray.store.files import Disk
 from judgerel_ray.store.generations import land_generation
-from judgerel_ray.store.ledger import build_ledger, look_at_commits, read_ledger
+from judgerel_ray.store.ledger import build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.packs import pack_name, parse_pack
 from judgerel_ray.store.records import read_attempt, seal, unseal
-from judgerel_ray.store.sessions import begin_session, end_session
 
 N = 5
 FIRST = "commits/session-0001.pack"

@@ -16,7 +16,6 @@ import polars as pl
 
 from judgerel_ray.analyses.advice.facets import (
     COMPONENT_COLUMNS,
-    FacetGroup,
     Row,
     component_rows,
     facet_groups,
@@ -167,8 +166,11 @@ def advise_judgments(
     [('generalizability', 'replications', 3)]
     """
     targets = checked_targets(TARGETS if target is None else target)
-    frame, groups = laid_out_groups(
-        frame, by=by, nested=nested, missing=missing, block=block, populations=populations
+    frame = read_by_place(frame, populations)
+    groups = tuple(
+        facet_groups(
+            frame, by=by, nested=nested, missing=missing, block=block, populations=populations
+        )
     )
     keys = key_schema(groups)
     measured = measured_costs(frame, tuple(keys), gpu_seconds=costs)
@@ -206,47 +208,27 @@ def advise_judgments(
     )
 
 
-def laid_out_groups(
-    frame: pl.LazyFrame,
-    *,
-    by: Sequence[str] | None = None,
-    nested: Sequence[str] = (),
-    missing: Missing = "category",
-    block: Block = 0,
-    populations: Populations | None = None,
-) -> tuple[pl.LazyFrame, tuple[FacetGroup, ...]]:
-    """Lay every group of judgments out as a design; and the judgments, by place where they are.
+def read_by_place(frame: pl.LazyFrame, populations: Populations | None) -> pl.LazyFrame:
+    """Read the labels of judgments, and take them by place where each has its own menu.
 
-    Parameters: as of :func:`advise_judgments`.
+    Where facets were declared (`populations`), labels were read then.
 
     Examples
     --------
-    >>> rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
-    ...         "verdict": ["A", "B", "A", "A"]}
-    >>> _, (group,) = laid_out_groups(pl.LazyFrame(rows))
-    >>> group.found.n_questions
-    2
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "verdict": ["A", "B"]})
+    >>> read_by_place(rows, None).collect()["verdict"].to_list()
+    ['A', 'B']
     """
-    if populations is None:  # else labels were read where facets were declared
+    if populations is None:
         read = placed(frame)
         warn_of(read.notes)
         frame = read.rows
     places = read_places(frame, frame.collect_schema().names())
-    if places and places.own_menus:
-        frame = by_place(frame, places)
-    groups = facet_groups(
-        frame, by=by, nested=nested, missing=missing, block=block, populations=populations
-    )
-    return frame, tuple(groups)
+    return by_place(frame, places) if places and places.own_menus else frame
 
 
 def checked_targets(target: Mapping[str, float]) -> Mapping[str, float]:
-    """Refuse targets that are unknown or out of their range, or none.
-
-    Raises
-    ------
-    SweepError
-        If one is.
+    """Refuse targets that are unknown or out of their range, or none (SweepError).
 
     Examples
     --------

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judgerel_ray.analyses.advice.advice import Advice, advise_judgments, laid_out_groups
+from judgerel_ray.analyses.advice.advice import Advice, advise_judgments, read_by_place
+from judgerel_ray.analyses.advice.facets import facet_groups
 from judgerel_ray.analyses.advice.plans import UNITS, Budget, Costs, Plan, Unit, make_plan
 from judgerel_ray.analyses.reliability.from_run import Judged, open_judgments, with_gold
 from judgerel_ray.config import parse_sweep
@@ -81,10 +82,8 @@ def plans_of(judged: Judged, *, by: Sequence[str] | None = None) -> dict[tuple[o
     Groups that have nothing to plan are left out: repeats of temperature 0, and those of whose
     replies few hold a verdict.
     """
-    _, groups = laid_out_groups(
-        judged.frame, by=by,
-        populations=Populations(n_options=judged.n_options, own_orders=judged.run is not None),
-    )  # fmt: skip
+    known = Populations(n_options=judged.n_options, own_orders=judged.run is not None)
+    groups = facet_groups(read_by_place(judged.frame, known), by=by, populations=known)
     return {
         tuple(group.key.values()): make_plan(group, Costs())
         for group in groups

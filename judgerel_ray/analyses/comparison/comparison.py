@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -332,11 +333,11 @@ def _compared(
             # Of numbers there is one analysis of variance, whatever alpha makes of their order.
             at = (level if name == COMPARED[0] else "interval") if of_scores else "nominal"
             reproduced = sides is not None and name in PAIR_COEFFICIENTS
-            asked = (both, unit, name, policy, at, tolerance, declared, confidence)
+            asked = _Asked(both, unit, name, policy, at, tolerance, declared, confidence)
             if reproduced or name in OF_ORDERS:
-                found, n_sides, n_items = _of_facets(*asked, sides=sides)
+                found, n_sides, n_items = _of_facets(asked, sides)
             else:
-                found, n_sides, n_items = _difference(*asked)
+                found, n_sides, n_items = _difference(asked)
             kind = REPEATABILITY if name in COEFFICIENTS and name != "valid_rate" else None
             if untrue:
                 found = Difference(name=name, undefined="category_needs_nominal", n_questions=0)
@@ -385,19 +386,24 @@ def _made(
     return {**row, "estimator": estimator_words(row)}
 
 
+class _Asked(NamedTuple):
+    """One coefficient to be compared, of the judgments of both sides."""
+
+    both: pl.DataFrame
+    unit: Sequence[str]
+    name: str
+    policy: Missing
+    level: Level
+    tolerance: float | None
+    declared: _Menus
+    confidence: float
+
+
 def _of_facets(
-    both: pl.DataFrame,
-    unit: Sequence[str],
-    name: str,
-    policy: Missing,
-    level: Level,
-    tolerance: float | None,
-    declared: _Menus,
-    confidence: float,
-    *,
-    sides: ComparedSides | None,
+    asked: _Asked, sides: ComparedSides | None
 ) -> tuple[Difference, tuple[int, int], int]:
     """A difference of what rests on judgments at several levels of nuisance facets."""
+    both, unit, name, policy, level, tolerance, declared, confidence = asked
     if sides is None or (name in OF_ORDERS and ORDER not in sides.nuisance):
         none = Difference(name=name, undefined="orders_not_crossed", n_questions=0)
         return none, *_n_items(both, unit)
@@ -431,17 +437,9 @@ def _n_items(both: pl.DataFrame, unit: Sequence[str]) -> tuple[tuple[int, int], 
     return (in_a.height, in_b.height), common
 
 
-def _difference(
-    both: pl.DataFrame,
-    unit: Sequence[str],
-    name: str,
-    policy: Missing,
-    level: Level,
-    tolerance: float | None,
-    declared: _Menus,
-    confidence: float,
-) -> tuple[Difference, tuple[int, int], int]:
+def _difference(asked: _Asked) -> tuple[Difference, tuple[int, int], int]:
     """One coefficient's difference, and questions of a, of b, and of both."""
+    both, unit, name, policy, level, tolerance, declared, confidence = asked
     cluster = ("item_id", *(one for one in unit if one == "benchmark"))
     value = value_of(policy) if level == "nominal" else number_of_row()
     if name == "valid_rate":

@@ -13,11 +13,15 @@ from io import BytesIO
 import numpy as np
 import polars as pl
 
+from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
+from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_sections
 from judgerel_ray.analyses.confusion.tables import UncertaintyTables, uncertainty_tables
-from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions
 from judgerel_ray.analyses.confusion.worth import no_baselines
+from judgerel_ray.analyses.reliability.from_run import Judged, made_matrices
+from judgerel_ray.analyses.reliability.unstable import Questions
 from judgerel_ray.benchmarks import SCALES
 from judgerel_ray.benchmarks.criterion import first_part
+from judgerel_ray.blocks.blocks import FirstScreen, Section
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.counting.declared import of_protocols
 from judgerel_ray.counting.given import Given, run_of
@@ -25,7 +29,12 @@ from judgerel_ray.counting.people import people_labels
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.stats import vote_scores
 from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
-from judgerel_ray.store.made_tables import DISTRIBUTIONS, read_confusions, read_distributions
+from judgerel_ray.store.made_tables import (
+    CONFUSIONS,
+    DISTRIBUTIONS,
+    read_confusions,
+    read_distributions,
+)
 
 _ITEM = ("judge", "benchmark", "item_id")
 _PLAIN = 1.0  # the temperature at which a model's probabilities are its own
@@ -171,26 +180,6 @@ def _token_probability(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
 _OWN = ("judge", "benchmark", "item_id", "template", "temperature", "verdict")
 
 
-def run_uncertainty(
-    path: str | Given, options: UncertaintyOptions | None = None
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Uncertainty of the judgments of a run, and what it is worth.
-
-    Returns
-    -------
-    tuple of DataFrame
-        As :func:`judgerel_ray.analyses.confusion.uncertainty.matrix_rows` and
-        :func:`judgerel_ray.analyses.confusion.worth.uncertainty_summary`.
-
-    Raises
-    ------
-    StoreError
-        If the path is no run, or the run asked for no confusion.
-    """
-    found = run_uncertainty_tables(path, options)
-    return found.judgments, found.worth
-
-
 def run_uncertainty_tables(
     path: str | Given, options: UncertaintyOptions | None = None
 ) -> UncertaintyTables:
@@ -222,6 +211,26 @@ def run_uncertainty_tables(
         tokens=tokens,
         options=_stated(run, items, options or UncertaintyOptions()),
     )
+
+
+def uncertainty_on_page(
+    judged: Judged, questions: Questions, _options: object
+) -> list[FirstScreen | Section]:
+    """Make the page's sections on how sure a judge is of single judgments."""
+    run = judged.run
+    if run is None or not run.exists(CONFUSIONS):
+        return []
+    wanted = made_matrices() & pl.col("role").is_in(["judge", "assessor"])
+    replies = (
+        scan_judgments(run, columns=CHEAP_COLUMNS)
+        .filter(wanted)
+        .group_by("judge", "benchmark", "role", "outcome")
+        .agg(n=pl.len())
+        .sort("judge", "benchmark", "role", "outcome")
+        .collect()
+    )
+    tables = run_uncertainty_tables(Given(rows=run.url, run=run))
+    return uncertainty_sections(Uncertain(tables=tables, replies=replies), questions)
 
 
 def _stated(

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.confusion.uncertainty import ScoredMatrix, UncertaintyOptions
+from judgerel_ray.analyses.confusion.matrices import ScoredMatrix, UncertaintyOptions
 from judgerel_ray.stats import (
     LabelEdges,
     cross_fitted_labels,
@@ -113,7 +113,7 @@ def judged_groups(
     Parameters
     ----------
     matrices : sequence of ScoredMatrix
-        From :func:`judgerel_ray.analyses.confusion.uncertainty.scored_matrices`.
+        From :func:`judgerel_ray.analyses.confusion.matrices.scored_matrices`.
     options : UncertaintyOptions
         How they were read.
 

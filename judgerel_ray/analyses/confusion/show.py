@@ -35,6 +35,7 @@ from judgerel_ray.blocks.blocks import (
     Block,
     Column,
     Figures,
+    FirstScreen,
     Gallery,
     Heat,
     Paragraph,
@@ -76,16 +77,8 @@ class Uncertain:
     replies: pl.DataFrame
 
 
-def uncertainty_lead(found: Uncertain) -> list[Block]:
-    """Say first how accuracy differs by label, and whether the margin tells right from wrong.
-
-    Examples
-    --------
-    See ``tests/analyses/confusion/test_show.py``.
-    """
-    worth = found.tables.worth
-    if worth.is_empty():
-        return []
+def _lead(worth: pl.DataFrame) -> list[Block]:
+    """Say first how accuracy differs by label, and whether the margin tells right from wrong."""
     varying = varying_columns(worth)
     groups = worth.partition_by(varying, maintain_order=True)
     rows = [_leading(part) for part in groups]
@@ -243,7 +236,7 @@ def _alike(worth: pl.DataFrame) -> list[Block]:
     return [Paragraph(f"All judgments: {sentence}")] if sentence else []
 
 
-def uncertainty_sections(found: Uncertain, questions: Questions) -> list[Block]:
+def uncertainty_sections(found: Uncertain, questions: Questions) -> list[FirstScreen | Section]:
     """Make the sections of a page; `questions` has the texts of single ones, where they are known.
 
     Examples
@@ -254,6 +247,7 @@ def uncertainty_sections(found: Uncertain, questions: Questions) -> list[Block]:
     if tables.worth.is_empty():
         return []
     return [
+        FirstScreen(blocks=_lead(tables.worth)),
         Section("Verdicts and assessments", _replies(found.replies)),
         Section("Accuracy by label", _accuracy(tables)),
         Section("People", _people(tables)),

@@ -21,12 +21,14 @@ from judgerel_ray.analyses.confusion.groups import (
     labels_of_others,
     transfer_table,
 )
-from judgerel_ray.analyses.confusion.matrices import Picked, picked_matrices, sparsity_table
-from judgerel_ray.analyses.confusion.uncertainty import (
+from judgerel_ray.analyses.confusion.matrices import (
+    Picked,
     ScoredMatrix,
     UncertaintyOptions,
     matrix_rows,
+    picked_matrices,
     scored_matrices,
+    sparsity_table,
 )
 from judgerel_ray.analyses.confusion.worth import group_schema, score_table, uncertainty_summary
 from judgerel_ray.counting.people import people_labels, people_table
@@ -43,7 +45,7 @@ class UncertaintyTables:
     Attributes
     ----------
     judgments : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.uncertainty.matrix_rows`.
+        From :func:`judgerel_ray.analyses.confusion.matrices.matrix_rows`.
     worth : pl.DataFrame
         From :func:`judgerel_ray.analyses.confusion.worth.uncertainty_summary`.
     scores : pl.DataFrame
@@ -99,7 +101,7 @@ def uncertainty_tables(
     Parameters
     ----------
     confusions, verdicts, right
-        As for :func:`judgerel_ray.analyses.confusion.uncertainty.scored_matrices`.
+        As for :func:`judgerel_ray.analyses.confusion.matrices.scored_matrices`.
     items : DataFrame
         Of :class:`judgerel_ray.tables.Items`, for what people said.
     baselines, tokens : DataFrame, optional

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.analyses.reliability.said import basis_of
-from judgerel_ray.core.verb import Names, comma_names, flag, names_of, verb
+from judgerel_ray.core.verb import Names, Printed, comma_names, flag, names_of, verb
 from judgerel_ray.counting.given import given
 
 if TYPE_CHECKING:
@@ -61,6 +60,7 @@ def _show(found: UncertaintyTables) -> Printed:
     source="RUN",
     show=_show,
     file="judgments, a row each",
+    probabilities="judgerel_ray.analyses.confusion.from_run:uncertainty_on_page",
     basis=basis_of,
 )
 def uncertainty(path: str | PathLike[str] | Given, asked: UncertaintyRequest) -> UncertaintyTables:
@@ -93,7 +93,7 @@ def uncertainty(path: str | PathLike[str] | Given, asked: UncertaintyRequest) ->
     [('q2', 'b', 'a', False), ('q5', 'b', 'b', True)]
     """
     from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
-    from judgerel_ray.analyses.confusion.uncertainty import uncertainty_options
+    from judgerel_ray.analyses.confusion.matrices import uncertainty_options
 
     options = uncertainty_options(
         threshold=asked.threshold,

@@ -24,7 +24,7 @@ from judgerel_ray.analyses.confusion.groups import (
     labellings,
     scale_steps,
 )
-from judgerel_ray.analyses.confusion.uncertainty import ScoredMatrix, UncertaintyOptions
+from judgerel_ray.analyses.confusion.matrices import ScoredMatrix, UncertaintyOptions
 from judgerel_ray.counting.verdicts.policy import QUANTITY, quantity_row
 from judgerel_ray.stats import (
     acceptance_curve,

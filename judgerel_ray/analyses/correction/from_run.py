@@ -7,12 +7,15 @@ from collections.abc import Sequence
 import polars as pl
 
 from judgerel_ray.analyses.correction.labels import labelled_units, read_labels
+from judgerel_ray.analyses.correction.show import correction_sections
 from judgerel_ray.analyses.correction.tables import (
     CorrectionTables,
     agreed_tables,
     correction_tables,
 )
-from judgerel_ray.analyses.reliability.from_run import open_judgments
+from judgerel_ray.analyses.reliability.from_run import Judged, open_judgments
+from judgerel_ray.analyses.reliability.sections import Measured
+from judgerel_ray.blocks.blocks import FirstScreen, Section
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.given import Given, reading_of
 
@@ -42,11 +45,7 @@ def run_correction(
     with reading_of(path):
         judged = open_judgments(path, extra=by or (), reads=["responder", "criterion"])
         if labels is not None:
-            given = read_labels(labels)
-            units, missed = labelled_units(judged, given, by=by, positive=positive, file=labels)
-            return correction_tables(
-                units, labelled_by=given.columns, n_unmatched=missed, width=width
-            )
+            return _corrected(judged, labels, by=by, positive=positive, width=width)
         if width is not None:
             raise SweepError("--width needs --labels: without any, nothing says how far judges err")
         agreed, judges = agreed_tables(judged, by=by, positive=positive, seed=seed)
@@ -55,3 +54,28 @@ def run_correction(
         estimates=none, rates=none, transport=none, differences=none, budget=none,
         agreed=agreed, judges=judges,
     )  # fmt: skip
+
+
+def correction_on_page(measured: Measured, labels: str | None) -> list[FirstScreen | Section]:
+    """Make the page's section on scores without the judge's errors, where people labelled items.
+
+    Raises
+    ------
+    SweepError
+        If the labels are wrong.
+    """
+    return [] if labels is None else correction_sections(_corrected(measured.judged, labels))
+
+
+def _corrected(
+    judged: Judged,
+    labels: str,
+    *,
+    by: Sequence[str] | None = None,
+    positive: str | None = None,
+    width: float | None = None,
+) -> CorrectionTables:
+    """Correct scores by what people said of some items."""
+    given = read_labels(labels)
+    units, missed = labelled_units(judged, given, by=by, positive=positive, file=labels)
+    return correction_tables(units, labelled_by=given.columns, n_unmatched=missed, width=width)

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import polars as pl
 
-from judgerel_ray.analyses.correction.tables import FEW, Caution
-from judgerel_ray.blocks.blocks import Block, Column, Lines, Paragraph, Table, counts, estimates
+from judgerel_ray.analyses.correction.tables import FEW, Caution, CorrectionTables
+from judgerel_ray.blocks.blocks import (
+    Block,
+    Column,
+    FirstScreen,
+    Lines,
+    Paragraph,
+    Section,
+    Table,
+    counts,
+    estimates,
+)
 from judgerel_ray.blocks.words import Row, group_label, interval, number, percent, reason
 from judgerel_ray.core.text import count_of
 
@@ -46,7 +57,7 @@ def correction_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     Parameters
     ----------
     tables : mapping of str to DataFrame
-        Of :class:`.CorrectionTables`, those that have columns.
+        Of :class:`.CorrectionTables`.
 
     Examples
     --------
@@ -55,7 +66,7 @@ def correction_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     >>> correction_blocks(empty)[0].text[:24]
     'Without labels this rest'
     """
-    if "agreed" in tables:
+    if tables["agreed"].width:
         return _agreed_blocks(tables["agreed"], tables["judges"])
     rows = tables["estimates"]
     keys = rows.columns[: rows.columns.index("estimate")]
@@ -71,6 +82,28 @@ def correction_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     found += _differences(tables["differences"])
     found += _budget(tables["budget"], keys)
     return [*found, Paragraph(_READ, "soft")]
+
+
+def correction_sections(found: CorrectionTables) -> list[FirstScreen | Section]:
+    """Make the section of a page on corrected scores, and their column of its first screen."""
+    blocks = correction_blocks(found.tables())
+    return [
+        FirstScreen(column=partial(_beside_verdicts, found.estimates)),
+        Section("Scores without the judge's errors", blocks, place="first"),
+    ]
+
+
+def _beside_verdicts(estimates: pl.DataFrame, groups: Sequence[Row]) -> Column:
+    """Corrected scores of the groups that a page says a verdict of."""
+    names = estimates.columns[: estimates.columns.index("estimate")]
+    rows = estimates.filter(estimate="ppi").to_dicts()
+    known = {tuple(row[name] for name in names): row for row in rows}
+    found = [known.get(tuple(group.get(name) for name in names)) for group in groups]
+    return Column(
+        head="score, corrected by labels", is_number=True,
+        cells=["-" if row is None else number(row["value"]) for row in found],
+        small=["" if row is None else interval(row) for row in found],
+    )  # fmt: skip
 
 
 def _named(what: str, row: Row, keys: Sequence[str]) -> str:

@@ -6,9 +6,18 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.analyses.reliability.said import basis_of
-from judgerel_ray.core.verb import BY, FORCE, Named, Names, check_choices, flag, names_of, verb
+from judgerel_ray.core.verb import (
+    BY,
+    FORCE,
+    Named,
+    Names,
+    Printed,
+    check_choices,
+    flag,
+    names_of,
+    verb,
+)
 from judgerel_ray.counting.given import given
 
 if TYPE_CHECKING:
@@ -48,10 +57,9 @@ def _show(found: CorrectionTables) -> Printed:
     from judgerel_ray.analyses.correction.show import correction_blocks
     from judgerel_ray.blocks.terminal import printed
 
-    tables = {name: table for name, table in found.tables().items() if table.width}
     return Printed(
-        tables=tables,
-        text=lambda: printed(correction_blocks(tables)),
+        tables={name: table for name, table in found.tables().items() if table.width},
+        text=lambda: printed(correction_blocks(found.tables())),
         rows=found.estimates if found.estimates.width else found.agreed,
         whole_json=True,
     )
@@ -63,6 +71,7 @@ def _show(found: CorrectionTables) -> Printed:
     help="pass rates and mean scores with the judge's errors taken out, by a few labels",
     show=_show,
     file="estimates or agreed; as .json all",
+    section="judgerel_ray.analyses.correction.from_run:correction_on_page",
     basis=basis_of,
 )
 def correct(path: Judgments | Given, asked: CorrectRequest) -> CorrectionTables:

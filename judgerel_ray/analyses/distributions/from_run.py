@@ -10,19 +10,28 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from judgerel_ray.analyses.distributions.distributions import limit_table, reasoning_table
+from judgerel_ray.analyses.distributions.distributions import (
+    limit_table,
+    reasoning_table,
+    width_table,
+)
 from judgerel_ray.analyses.distributions.settled import settled_summary
-from judgerel_ray.analyses.distributions.show import settled_blocks
+from judgerel_ray.analyses.distributions.show import (
+    Distributed,
+    distribution_sections,
+    settled_blocks,
+)
 from judgerel_ray.analyses.distributions.weighted import weighted_summary, weighted_table
+from judgerel_ray.analyses.reliability.from_run import Judged
 from judgerel_ray.analyses.reliability.sections import Measured
-from judgerel_ray.blocks.blocks import Block, Section
+from judgerel_ray.blocks.blocks import Block, FirstScreen, Section
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import StoreError
 from judgerel_ray.counting.declared import declared_scales, of_protocols
 from judgerel_ray.counting.given import Given, run_of
 from judgerel_ray.protocols import labels_for
 from judgerel_ray.store import RunDirectory, reading, scan_completions, scan_judgments
-from judgerel_ray.store.made_tables import SETTLED, read_distributions, read_settled
+from judgerel_ray.store.made_tables import DISTRIBUTIONS, SETTLED, read_distributions, read_settled
 
 
 def run_limits(path: str | Given, *, by: Sequence[str] | None = None) -> pl.DataFrame:
@@ -126,6 +135,21 @@ def run_settled(
     """
     table = read_settled(run_of(path))
     return table, settled_summary(table, by=by)
+
+
+def distributions_on_page(
+    judged: Judged, _questions: object, _options: object
+) -> list[FirstScreen | Section]:
+    """Make the page's sections on the verdict distributions of a run, and what they make scores."""
+    if judged.run is None or not judged.run.exists(DISTRIBUTIONS):
+        return []
+    table = read_distributions(judged.run)
+    found = Distributed(
+        limits=limit_table(table, scales=declared_scales(judged.run)),
+        widths=width_table(table),
+        weighted=weighted_summary(weighted_table(table, scales=judged.scales)),
+    )
+    return distribution_sections(found)
 
 
 def settled_on_page(measured: Measured, _options: object) -> list[Block]:

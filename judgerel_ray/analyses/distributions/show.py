@@ -12,6 +12,7 @@ from judgerel_ray.blocks.blocks import (
     Column,
     Figure,
     Figures,
+    FirstScreen,
     Mark,
     Paragraph,
     Section,
@@ -91,18 +92,15 @@ class Distributed:
         From :func:`judgerel_ray.analyses.distributions.distributions.width_table`.
     weighted : pl.DataFrame
         From :func:`.weighted_summary`; empty without ratings.
-    aligned : pl.DataFrame
-        From :func:`.alignment_table`, where no rating was sampled.
     """
 
     limits: pl.DataFrame
     widths: pl.DataFrame
     weighted: pl.DataFrame = field(default_factory=pl.DataFrame)
-    aligned: pl.DataFrame = field(default_factory=pl.DataFrame)
 
 
-def distribution_sections(found: Distributed) -> list[Block]:
-    """Make the sections of a page.
+def distribution_sections(found: Distributed) -> list[FirstScreen | Section]:
+    """Make the sections of a page, and the sentence that leads to them.
 
     Examples
     --------
@@ -112,7 +110,12 @@ def distribution_sections(found: Distributed) -> list[Block]:
     if found.limits.is_empty():
         return []
     weighted = [] if found.weighted.is_empty() else weighted_blocks(found.weighted)
+    sentence = (
+        "The probability of every verdict was computed at every temperature asked: see Infinitely "
+        "many replications."
+    )
     return [
+        FirstScreen(blocks=[Paragraph(sentence)]),
         Section("Infinitely many replications", _limits(found.limits)),
         Section("How certain the distributions are", _widths(found.widths)),
         Section("Probability-weighted scores", weighted),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.analyses.reliability.said import basis_of
-from judgerel_ray.core.verb import check_choices, flag, verb
+from judgerel_ray.core.verb import Printed, check_choices, flag, verb
 from judgerel_ray.counting.given import given
 
 if TYPE_CHECKING:
@@ -84,6 +83,7 @@ def _show(found: DistributionTables) -> Printed:
     show=_show,
     file="rows, of which the summary is printed",
     section="judgerel_ray.analyses.distributions.from_run:settled_on_page",
+    probabilities="judgerel_ray.analyses.distributions.from_run:distributions_on_page",
     basis=basis_of,
 )
 def distributions(

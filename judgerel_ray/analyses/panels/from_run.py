@@ -19,12 +19,12 @@ from judgerel_ray.analyses.panels.cascades import (
     orders_itself,
 )
 from judgerel_ray.analyses.panels.show import Together, panel_sections
+from judgerel_ray.analyses.panels.spending import Price
 from judgerel_ray.analyses.panels.tables import PanelTables, panel_tables
 from judgerel_ray.analyses.panels.voters import Voters, check_voters, read_voters
 from judgerel_ray.analyses.reliability.from_run import Judged, open_judgments
 from judgerel_ray.analyses.reliability.sections import Measured
 from judgerel_ray.analyses.selection.from_run import known_items, open_systems
-from judgerel_ray.analyses.selection.spending import Price
 from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError

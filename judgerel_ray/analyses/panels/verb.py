@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.analyses.selection.verb import KINDS, Answered
-from judgerel_ray.core.verb import Names, by_name, comma_names, flag, names_of, verb
+from judgerel_ray.core.verb import Names, Printed, by_name, comma_names, flag, names_of, verb
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.panels.cascades import CascadeTables
+    from judgerel_ray.analyses.panels.spending import Price
     from judgerel_ray.analyses.panels.tables import PanelTables
-    from judgerel_ray.analyses.selection.spending import Price
     from judgerel_ray.counting.given import Given, Judgments
 
 
@@ -39,7 +38,7 @@ class PanelsRequest(Answered):
     @property
     def priced(self) -> dict[str, Price] | None:
         """Prices as reducers have them."""
-        from judgerel_ray.analyses.selection.spending import PRICE, price_of
+        from judgerel_ray.analyses.panels.spending import PRICE, price_of
 
         form = f"NAME={PRICE}"
         return by_name(self.prices, "--price", price_of, form=form, cut=str.rpartition)
@@ -125,11 +124,12 @@ def _show_cascade(found: CascadeTables) -> Printed:
     from judgerel_ray.analyses.panels.show import cascade_blocks, cascaded_blocks
     from judgerel_ray.blocks.terminal import printed
 
-    tables = found.tables()
-    if found.cascaded is not None:
-        rows = found.cascaded
-        return Printed(tables=tables, text=lambda: printed(cascaded_blocks(rows)), rows=rows)
-    return Printed(tables=tables, text=lambda: printed(cascade_blocks(tables)), rows=found.curve)
+    tables, did = found.tables(), found.cascaded
+    return Printed(
+        tables=tables,
+        text=lambda: printed(cascade_blocks(tables) if did is None else cascaded_blocks(did)),
+        rows=found.curve if did is None else did,
+    )
 
 
 @verb(
@@ -148,7 +148,7 @@ def cascade(path: Judgments | Given, asked: CascadeRequest) -> CascadeTables:
     Parameters
     ----------
     path : str, path or frame
-        As of :func:`judgerel_ray.select`.
+        As of :func:`judgerel_ray.select`, or a run that asked a cascade.
 
     Returns
     -------

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from judgerel_ray.analyses.selection.spending import Price, Spending, read_spending
+from judgerel_ray.analyses.panels.spending import Price, Spending, read_spending
 from judgerel_ray.analyses.selection.systems import CONFIDENCES, QUESTION, System, system_label
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS
@@ -104,7 +104,7 @@ def read_voters(
     judgments : LazyFrame
         Where they were read from, for their costs.
     prices : mapping of str to Price, optional
-        As for :func:`judgerel_ray.analyses.selection.spending.read_spending`.
+        As for :func:`judgerel_ray.analyses.panels.spending.read_spending`.
     confidence : str
         One of :data:`judgerel_ray.analyses.selection.systems.CONFIDENCES`.
 

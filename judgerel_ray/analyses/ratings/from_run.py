@@ -13,11 +13,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from judgerel_ray.analyses.distributions.weighted import (
-    weighted_groups,
-    weighted_summary,
-    weighted_table,
-)
+from judgerel_ray.analyses.distributions.weighted import weighted_groups, weighted_table
 from judgerel_ray.analyses.ratings.alignment import (
     alignment_table,
     human_reference,
@@ -32,7 +28,7 @@ from judgerel_ray.analyses.ratings.inter_scale import (
     scale_choice,
 )
 from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks, rank_table
-from judgerel_ray.analyses.ratings.show import Rated, rating_sections
+from judgerel_ray.analyses.ratings.show import Rated, alignment_section, rating_sections
 from judgerel_ray.analyses.reliability.from_run import Judged, beside_table, open_judgments
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.analyses.reliability.sections import Measured
@@ -442,26 +438,20 @@ def _rated(judged: Judged, options: RatingOptions) -> Rated | None:
     )
 
 
-def weighted_ratings(
-    judged: Judged, options: RatingOptions
-) -> tuple[pl.DataFrame, pl.DataFrame] | None:
-    """Scores of responses by the distributions of ratings; their alignment where none was sampled.
+def alignment_on_page(judged: Judged, _questions: object, options: RatingOptions) -> list[Block]:
+    """Make the page's section on alignment by probabilities, where no rating was sampled.
 
     Raises
     ------
     SweepError
         If there is no such reference, or nothing was rated for it.
     """
-    ratings = Ratings(judged=judged)
-    if ratings.weighted.is_empty():
-        return None
-    aligned, reference = _NOTHING, options.reference
-    if not ratings.sampled:
-        if reference is None and _has_reference(ratings.expected, ratings.people()):
-            reference = PEOPLE
-        if reference is not None:
-            aligned = ratings.aligned(reference, _ALIGNED)
-    return weighted_summary(ratings.weighted), aligned
+    ratings, reference = Ratings(judged=judged), options.reference
+    if ratings.weighted.is_empty() or ratings.sampled:
+        return []
+    if reference is None and _has_reference(ratings.expected, ratings.people()):
+        reference = PEOPLE
+    return [] if reference is None else alignment_section(ratings.aligned(reference, _ALIGNED))
 
 
 def _names(judged: Judged) -> tuple[str, ...]:

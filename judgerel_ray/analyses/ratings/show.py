@@ -127,12 +127,7 @@ def rating_sections(found: Rated | None) -> list[Block]:
 
 
 def alignment_section(aligned: pl.DataFrame) -> list[Block]:
-    """Make the section on agreement with a reference; none where there is none.
-
-    Parameters
-    ----------
-    aligned : pl.DataFrame
-        From :func:`judgerel_ray.analyses.ratings.alignment.alignment_table`.
+    """Make the section on agreement with a reference, of :func:`alignment_blocks`.
 
     Examples
     --------

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.analyses.reliability.said import basis_of
-from judgerel_ray.core.verb import BY, Names, Written, flag, listed, names_of, verb
+from judgerel_ray.core.verb import BY, Names, Printed, Written, flag, listed, names_of, verb
 from judgerel_ray.counting.given import given
 
 if TYPE_CHECKING:
@@ -187,6 +186,7 @@ def _show_alignment(found: pl.DataFrame) -> Printed:
     group="Analyse",
     help="agreement of ratings with a judge, people or a file",
     show=_show_alignment,
+    probabilities="judgerel_ray.analyses.ratings.from_run:alignment_on_page",
     basis=basis_of,
 )
 def align(path: Judgments | Given, asked: AlignRequest) -> pl.DataFrame:
@@ -268,7 +268,7 @@ def rank(path: Judgments | Given, asked: RankRequest) -> JudgeRanks:
     Parameters
     ----------
     path : str, path or frame
-        As of :func:`scales`.
+        As of :func:`scales`, with ratings of two judges or more.
 
     Returns
     -------

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.verb import (
     BY,
     Named,
     Names,
+    Printed,
     Written,
     by_name,
     comma_names,

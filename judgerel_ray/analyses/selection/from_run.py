@@ -23,8 +23,11 @@ from judgerel_ray.analyses.reliability.sections import Measured
 from judgerel_ray.analyses.selection.selection import Selection, SelectionOptions, selection_tables
 from judgerel_ray.analyses.selection.show import Selected, selection_sections
 from judgerel_ray.analyses.selection.systems import System, read_systems
-from judgerel_ray.analyses.selection.systems_compared import SystemComparison, compare_systems
-from judgerel_ray.analyses.selection.systems_cost import read_spending
+from judgerel_ray.analyses.selection.systems_compared import (
+    SystemComparison,
+    compare_systems,
+    read_spending,
+)
 from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
 from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.config import parse_sweep

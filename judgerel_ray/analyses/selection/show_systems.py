@@ -180,12 +180,7 @@ def _replies(row: Row) -> str:
 
 
 def preference_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
-    """Say whether judges favour their own answers.
-
-    Parameters
-    ----------
-    tables : mapping of str to DataFrame
-        As of :func:`systems_blocks`, or none.
+    """Say whether judges favour their own answers; nothing where none judged any of its own.
 
     Examples
     --------

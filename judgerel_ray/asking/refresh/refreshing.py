@@ -19,7 +19,6 @@ from rich.console import Console
 
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import Resolved, resolve
-from judgerel_ray.asking.refresh.directory import AskedSweep, Refresh, SeriesDirectory
 from judgerel_ray.asking.run.lost import stray_commits
 from judgerel_ray.asking.run.opening import open_run
 from judgerel_ray.asking.run.pending import landed_texts, owed_parts
@@ -45,6 +44,7 @@ from judgerel_ray.store import (
 from judgerel_ray.store.holding import HeldLease, Lease, renewing, take_lease
 from judgerel_ray.store.ledger import build_ledger
 from judgerel_ray.store.records import overlap, union
+from judgerel_ray.store.series import AskedSweep, Refresh, SeriesDirectory
 
 HOUR_S = 3600.0
 

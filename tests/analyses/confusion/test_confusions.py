@@ -5,9 +5,10 @@ import math
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.confusion.matrices import Scored, confusion_table
-from judgerel_ray.analyses.confusion.uncertainty import (
+from judgerel_ray.analyses.confusion.matrices import (
+    Scored,
     UncertaintyOptions,
+    confusion_table,
     matrix_rows,
     scored_matrices,
 )

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from judgerel_ray.analyses.confusion.matrices import picked_matrices, sparsity_table
-from judgerel_ray.analyses.confusion.uncertainty import ScoredMatrix
+from judgerel_ray.analyses.confusion.matrices import ScoredMatrix, picked_matrices, sparsity_table
 from judgerel_ray.stats import confusion_uncertainty
 
 

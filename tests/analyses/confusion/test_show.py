@@ -11,12 +11,11 @@ import polars as pl
 import pytest
 from markupsafe import escape
 
+from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
 from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_blocks, uncertainty_sections
-from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions
 from judgerel_ray.blocks.blocks import Figures
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.blocks.words import number
-from judgerel_ray.reporting.chances import Probabilities
 from judgerel_ray.reporting.pages import render_report
 
 HOSTILE = '"><script>alert(1)</script>&$title'
@@ -62,7 +61,7 @@ def tables(confusion_inputs):
 
 @pytest.fixture(scope="module")
 def page(tables):
-    found = Probabilities(uncertain=Uncertain(tables=tables, replies=REPLIES))
+    found = uncertainty_sections(Uncertain(tables=tables, replies=REPLIES), {})
     page = render_report(None, title="t", probabilities=found)
     assert not re.search(r"[0-9] %", page)
     return page.replace("\u00a0", " ")
@@ -211,7 +210,7 @@ def test_the_lead_says_where_the_margin_is_worth_nothing(confusion_inputs):
     )
 
     def page(tables):
-        told = Probabilities(uncertain=Uncertain(tables=tables, replies=REPLIES))
+        told = uncertainty_sections(Uncertain(tables=tables, replies=REPLIES), {})
         return render_report(None, title="t", probabilities=told)
 
     assert "margin not shown to tell right from wrong" in page(replace(found, worth=shuffled))

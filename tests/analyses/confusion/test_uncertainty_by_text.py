@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.confusion.groups import judged_groups
-from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions, scored_matrices
+from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions, scored_matrices
 from judgerel_ray.analyses.confusion.worth import uncertainty_summary
 from judgerel_ray.tables import Confusions
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgerel_ray.analyses.confusion.uncertainty import (
+from judgerel_ray.analyses.confusion.matrices import (
     RULES,
     UncertaintyOptions,
     uncertainty_options,

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions
+from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
 from judgerel_ray.analyses.confusion.worth import no_baselines
 from judgerel_ray.stats import clopper_pearson
 

@@ -215,7 +215,7 @@ def test_what_weakens_a_score_is_a_code_and_said(labels):
     found = judgerel_ray.correct(frame, labels=labels(said))
     assert one(found)["flags"] == ["few_labels", "unmatched_labels", "raters_disagree"]
     assert one(found)["n_unmatched"] == 1
-    text = printed(correction_blocks({k: v for k, v in found.tables().items() if v.width}))
+    text = printed(correction_blocks(found.tables()))
     assert text.startswith("j: pass rate 0.")
     assert "1 label of nothing that was judged" in text.replace("\n", " ")
 
@@ -223,7 +223,7 @@ def test_what_weakens_a_score_is_a_code_and_said(labels):
 def test_a_judge_that_always_says_the_same_adds_nothing_to_labels(labels):
     frame, truth = judged()
     found = judgerel_ray.correct(frame.with_columns(verdict=1), labels=labels(truth.head(60)))
-    text = printed(correction_blocks({k: v for k, v in found.tables().items() if v.width}))
+    text = printed(correction_blocks(found.tables()))
     assert one(found)["weight"] == 0
     assert "it adds nothing to the labels" in text.replace("\n", " ")
 
@@ -310,7 +310,7 @@ def test_without_labels_judges_are_held_against_each_other(agreed):
     assert row["mean_of_judges"] < row["low"]
     assert row["p_correlated"] > 0.05
     assert agreed.judges.filter(judge="j3")["tpr"].item() == pytest.approx(0.85, abs=0.05)
-    text = printed(correction_blocks({k: v for k, v in agreed.tables().items() if v.width}))
+    text = printed(correction_blocks(agreed.tables()))
     assert "err independently" in text
     assert "do not rely" not in text
 
@@ -354,13 +354,13 @@ def test_a_group_without_labels_says_so_and_others_are_corrected(labels):
         "too_few_labels", None, 0
     )  # fmt: skip
     assert of["a"]["low"] < truth["label"].mean() < of["a"]["high"]
-    text = printed(correction_blocks({k: v for k, v in found.tables().items() if v.width}))
+    text = printed(correction_blocks(found.tables()))
     assert "the pass rate cannot be corrected: too few labels" in text.replace("\n", " ")
 
 
 def test_a_width_that_no_labels_reach_is_said(labels):
     frame, truth = judged()
     found = judgerel_ray.correct(frame, labels=labels(truth.head(80)), width=0.01)
-    text = printed(correction_blocks({k: v for k, v in found.tables().items() if v.width}))
+    text = printed(correction_blocks(found.tables()))
     assert found.budget["needed"].to_list() == [None]
     assert "Where no number is given, labelling everything would not do" in " ".join(text.split())

@@ -11,10 +11,13 @@ from judgerel_ray.analyses.distributions.distributions import (
     limit_table,
     width_table,
 )
-from judgerel_ray.analyses.distributions.show import Distributed, limit_blocks
+from judgerel_ray.analyses.distributions.show import (
+    Distributed,
+    distribution_sections,
+    limit_blocks,
+)
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.blocks.words import number
-from judgerel_ray.reporting.chances import Probabilities
 from judgerel_ray.reporting.pages import render_report
 
 
@@ -40,7 +43,7 @@ def found():
 
 @pytest.fixture(scope="module")
 def page(found):
-    page = render_report(None, title="t", probabilities=Probabilities(distributed=found))
+    page = render_report(None, title="t", probabilities=distribution_sections(found))
     return page.replace("\u00a0", " ")
 
 

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
+from judgerel_ray.analyses.panels.spending import Price, price_of, read_spending
 from judgerel_ray.analyses.panels.voters import check_voters, read_voters
-from judgerel_ray.analyses.selection.spending import Price, price_of, read_spending
 from judgerel_ray.analyses.selection.systems import read_systems
 from judgerel_ray.core import SweepError
 

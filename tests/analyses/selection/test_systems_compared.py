@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.selection.systems import one_answer, read_systems
-from judgerel_ray.analyses.selection.systems_compared import compare_systems
-from judgerel_ray.analyses.selection.systems_cost import read_spending
+from judgerel_ray.analyses.selection.systems_compared import compare_systems, read_spending
 from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions, pair_tables
 from judgerel_ray.core import SweepError
 from judgerel_ray.stats import holm, mcnemar_exact

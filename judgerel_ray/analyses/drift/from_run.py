@@ -1,14 +1,12 @@
-"""What one refresh of a series found, and what the series shows of all its refreshes.
+"""From the runs of a series to what one refresh found, and to where the series stands.
 
-A refresh's result holds what it found: what asks is handed :func:`measure` as a function. What a
-series shows (``history.parquet``, ``summary.json``, ``trend.html``) follows from these results, so
-it may be lost, and is written again.
+A refresh's result holds what :func:`measure` found. History and summary follow from these results,
+so their files may be lost, and are written again.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Any
@@ -28,24 +26,20 @@ from judgerel_ray.analyses.drift.compute import (
     usual_verdicts,
     verdict_rows,
 )
-from judgerel_ray.analyses.drift.show import series_blocks
 from judgerel_ray.analyses.drift.tables import DRIFT_P, EVIDENCE, USUAL, History
 from judgerel_ray.analyses.reliability.verb import reduce
-from judgerel_ray.asking.plan.specs import engine_spec
-from judgerel_ray.asking.refresh.directory import MADE, AskedSweep, Refresh, SeriesDirectory
-from judgerel_ray.blocks.html import rendered_page
-from judgerel_ray.config import parse_sweep
+from judgerel_ray.config import Judge, Sweep, parse_sweep
 from judgerel_ray.config.series import Series
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.types import JUDGE_ROLES
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
-from judgerel_ray.engines.model_files import model_parts
 from judgerel_ray.stats.drift import drift_evidence
 from judgerel_ray.store import RunDirectory, read_ledger, read_manifest, reading, scan_judgments
-from judgerel_ray.store.outputs import is_whole, sealed
-from judgerel_ray.store.parts import encode_parquet
+from judgerel_ray.store.series import AskedSweep, Refresh, SeriesDirectory
 
 Row = dict[str, Any]
+Parts = Callable[[Sweep, Judge], Mapping[str, str]]
+"""From a judge of a sweep to the parts of its model on this machine, each with its digest."""
 AGREEMENT = ("krippendorff_alpha", "percent_agreement")
 COMPARED = (*AGREEMENT, "position_bias")
 MEASURED = ("done", "partial")
@@ -53,7 +47,12 @@ MEASURED = ("done", "partial")
 
 
 def measure(
-    series: Series, directory: SeriesDirectory, before: Sequence[Refresh], refresh: Refresh
+    series: Series,
+    directory: SeriesDirectory,
+    before: Sequence[Refresh],
+    refresh: Refresh,
+    *,
+    parts_of: Parts,
 ) -> Mapping[str, Any]:
     """Find what a refresh shows, held against those before it.
 
@@ -89,7 +88,7 @@ def measure(
         found["measures"] += [
             {**_place(asked, one.pop("judge")), **one} for one in _agreement(run, runs)
         ]
-        behind = _behind(run, folders.get(asked.name, ""))
+        behind = _behind(run, folders.get(asked.name, ""), parts_of)
         found["behind"].append({"sweep": asked.name, "judges": behind})
         found["changes"] += _changes(asked.name, counted, behind)
         earlier = {other.number: _rows(other_run) for other, other_run in runs}
@@ -235,7 +234,7 @@ def _group(row: Row) -> str:
     return ", ".join(f"{name} {row[name]}" for name in names)
 
 
-def _behind(run: RunDirectory, folder: str) -> dict[str, Row]:
+def _behind(run: RunDirectory, folder: str, parts_of: Parts) -> dict[str, Row]:
     """What is behind each judge's name: its fingerprint's parts, its files, and what served it.
 
     Models are looked for from the folder of the sweep file, of which the run has a copy.
@@ -260,7 +259,7 @@ def _behind(run: RunDirectory, folder: str) -> dict[str, Row]:
     specs = {one.name: one for one in sweep.judge}
     found: dict[str, Row] = {}
     for judge, parts in content.get("judge", {}).items():
-        local = model_parts(engine_spec(sweep, specs[judge])) if judge in specs else {}
+        local = parts_of(sweep, specs[judge]) if judge in specs else {}
         seen = {name: sorted(some) for name, some in served.get(judge, {}).items() if some}
         found[judge] = {**parts, **asks, "parts": local, "served": seen}
     return found
@@ -284,32 +283,6 @@ def _changes(
                 {"sweep": sweep, "judge": judge, "change": one} for one in changes(before, now)
             ]
     return found
-
-
-HISTORY, SUMMARY, TREND = MADE
-
-
-def write_series(series: Series, directory: SeriesDirectory, refreshes: Sequence[Refresh]) -> None:
-    """Write the history, the summary and the page of a series.
-
-    Effects: replaces three files where they are not there as they were written. Retry: safe.
-    """
-    history, summary = history_of(series, refreshes), summary_of(series, refreshes)
-    rows, text = encode_parquet(history), (json.dumps(summary, indent=1) + "\n").encode()
-    there = directory.files.read_many(MADE)
-    if (there.get(HISTORY), there.get(SUMMARY)) == (rows, text) and is_whole(there.get(TREND, b"")):
-        return
-    page = rendered_page(
-        "reporting/page.html",
-        script="reporting/tables.js.html",
-        title=f"Series {series.name}",
-        notice=[],
-        blocks=series_blocks(summary, history),
-        footer="",
-    )
-    directory.files.write(HISTORY, rows)
-    directory.files.write(TREND, sealed(page.encode()))
-    directory.files.write(SUMMARY, text)
 
 
 def history_of(series: Series, refreshes: Sequence[Refresh]) -> pl.DataFrame:

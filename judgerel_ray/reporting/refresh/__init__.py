@@ -1,1 +1,0 @@
-"""Refreshes of a series: what each found, told of all together."""
