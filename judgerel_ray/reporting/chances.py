@@ -12,11 +12,11 @@ from judgerel_ray.analyses.distributions.distributions import limit_table, width
 from judgerel_ray.analyses.distributions.show import Distributed, distribution_sections
 from judgerel_ray.analyses.ratings.from_run import RatingOptions, weighted_ratings
 from judgerel_ray.analyses.ratings.show import alignment_section
-from judgerel_ray.analyses.reliability.from_run import Judged, made_matrices
 from judgerel_ray.analyses.reliability.unstable import Questions
 from judgerel_ray.blocks.blocks import Block, Paragraph
 from judgerel_ray.counting.declared import declared_scales
 from judgerel_ray.counting.given import Given
+from judgerel_ray.counting.judged import Judged, made_matrices
 from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, read_distributions
 

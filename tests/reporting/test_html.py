@@ -8,12 +8,12 @@ from html.parser import HTMLParser
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.from_run import Judged
 from judgerel_ray.analyses.reliability.order_effects import verdict_positions
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.analyses.reliability.sections import Measured, reliability_on_page
 from judgerel_ray.analyses.reliability.unstable import least_stable
 from judgerel_ray.blocks.words import group_columns
+from judgerel_ray.counting.judged import Judged
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.reporting.pages import render_report
 

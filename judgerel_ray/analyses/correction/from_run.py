@@ -12,9 +12,9 @@ from judgerel_ray.analyses.correction.tables import (
     agreed_tables,
     correction_tables,
 )
-from judgerel_ray.analyses.reliability.from_run import open_judgments
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.given import Given, reading_of
+from judgerel_ray.counting.judged import open_judgments
 
 
 def run_correction(

@@ -7,8 +7,8 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
-from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.verb import BY, FORCE, Named, Names, check_choices, flag, names_of, verb
+from judgerel_ray.counting.basis import basis_of
 from judgerel_ray.counting.given import given
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
-from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.verb import check_choices, flag, verb
+from judgerel_ray.counting.basis import basis_of
 from judgerel_ray.counting.given import given
 
 if TYPE_CHECKING:

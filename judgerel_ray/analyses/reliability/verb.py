@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
-from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.assigned import by_name, number
 from judgerel_ray.core.verb import (
     BY,
@@ -20,6 +19,7 @@ from judgerel_ray.core.verb import (
     names_of,
     verb,
 )
+from judgerel_ray.counting.basis import basis_of
 from judgerel_ray.counting.given import given
 
 if TYPE_CHECKING:

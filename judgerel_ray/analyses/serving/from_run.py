@@ -22,9 +22,10 @@ from judgerel_ray.counting.groups.grouping import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import COLUMNS, flag_columns
 
 if TYPE_CHECKING:
-    from judgerel_ray.analyses.reliability.from_run import Judged, ReduceOptions
+    from judgerel_ray.analyses.reliability.from_run import ReduceOptions
     from judgerel_ray.analyses.reliability.sections import Measured
     from judgerel_ray.blocks.blocks import Block
+    from judgerel_ray.counting.judged import Judged
     from judgerel_ray.store import RunDirectory
 
 # Of an engine's facts: what may change how numbers round, and what a reader knows engines by.
