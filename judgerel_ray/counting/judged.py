@@ -63,6 +63,7 @@ class Judged:
     only: tuple[pl.Expr, ...] = ()
     """What rows were chosen by, of those of a run."""
 
+    @property
     def keyed(self) -> pl.LazyFrame:
         """The judgments with keys and seeds, most of a run's bytes: read where they are needed."""
         if self.run is None:

@@ -1,11 +1,8 @@
-"""What was published, by name: schroeder2024 on rows of judgments, always with its warning.
-
-Numbers that schroeder2024 printed about judges and answers, each with what it leaves out.
+"""What was published, by name: numbers of schroeder2024, always with its warning.
 
 Table 1 is agreement between judges, replication by replication; Table 4 how many of the answers
-judged are right; Table 5 the accuracy that a judge gives a model.
-
-Rows of judgments as the codes of schroeder2024: what counts do not tell.
+judged are right; Table 5 the accuracy that a judge gives a model. Each is of single rows of
+judgments, which counts do not tell.
 """
 
 from __future__ import annotations
@@ -17,61 +14,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.reliability.estimates import Group, noise_columns
+from judgerel_ray.analyses.reliability.estimates import noise_columns
 from judgerel_ray.core.codes import Flag, IntervalMethod, Noted, NullMethod
-from judgerel_ray.counting.columns import is_judge, outcome_column
+from judgerel_ray.counting.counted import LETTER, REPLICATION, Group
 from judgerel_ray.counting.declared import of_protocols
-from judgerel_ray.counting.groups.grouping import Block
 from judgerel_ray.counting.groups.matrix import UnitCounts
 from judgerel_ray.counting.outcomes import share_interval
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, Row, method_columns
 from judgerel_ray.stats import Interval, count_statistic
 from judgerel_ray.stats.intervals.precision import t_quantile
-
-REPLICATION, SHOWN = "__replication", "__label"
-"""Columns of :func:`read_labels` besides the keys and the outcome."""
-
-
-def read_labels(
-    rows: pl.LazyFrame, columns: Sequence[str], *, keys: Sequence[str], block: Block
-) -> pl.DataFrame:
-    """Read what the published estimator needs of every row: counts do not tell it.
-
-    Parameters
-    ----------
-    rows : pl.LazyFrame
-        Judgments.
-    columns : sequence of str
-        Their columns.
-    keys : sequence of str
-        Columns of groups and units to keep.
-    block : int or "all"
-        Only rows of this block.
-
-    Returns
-    -------
-    pl.DataFrame
-        The keys, the replication (blocks one after the other), the letter shown, and the outcome.
-
-    Examples
-    --------
-    >>> rows = pl.LazyFrame({"item_id": ["q"], "replication": [0], "verdict": ["B"]})
-    >>> read_labels(rows, ["item_id", "replication", "verdict"], keys=["item_id"], block=0).rows()
-    [('q', {'block': None, 'replication': 0}, 'B', 'scored')]
-    """
-    rows = rows.filter(is_judge(columns))
-    in_block = pl.lit(None, pl.Int64)
-    if "block" in columns:
-        in_block = pl.col("block").cast(pl.Int64)
-        if block != "all":
-            rows = rows.filter(pl.col("block").fill_null(0) == block)
-    shown = [pl.col(name).cast(pl.String) for name in ("label", "verdict") if name in columns]
-    return rows.select(
-        *keys,
-        pl.struct(in_block.alias("block"), "replication").alias(REPLICATION),
-        pl.coalesce(*shown, pl.lit(None, pl.String)).alias(SHOWN),
-        outcome_column(columns).alias("outcome"),
-    ).collect(engine="streaming")
 
 
 def code_table(
@@ -82,7 +33,7 @@ def code_table(
     Parameters
     ----------
     rows : pl.DataFrame
-        From :func:`read_labels`.
+        From :func:`judgerel_ray.counting.counted.read_labels`.
     unit : sequence of str
         Columns that make a unit.
     raters : sequence of str
@@ -97,6 +48,7 @@ def code_table(
     --------
     >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r"], "replication": [1, 0, 0],
     ...                      "verdict": ["B", "A", None]})
+    >>> from judgerel_ray.counting.counted import read_labels
     >>> labels = read_labels(rows, ["item_id", "replication", "verdict"], keys=["item_id"], block=0)
     >>> code_table(labels, unit=["item_id"]).tolist()
     [[1.0, 6.0], [2.0, nan]]
@@ -105,7 +57,7 @@ def code_table(
 
     try:
         codes = codes_from_verdicts(
-            rows[SHOWN].to_list(),
+            rows[LETTER].to_list(),
             rows["outcome"].to_list(),
             coding="correctness" if is_correctness(rows) else "letters",
         )
@@ -133,7 +85,7 @@ def is_correctness(rows: pl.DataFrame) -> bool:
     >>> is_correctness(pl.DataFrame({"__label": ["Correct", None]}))
     True
     """
-    shown = rows[SHOWN].drop_nulls().str.to_lowercase().unique()
+    shown = rows[LETTER].drop_nulls().str.to_lowercase().unique()
     all_shown = of_protocols(lambda one: one.shows_gold).fill_null(False).all() & (pl.len() > 0)
     words = not shown.is_empty() and set(shown) <= {"correct", "incorrect"}
     return words or ("protocol" in rows.columns and bool(rows.select(all_shown).item()))
@@ -178,7 +130,7 @@ def printed_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iter
     group : Group
         The group.
     rows : pl.DataFrame
-        Its rows, from :func:`judgerel_ray.analyses.reliability.published.read_labels`.
+        Its rows, from :func:`judgerel_ray.counting.counted.read_labels`.
     names : sequence of str
         Some of `PRINTED`.
 
@@ -193,7 +145,7 @@ def printed_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iter
     --------
     Three judgments of two questions, two of them correct:
 
-    >>> from judgerel_ray.analyses.reliability.published import read_labels
+    >>> from judgerel_ray.counting.counted import read_labels
     >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
     >>> counts = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["correct"] * 2,
@@ -259,7 +211,7 @@ def _right(rows: pl.DataFrame) -> list[_Found]:
     words = "verdicts that say correct, by question"
     if not is_correctness(rows):
         return _five(_RIGHT, words, undefined="no_right_and_wrong")
-    right = pl.col(SHOWN).str.to_lowercase() == "correct"
+    right = pl.col(LETTER).str.to_lowercase() == "correct"
     found = five_numbers(rows.group_by("item_id").agg(right.sum().alias("n"))["n"].to_numpy())
     rules = rows["definition"].unique().to_list() if "definition" in rows.columns else []
     if len(rules) == 1 and rules[0]:
@@ -346,7 +298,7 @@ def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> It
     group : Group
         The group.
     rows : pl.DataFrame
-        Its rows, from :func:`read_labels`.
+        Its rows, from :func:`judgerel_ray.counting.counted.read_labels`.
     names : sequence of str
         Some of `PUBLISHED`.
 
@@ -364,7 +316,7 @@ def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> It
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.reliability.published import read_labels
+    >>> from judgerel_ray.counting.counted import read_labels
     >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
     >>> counts = pl.DataFrame({"item_id": ["q"], "verdict": ["7"], "score": [None],

@@ -173,7 +173,7 @@ def replies_to(judged: Judged, unstable: pl.DataFrame) -> Replies:
     names = units.columns[: units.columns.index("agreement")]
     if units.is_empty():
         return {}
-    frame = judged.keyed()
+    frame = judged.keyed
     schema = frame.collect_schema()
     lacking = {"verdict": pl.String(), "score": pl.Float64(), "outcome": pl.String()}
     rows = frame.filter(is_judge(schema.names())).with_columns(

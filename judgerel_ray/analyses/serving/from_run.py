@@ -81,7 +81,7 @@ def serving_of(
         texts = hashed_texts(_texts(judged.run))
     except FileGone:
         return found
-    return serving_noise(judged.keyed(), groups=groups, block=block, texts=texts)
+    return serving_noise(judged.keyed, groups=groups, block=block, texts=texts)
 
 
 def serving_on_page(measured: Measured, _options: object) -> list[Block]:
@@ -158,7 +158,7 @@ def serving_between(a: Judged, b: Judged) -> SharedRequests | None:
     Effects: reads. Retry: safe.
     """
     alike = _judges_asked_alike(a.run, b.run) if a.run and b.run else ()
-    keyed_a, keyed_b = a.keyed(), b.keyed()
+    keyed_a, keyed_b = a.keyed, b.keyed
     rows = shared_requests(keyed_a, keyed_b, judges=alike)
     if rows.is_empty():
         return None
