@@ -117,11 +117,6 @@ def checked_facet_sizes(
 ) -> None:
     """Refuse sizes of facets that are not there, or whose levels are what is judged or chosen.
 
-    Raises
-    ------
-    SweepError
-        If one is.
-
     Examples
     --------
     >>> checked_facet_sizes({"template": 3}, known=["template"], columns=["template"])

@@ -1,7 +1,7 @@
 """Judgments opened, with what is declared about them: of a run, of files, or of a frame.
 
-Verbs begin here: what a run declares (menus, scales, gold) and how a file was read stand beside the
-rows, so that every analysis counts the same judgments.
+Verbs begin here: what a run declares (menus, scales, tolerances, gold) and how a file was read
+stand beside the rows, so that every analysis counts the same judgments.
 """
 
 from __future__ import annotations
@@ -9,18 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.traits import protocols_where
-from judgerel_ray.counting.declared import (
-    declared_menus,
-    declared_scales,
-    of_protocols,
-    right_verdicts,
-)
+from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.doubts import ties_counted
 from judgerel_ray.counting.given import Given, is_plain, looked_at, warn_of
 from judgerel_ray.counting.groups.tally import Tally
@@ -37,6 +32,7 @@ from judgerel_ray.counting.verdict_names import named_verdicts
 from judgerel_ray.counting.verdicts.places import declared_options
 
 if TYPE_CHECKING:
+    from judgerel_ray.config import Sweep
     from judgerel_ray.store import RunDirectory
 
 
@@ -87,6 +83,23 @@ class Judged:
     def n_options(self) -> dict[str, int]:
         """Options by benchmark, likewise."""
         return _alike(self.shown)
+
+    def by_menu(self) -> list[Judged]:
+        """Judgments of each protocol by themselves, where their menus differ; else all together.
+
+        Protocols that share a benchmark may have menus of their own (five answers, or right and
+        wrong): together, chance agreement of one would be that of another's menu.
+        """
+        together = self.n_categories
+        if all(together.items() >= menu.items() for menu in self.menus.values()):
+            return [self]
+        parts = []
+        for name, menu in sorted(self.menus.items()):
+            rows = self.frame.filter((pl.col("protocol") == name) & (pl.col("role") == "judge"))
+            if not rows.select("role").head(1).collect().is_empty():
+                shown = {name: self.shown.get(name, menu)}
+                parts.append(replace(self, frame=rows, tally=None, menus={name: menu}, shown=shown))
+        return parts or [self]
 
 
 def _alike(menus: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
@@ -253,3 +266,101 @@ def beside_table(path: str, flag: str) -> pl.DataFrame:
         reason = error.problem.removeprefix("cannot be read: ")
         problem = f"{flag} cannot be read: {reason}"
         raise SweepError(problem, where=error.where, hint=error.hint) from error
+
+
+def declared_scales(run: RunDirectory) -> dict[str, Scale]:
+    """Scales of a run's own, as its manifest tells them; none where that is gone."""
+    by_ask = [ask.get("scales", {}) for ask in _asks(run)]
+    return {
+        name: Scale(**{**one, "labels": tuple(one["labels"])})
+        for scales in by_ask
+        if isinstance(scales, Mapping)
+        for name, one in scales.items()
+    }
+
+
+def _asks(run: RunDirectory) -> list[Mapping[str, Any]]:
+    """What a run's manifest tells of its asks; nothing where that is gone."""
+    from judgerel_ray.store import read_manifest
+
+    sweep = read_manifest(run).get("sweep")
+    asks = sweep.get("ask", []) if isinstance(sweep, Mapping) else []
+    return [ask for ask in asks if isinstance(ask, Mapping)]
+
+
+def declared_menus(run: RunDirectory, *, ties: bool = True) -> dict[str, dict[str, int]]:
+    """Options on the menu by protocol and benchmark, where all items of it have as many.
+
+    A tie that a template declares is one of them unless ``ties`` is False.
+    """
+    from judgerel_ray.config import parse_sweep
+    from judgerel_ray.protocols.registry import protocol_named
+
+    sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
+    items = pl.read_parquet(run.read_bytes("items.parquet"))
+    tied = _with_ties(run) if ties else set()
+    menus: dict[tuple[str, str], set[int]] = {}
+    for index, ask in enumerate(sweep.ask):
+        asked = protocol_named(ask.protocol)
+        if not asked.traits.judges:
+            continue
+        for benchmark in ask_benchmarks(sweep, index, items):
+            listed = items.filter(pl.col("benchmark") == benchmark)
+            tie = (ask.protocol, ask.benchmark) in tied
+            sizes = asked.menu_sizes(ask, listed["options"].list.len().to_list(), int(tie))
+            menus.setdefault((ask.protocol, benchmark), set()).update(sizes)
+    declared: dict[str, dict[str, int]] = {protocol: {} for protocol, _ in menus}
+    for (protocol, benchmark), found in menus.items():
+        if len(found) == 1:
+            declared[protocol][benchmark] = found.pop()
+    return declared
+
+
+def _with_ties(run: RunDirectory) -> set[tuple[str, str]]:
+    """Protocol and benchmark of the asks whose templates declare a tie."""
+    return {
+        (str(ask.get("protocol")), str(ask.get("benchmark")))
+        for ask in _asks(run)
+        for form in ask.get("forms", {}).values()
+        if form["ties"]
+    }
+
+
+def right_verdicts(run: RunDirectory, items: pl.DataFrame) -> pl.DataFrame:
+    """Items of a run whose gold is a verdict: an option of theirs, or a tie where one is declared.
+
+    Gold that is none is a reference answer.
+    """
+    names = pl.col("options").list.eval(pl.element().struct.field("option_id"))
+    is_right = names.list.contains(pl.col("gold"))
+    tied = {benchmark for _, benchmark in _with_ties(run)}  # a protocol that may have one
+    if tied:
+        # A loader of one's own file leaves the name of the benchmark to the file.
+        others = tied - set(items["benchmark"])
+        has_tie = pl.lit(True) if others else pl.col("benchmark").is_in(sorted(tied))
+        is_right = is_right | (has_tie & (pl.col("gold") == "tie"))
+    return items.filter(is_right)
+
+
+def ask_benchmarks(sweep: Sweep, index: int, items: pl.DataFrame) -> list[str]:
+    """Name the benchmarks of an ask's items: its own name, or all where a loader names several.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import ask_table, Judge, Sweep
+    >>> ask = ask_table(protocol="respond", benchmark="b", path="p")
+    >>> sweep = Sweep(name="s", judge=(Judge(name="j", model="m"),), ask=(ask,))
+    >>> ask_benchmarks(sweep, 0, pl.DataFrame({"benchmark": ["b", "c"]}))
+    ['b']
+    """
+    names = items["benchmark"].unique(maintain_order=True).to_list()
+    own = sweep.ask[index].benchmark
+    return [own] if own in names else names
+
+
+def sweep_tolerance(run: RunDirectory) -> dict[str, float]:
+    """Tolerances that a run's sweep sets for itself."""
+    from judgerel_ray.config import parse_sweep
+
+    sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
+    return dict(sweep.tolerance)

@@ -14,9 +14,8 @@ from judgerel_ray.analyses.ratings.from_run import RatingOptions, weighted_ratin
 from judgerel_ray.analyses.ratings.show import alignment_section
 from judgerel_ray.analyses.reliability.unstable import Questions
 from judgerel_ray.blocks.blocks import Block, Paragraph
-from judgerel_ray.counting.declared import declared_scales
 from judgerel_ray.counting.given import Given
-from judgerel_ray.counting.judged import Judged, made_matrices
+from judgerel_ray.counting.judged import Judged, declared_scales, made_matrices
 from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, read_distributions
 

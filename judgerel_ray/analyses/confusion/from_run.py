@@ -19,7 +19,7 @@ from judgerel_ray.analyses.confusion.worth import no_baselines
 from judgerel_ray.benchmarks import SCALES
 from judgerel_ray.benchmarks.judged_text import first_part
 from judgerel_ray.config import parse_sweep
-from judgerel_ray.counting.declared import of_protocols
+from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.given import Given, run_of
 from judgerel_ray.counting.people import people_labels
 from judgerel_ray.protocols.registry import protocol_named

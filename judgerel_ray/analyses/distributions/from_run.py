@@ -18,8 +18,9 @@ from judgerel_ray.analyses.reliability.sections import Measured
 from judgerel_ray.blocks.blocks import Block, Section
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import StoreError
-from judgerel_ray.counting.declared import declared_scales, of_protocols
+from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.given import Given, run_of
+from judgerel_ray.counting.judged import declared_scales
 from judgerel_ray.protocols import labels_for
 from judgerel_ray.store import RunDirectory, reading, scan_completions, scan_judgments
 from judgerel_ray.store.made_tables import SETTLED, read_distributions, read_settled

@@ -439,16 +439,7 @@ def continuous_rows(
 ) -> Iterator[Row]:
     """Compute coefficients of a group whose scores are too many to count each: by their moments.
 
-    Parameters
-    ----------
-    group : Group
-        The group; without moments it has no such rows.
-    coefficients : sequence of str
-        Names of coefficients of counts.
-    missing : sequence of {"category", "drop"}
-        Policies; one row is enough where no score is missing.
-    levels : sequence of str, optional
-        Levels of alpha; "interval" by default.
+    Parameters are those of :func:`.group_rows`; without moments a group has no such rows.
 
     Yields
     ------

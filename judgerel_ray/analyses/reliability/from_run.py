@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -20,9 +20,9 @@ from judgerel_ray.analyses.serving.from_run import (
 )
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.given import Given, reading_of
-from judgerel_ray.counting.groups.tally import Tally
+from judgerel_ray.counting.groups.grouping import Block
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
-from judgerel_ray.counting.judged import Judged, open_judgments, with_gold
+from judgerel_ray.counting.judged import Judged, open_judgments, sweep_tolerance, with_gold
 from judgerel_ray.counting.outcomes import failed_requests
 from judgerel_ray.counting.right_answers import (
     GOLD,
@@ -33,7 +33,6 @@ from judgerel_ray.stats import DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.agreement.correctness import CORRECTNESS
 
 if TYPE_CHECKING:
-    from judgerel_ray.store import RunDirectory
     from judgerel_ray.store.outputs import Output
 
 
@@ -55,6 +54,11 @@ class ReduceOptions:
     def __post_init__(self) -> None:
         if self.block not in ("0", "all"):
             raise SweepError(f"block must be 0 or all, got {self.block!r}")
+
+    @property
+    def counted_block(self) -> Block:
+        """The block that counts, or all of them."""
+        return "all" if self.block == "all" else 0
 
     @property
     def told_apart(self) -> list[str]:
@@ -104,14 +108,6 @@ def tolerated(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
     there = set(found["coefficient"])
     own = {name: value for name, value in own.items() if name in there}
     return with_tolerance(found, own) if own else found
-
-
-def sweep_tolerance(run: RunDirectory) -> dict[str, float]:
-    """Tolerances that a run's sweep sets for itself."""
-    from judgerel_ray.config import parse_sweep
-
-    sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
-    return dict(sweep.tolerance)
 
 
 def write_coefficients(
@@ -178,55 +174,32 @@ def question_path(path: str | Given, options: ReduceOptions | None = None) -> pl
             with_gold(judged).source,
             by=options.by,
             missing=missing,
-            block="all" if options.block == "all" else 0,
+            block=options.counted_block,
         )
 
 
 def reduce_judged(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
-    """Coefficients by the options.
-
-    Protocols that share a benchmark have menus of their own (five answers, or right and wrong):
-    each is reduced by itself, or its chance agreement would be that of another's menu.
-    """
-    together = judged.n_categories
-    apart = len(judged.menus) > 1 and (options.by is None or "protocol" in options.by)
-    if not apart or all(together.items() >= menu.items() for menu in judged.menus.values()):
-        return _reduce_source(judged, judged.source, together, judged.n_options, options)
-    parts = []
-    for protocol, menu in sorted(judged.menus.items()):
-        rows = judged.frame.filter((pl.col("protocol") == protocol) & (pl.col("role") == "judge"))
-        if not rows.select("role").head(1).collect().is_empty():
-            shown = judged.shown.get(protocol, menu)
-            parts.append(_reduce_source(judged, rows, menu, shown, options))
-    if not parts:
-        return _reduce_source(judged, judged.source, together, judged.n_options, options)
-    return pl.concat(parts, how="diagonal_relaxed")
-
-
-def _reduce_source(
-    judged: Judged,
-    source: pl.LazyFrame | Tally,
-    n_categories: Mapping[str, int],
-    n_options: Mapping[str, int],
-    options: ReduceOptions,
-) -> pl.DataFrame:
-    """Coefficients of some judgments."""
-    block: Literal[0, "all"] = "all" if options.block == "all" else 0
-    return reduce_judgments(
-        source,
-        by=options.by,
-        measurement=options.measurement,
-        missing=options.missing,
-        coefficients=options.coefficients,
-        block=block,
-        n_categories=n_categories,
-        items=options.items,
-        nuisance=options.nuisance,
-        intervals=options.intervals,
-        scales=judged.scales,
-        verdicts_known=judged.verdicts_known,
-        n_options=n_options,
-    )
+    """Coefficients by the options: of each protocol by itself, where menus differ."""
+    apart = options.by is None or "protocol" in options.by
+    found = [
+        reduce_judgments(
+            one.source,
+            by=options.by,
+            measurement=options.measurement,
+            missing=options.missing,
+            coefficients=options.coefficients,
+            block=options.counted_block,
+            n_categories=one.n_categories,
+            items=options.items,
+            nuisance=options.nuisance,
+            intervals=options.intervals,
+            scales=one.scales,
+            verdicts_known=one.verdicts_known,
+            n_options=one.n_options,
+        )
+        for one in (judged.by_menu() if apart else [judged])
+    ]
+    return pl.concat(found, how="diagonal_relaxed") if len(found) > 1 else found[0]
 
 
 _NO_TEXTS = (
@@ -283,7 +256,7 @@ def failures_of(
     """Failed requests of the groups that coefficients have, by reason."""
     names = coefficients.columns
     groups = names[: names.index("coefficient")]
-    block: Literal[0, "all"] = "all" if options and options.block == "all" else 0
+    block = options.counted_block if options else 0
     source = judged.source
     if judged.run is not None:
         from judgerel_ray.counting.outcomes import failed_rows

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from judgerel_ray.analyses.reliability.estimates import noise_columns
 from judgerel_ray.core.codes import Flag, IntervalMethod, Noted, NullMethod
+from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.counted import LETTER, REPLICATION, Group
-from judgerel_ray.counting.declared import of_protocols
 from judgerel_ray.counting.groups.matrix import UnitCounts
 from judgerel_ray.counting.outcomes import share_interval
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, Row, method_columns
@@ -122,45 +122,8 @@ class _Found:
     noted: tuple[Noted, ...] = ()
 
 
-def printed_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Row]:
-    """Compute printed numbers of one group.
-
-    Parameters
-    ----------
-    group : Group
-        The group.
-    rows : pl.DataFrame
-        Its rows, from :func:`judgerel_ray.counting.counted.read_labels`.
-    names : sequence of str
-        Some of `PRINTED`.
-
-    Yields
-    ------
-    Row
-        The columns of ``COLUMNS``. ``undefined`` is "single_judge" where judges are compared and
-        the group has one (leave the judge out of ``by``), "no_letter_codes" where a verdict has no
-        code, "no_right_and_wrong" where verdicts are not correct and incorrect.
-
-    Examples
-    --------
-    Three judgments of two questions, two of them correct:
-
-    >>> from judgerel_ray.counting.counted import read_labels
-    >>> from judgerel_ray.counting.groups.matrix import unit_table
-    >>> from judgerel_ray.counting.nesting import nest_rows
-    >>> counts = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["correct"] * 2,
-    ...                        "score": [None] * 2, "outcome": ["scored"] * 2, "n": [1, 1]})
-    >>> nested = nest_rows(counts, unit=["item_id"], kinds=["verdict", "score", "outcome"])
-    >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
-    >>> group = Group(table=table, unit=("item_id",), level="nominal", n_categories=2,
-    ...               n_outcomes=0)
-    >>> told = {"item_id": ["q", "q", "r"], "replication": [0, 1, 0],
-    ...         "verdict": ["correct", "correct", "incorrect"]}
-    >>> labels = read_labels(pl.LazyFrame(told), list(told), keys=["item_id"], block=0)
-    >>> [(row["coefficient"], row["value"]) for row in
-    ...  printed_rows(group, labels, ["schroeder2024_right_answers"])][2]
-    ('schroeder2024_right_answers_median', 1.0)
-    """
+def _printed_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Row]:
+    """Numbers of the tables printed; "single_judge" where judges are compared and there is one."""
     found: list[_Found] = []
     for name in names:
         if name in _SPREADS:
@@ -305,9 +268,10 @@ def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> It
     Yields
     ------
     Row
-        One a name, or those of :func:`.printed_rows`, whatever is
-        missing: the authors have their own rule for that. ``undefined`` is "no_letter_codes" where
-        verdicts are other than A to E, or correct and incorrect.
+        One a name, or five of a table that is told from minimum to maximum, whatever is missing:
+        the authors have their own rule for that. ``undefined`` is "no_letter_codes" where verdicts
+        are other than A to E, "no_right_and_wrong" where they are not correct and incorrect, and
+        "single_judge" where judges are compared and the group has one (leave it out of ``by``).
 
     Raises
     ------
@@ -331,7 +295,7 @@ def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> It
     >>> [row["undefined"] for row in published_rows(group, labels, ["schroeder2024_alpha"])]
     ['no_letter_codes']
     """
-    yield from printed_rows(group, rows, [name for name in names if name in PRINTED])
+    yield from _printed_rows(group, rows, [name for name in names if name in PRINTED])
     if wanted := [name for name in names if name in ESTIMATOR]:
         yield from _estimator_rows(group, rows, wanted)
 

@@ -219,30 +219,28 @@ def _agreement_rows(
 ) -> Iterator[Row]:
     """Agreement of one group: reproducibility first where it is known, then repeatability."""
     asked = [name for name in wanted if name in COEFFICIENTS]
-    counting, moments = _counting(policies), group.moments
+    counting, single = _counting(policies), group.moments is None
     reproduced = [
         *reproducible_rows(
             group,
             coefficients=[name for name in wanted if name in (*COEFFICIENTS, *LEADING)],
             missing=counting,
             levels=levels,
-            moments_U3=None if moments is None else moments.moments_U3,
         )
     ]
     # What no item was asked about leads nothing.
     crossed = any(row["undefined"] != "facets_not_crossed" for row in reproduced)
     yield from reproduced if crossed else ()
-    if moments is not None:
-        yield from continuous_rows(group, coefficients=asked, missing=counting, levels=levels)
-    counted = asked if moments is None else [name for name in asked if name == "valid_rate"]
+    yield from continuous_rows(group, coefficients=asked, missing=counting, levels=levels)
+    counted = asked if single else [name for name in asked if name == "valid_rate"]
     yield from group_rows(group, coefficients=counted, missing=counting, levels=levels)
-    if "class_agreement" in wanted and moments is None:
+    if "class_agreement" in wanted and single:
         yield from class_rows(group)
     if "standard_error" in wanted:
         yield from error_rows(group)
     yield from () if crossed else reproduced
     if "bounds" in policies:
-        yield from bound_rows(group, asked, levels=levels, counted=moments is None)
+        yield from bound_rows(group, asked, levels=levels, counted=single)
 
 
 def _reported_row(row: Row, group: Group, items: str | None, replies: Replies) -> Row:

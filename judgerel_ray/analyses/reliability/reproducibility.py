@@ -57,22 +57,11 @@ def reproducible_rows(
     coefficients: Sequence[str],
     missing: Sequence[Missing],
     levels: Sequence[Level] | None,
-    moments_U3: NDArray[np.float64] | None = None,
 ) -> Iterator[Row]:
     """Compute the reproducibility of one group, where nuisance facets vary in it.
 
-    Parameters
-    ----------
-    group : Group
-        Its counts, and the facets that vary in it.
-    coefficients : sequence of str
-        Names of coefficients; those that compare no two judgments have none.
-    missing : sequence of {"category", "drop"}
-        Policies; one is enough where no verdict is missing.
-    levels : sequence of str, optional
-        Levels of alpha; by default that of the group's own scale.
-    moments_U3 : ndarray of float, shape (n_units, 3), optional
-        Number, sum and sum of squares of the scores of each unit, where they are continuous.
+    Parameters are those of :func:`judgerel_ray.analyses.reliability.estimates.group_rows`;
+    coefficients that compare no two judgments have no row.
 
     Yields
     ------
@@ -93,6 +82,7 @@ def reproducible_rows(
     [(0.5, 'item_id', 'reproducibility'), (1.0, 'item_id x option_order', 'repeatability')]
     """
     facets = group.table.levels
+    moments_U3 = None if group.moments is None else group.moments.moments_U3
     if facets is None or not group.nuisance:
         return
     named = [name for name in PAIR_COEFFICIENTS if name in coefficients]

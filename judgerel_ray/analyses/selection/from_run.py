@@ -23,10 +23,16 @@ from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
 from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.declared import of_protocols, right_verdicts
+from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.files.records import is_nested, refuse_inside
 from judgerel_ray.counting.given import Given, reading_of
-from judgerel_ray.counting.judged import Judged, beside_table, open_judgments, strangers_of
+from judgerel_ray.counting.judged import (
+    Judged,
+    beside_table,
+    open_judgments,
+    right_verdicts,
+    strangers_of,
+)
 from judgerel_ray.counting.right_answers import GOLD, ITEM
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.protocols import labels_for

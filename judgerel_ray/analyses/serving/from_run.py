@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -68,7 +68,7 @@ def serving_of(
     Effects: reads. Retry: safe.
     """
     groups = _groups(coefficients)
-    block: Literal[0, "all"] = "all" if options and options.block == "all" else 0
+    block = options.counted_block if options else 0
     if TEMPERATURE in groups and not coefficients.is_empty():
         cold = coefficients.filter((pl.col(TEMPERATURE) == 0) & (pl.col("n_replications") > 1))
         if cold.is_empty():

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.declared import of_protocols
+from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.nesting import N, UnitRows
 from judgerel_ray.counting.verdicts.policy import SCORED
 

@@ -121,24 +121,10 @@ def test_a_run_in_which_nothing_landed_says_how_to_go_on(tmp_path, capsys, argum
     """It said that no row of a judge is in block 0."""
     run = RunDirectory.create(str(tmp_path / "r"))
     begin_session(run)
-    run.write_text("sweep.toml", SWEEP)
+    run.write_text("sweep.toml", 'name = "s"\n')
     assert main([arguments[0], run.url, *arguments[1:]]) == 2
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert "nothing has landed in the run yet" in err
     assert f"judgerel status {run.url} tells" in err
     assert f"judgerel run SWEEP.toml --out {run.url} goes on" in err
-
-
-SWEEP = """
-name = "s"
-[[judge]]
-name = "j"
-engine = "simulated"
-model = "uniform"
-gpus = 0
-[[ask]]
-protocol = "best_of"
-benchmark = "mine"
-path = "items.csv"
-"""
