@@ -127,43 +127,50 @@ def open_judgments(
         If a file was read otherwise than it is written.
     """
     path = looked_at(path)
-    rows = path.rows if isinstance(path, Given) else path
-    names = path.verdict_names if isinstance(path, Given) else None
-    run = path.run if isinstance(path, Given) else None
-    if run is not None:
-        from judgerel_ray.store import CHEAP_COLUMNS, checked_ledger, scan_judgments
+    if isinstance(path, Given) and path.run is not None:
+        return _of_run(path, path.run, extra, empty=empty)
+    return _of_rows(path, extra, reads)
 
-        # One without a session has not begun, one without its sweep lost it: readers say which.
-        begun = run.exists("sweep.toml") and run.names("commits")
-        if begun and not empty and not checked_ledger(run).n_rows:
-            raise SweepError(
-                "nothing has landed in the run yet",
-                where={"run": str(path)},
-                hint=f"judgerel status {path} tells whether it is at work; "
-                f"judgerel run SWEEP.toml --out {path} goes on with it",
-            )
-        if names == "place":
-            raise SweepError(
-                "verdicts of a run name options, and its column label their places",
-                where={"run": str(path)},
-                hint="leave --verdict-names out",
-            )
-        scales = declared_scales(run)
-        frame = scan_judgments(run, columns={*CHEAP_COLUMNS, *extra})
-        menus, shown = (declared_menus(run, ties=ties) for ties in (True, False))
-        return Judged(frame=frame, menus=menus, shown=shown, scales=scales, run=run)
+
+def _of_run(path: Given, run: RunDirectory, extra: Sequence[str], *, empty: bool) -> Judged:
+    """Judgments of a run, of its committed rows."""
+    from judgerel_ray.store import CHEAP_COLUMNS, checked_ledger, scan_judgments
+
+    # One without a session has not begun, one without its sweep lost it: readers say which.
+    begun = run.exists("sweep.toml") and run.names("commits")
+    if begun and not empty and not checked_ledger(run).n_rows:
+        raise SweepError(
+            "nothing has landed in the run yet",
+            where={"run": str(path)},
+            hint=f"judgerel status {path} tells whether it is at work; "
+            f"judgerel run SWEEP.toml --out {path} goes on with it",
+        )
+    if path.verdict_names == "place":
+        raise SweepError(
+            "verdicts of a run name options, and its column label their places",
+            where={"run": str(path)},
+            hint="leave --verdict-names out",
+        )
+    scales = declared_scales(run)
+    frame = scan_judgments(run, columns={*CHEAP_COLUMNS, *extra})
+    menus, shown = (declared_menus(run, ties=ties) for ties in (True, False))
+    return Judged(frame=frame, menus=menus, shown=shown, scales=scales, run=run)
+
+
+def _of_rows(path: str | Given, extra: Sequence[str], reads: Sequence[str]) -> Judged:
+    """Judgments of files or a frame, with what their reader must know of them."""
+    opened = path if isinstance(path, Given) else Given(rows=path)
     if not is_plain(path) and "://" in str(path) and not Path(str(path)).suffix:
         from judgerel_ray.store import RunDirectory
 
         RunDirectory.open(str(path))  # says that there is none
-    exact = isinstance(path, Given) and path.exact_values
-    tally = tally_file(rows, extra=extra, exact_values=exact, reads=reads)
+    tally = tally_file(opened.rows, extra=extra, exact_values=opened.exact_values, reads=reads)
     warn_of(tally.notes)
     declared, notes = declared_options(tally.rows, {"file": str(path)})
     most = None if notes else max(declared.values(), default=None)
     tally, more = placed_tally(tally, extra=extra, n_options=most)
     more = (*notes, *more, *ties_counted(tally.nested, declared))
-    named = named_verdicts(tally, names, {"file": str(path)})
+    named = named_verdicts(tally, opened.verdict_names, {"file": str(path)})
     warn_of((*more, *named.notes))
     return Judged(
         frame=named.rows,

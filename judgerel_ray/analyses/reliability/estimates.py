@@ -431,12 +431,9 @@ def _bound_row(
 
 
 def continuous_rows(
-    group: Group,
-    *,
-    coefficients: Sequence[str],
-    missing: Sequence[Missing],
+    group: Group, coefficients: Sequence[str], missing: Sequence[Missing],
     levels: Sequence[Level] | None,
-) -> Iterator[Row]:
+) -> Iterator[Row]:  # fmt: skip
     """Compute coefficients of a group whose scores are too many to count each: by their moments.
 
     Parameters are those of :func:`.group_rows`; without moments a group has no such rows.

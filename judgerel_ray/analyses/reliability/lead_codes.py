@@ -209,19 +209,7 @@ def named_places(
 
     One more pass over the rows, so it is asked of groups alone that cannot be told otherwise.
 
-    Parameters
-    ----------
-    rows : pl.LazyFrame
-        Judgments.
-    columns, groups : sequence of str
-        Their columns, and those that make a group.
-    keys : sequence of mapping
-        The groups.
-
-    Returns
-    -------
-    list of frozenset of str
-        The places of each group; none where no label tells.
+    There are none where no label tells.
 
     Examples
     --------

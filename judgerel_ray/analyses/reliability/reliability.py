@@ -220,18 +220,12 @@ def _agreement_rows(
     """Agreement of one group: reproducibility first where it is known, then repeatability."""
     asked = [name for name in wanted if name in COEFFICIENTS]
     counting, single = _counting(policies), group.moments is None
-    reproduced = [
-        *reproducible_rows(
-            group,
-            coefficients=[name for name in wanted if name in (*COEFFICIENTS, *LEADING)],
-            missing=counting,
-            levels=levels,
-        )
-    ]
+    of_pairs = [name for name in wanted if name in (*COEFFICIENTS, *LEADING)]
+    reproduced = [*reproducible_rows(group, of_pairs, counting, levels)]
     # What no item was asked about leads nothing.
     crossed = any(row["undefined"] != "facets_not_crossed" for row in reproduced)
     yield from reproduced if crossed else ()
-    yield from continuous_rows(group, coefficients=asked, missing=counting, levels=levels)
+    yield from continuous_rows(group, asked, counting, levels)
     counted = asked if single else [name for name in asked if name == "valid_rate"]
     yield from group_rows(group, coefficients=counted, missing=counting, levels=levels)
     if "class_agreement" in wanted and single:

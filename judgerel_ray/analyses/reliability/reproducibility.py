@@ -52,12 +52,9 @@ _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger")
 
 
 def reproducible_rows(
-    group: Group,
-    *,
-    coefficients: Sequence[str],
-    missing: Sequence[Missing],
+    group: Group, coefficients: Sequence[str], missing: Sequence[Missing],
     levels: Sequence[Level] | None,
-) -> Iterator[Row]:
+) -> Iterator[Row]:  # fmt: skip
     """Compute the reproducibility of one group, where nuisance facets vary in it.
 
     Parameters are those of :func:`judgerel_ray.analyses.reliability.estimates.group_rows`;
