@@ -38,9 +38,8 @@ from judgerel_ray.blocks.words import (
 from judgerel_ray.config import AskTable, Judge, parse_sweep
 from judgerel_ray.core import ReadingWarning, count_of
 from judgerel_ray.core.verb import VERBS
-from judgerel_ray.counting.basis import unread_damage
 from judgerel_ray.counting.columns import is_judge
-from judgerel_ray.counting.given import Given
+from judgerel_ray.counting.given import Given, unread_damage
 from judgerel_ray.counting.judged import Judged, open_judgments, replicated
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.protocols.registry import protocol_named

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judgerel_ray.core.verb import Named, Names, comma_names, flag, listed, names_of, verb
-from judgerel_ray.counting.basis import basis_of
-from judgerel_ray.counting.given import given
+from judgerel_ray.counting.given import basis_of, given
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,7 +10,7 @@ from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.analyses.selection.verb import KINDS, Answered
 from judgerel_ray.core.assigned import by_name
 from judgerel_ray.core.verb import Names, comma_names, flag, names_of, verb
-from judgerel_ray.counting.basis import basis_of
+from judgerel_ray.counting.given import basis_of
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.panels.cascades import CascadeTables

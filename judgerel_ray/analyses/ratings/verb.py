@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.core.verb import BY, Names, Written, flag, listed, names_of, verb
-from judgerel_ray.counting.basis import basis_of
-from judgerel_ray.counting.given import given
+from judgerel_ray.counting.given import basis_of, given
 
 if TYPE_CHECKING:
     import polars as pl

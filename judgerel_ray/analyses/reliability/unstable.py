@@ -10,8 +10,8 @@ import polars as pl
 
 from judgerel_ray.blocks.blocks import Block, Column, Folded, Paragraph, Table, key_columns
 from judgerel_ray.blocks.words import Row, cell, group_label, percent
-from judgerel_ray.counting.basis import unread_damage
 from judgerel_ray.counting.columns import is_judge
+from judgerel_ray.counting.given import unread_damage
 from judgerel_ray.counting.groups import grouping
 from judgerel_ray.counting.groups.grouping import TEMPERATURE, count_judgments
 from judgerel_ray.counting.groups.tally import Tally

@@ -19,8 +19,7 @@ from judgerel_ray.core.verb import (
     names_of,
     verb,
 )
-from judgerel_ray.counting.basis import basis_of
-from judgerel_ray.counting.given import given
+from judgerel_ray.counting.given import basis_of, given
 
 if TYPE_CHECKING:
     import polars as pl
