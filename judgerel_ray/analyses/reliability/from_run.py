@@ -83,7 +83,7 @@ def reduce_path(path: str | Given, options: ReduceOptions | None = None) -> pl.D
     with reading_of(path):
         judged = open_judgments(path, extra=options.told_apart)
         found = tolerated(judged, options)
-        serving = serving_asked(judged, found, options)
+        serving = serving_asked(judged, found, options.coefficients, block=options.counted_block)
     return with_serving(with_bands(found) if options.bands else found, serving)
 
 
@@ -228,7 +228,7 @@ def reduce_with_basis(path: str | Given, options: ReduceOptions) -> Reduced:
         judged = open_judgments(path, extra=options.told_apart)
         found = tolerated(judged, options)
         failures = failures_of(judged, found, options)
-        serving = serving_asked(judged, found, options)
+        serving = serving_asked(judged, found, options.coefficients, block=options.counted_block)
         caution = _of_later_blocks(judged) if options.block == "all" else None
         if judged.run and options.coefficients is None and texts_are_gone(serving):
             caution = "; ".join(filter(None, [caution, _NO_TEXTS]))

@@ -238,7 +238,7 @@ def _show_serving(found: pl.DataFrame) -> Printed:
     group="Analyse",
     help="what differs between repeats at temperature 0, which should be the same",
     show=_show_serving,
-    section="judgerel_ray.analyses.serving.from_run:serving_on_page",
+    section="judgerel_ray.analyses.serving.show:serving_on_page",
     basis=basis_of,
 )
 def serving(path: Judgments | Given, asked: ServingRequest) -> pl.DataFrame:
