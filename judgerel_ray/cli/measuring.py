@@ -47,7 +47,7 @@ def tell_basis(path: str | Given, formats: Sequence[str], *, about: str = "") ->
 
     Beside JSON it is no part of it.
     """
-    from judgerel_ray.analyses.reliability.from_run import basis_lines
+    from judgerel_ray.counting.given import basis_lines
 
     for line in basis_lines(path):
         tell(f"{about}{line}", aside="json" in formats)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import polars as pl
 
 from judgerel_ray.core import CHOSEN, JUDGE_ROLES, OUTCOMES, Outcome
+from judgerel_ray.core.traits import Traits, protocols_where
 
 FACETS = (
     "judge", "judge_fingerprint", "benchmark", "protocol", "stage", "role", "responder",
@@ -197,3 +198,15 @@ def faults(columns: Iterable[str]) -> dict[str, pl.Expr]:
         outside = ~pl.col("confidence").is_between(0, 1)
         found["confidence must be between 0 and 1 (divide percentages by 100)"] = outside
     return found
+
+
+def of_protocols(where: Callable[[Traits], bool]) -> pl.Expr:
+    """Tell rows of the protocols that something holds of.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"protocol": ["best_of", "confusion", None]})
+    >>> rows.select(of_protocols(lambda one: one.makes_matrices))["protocol"].to_list()
+    [False, True, None]
+    """
+    return pl.col("protocol").cast(pl.String).is_in(protocols_where(where))

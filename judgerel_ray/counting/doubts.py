@@ -386,7 +386,7 @@ def ties_counted(nested: UnitRows, declared: Mapping[str, int]) -> Iterator[str]
     Yields
     ------
     str
-        A line.
+        A line a benchmark at most.
 
     Examples
     --------

@@ -21,12 +21,6 @@ from judgerel_ray.analyses.drift.from_run import history_of, summary_of
 from judgerel_ray.analyses.drift.show import series_blocks
 from judgerel_ray.analyses.gate.from_run import gate_by_default
 from judgerel_ray.analyses.ratings.from_run import RatingOptions, unknown_scales, with_scales
-from judgerel_ray.analyses.reliability.from_run import (
-    Judged,
-    open_judgments,
-    replicated,
-    unread_damage,
-)
 from judgerel_ray.analyses.reliability.headlines import WARNINGS, cautions, group_leads
 from judgerel_ray.analyses.reliability.sections import Measured, answer_section, measured_of
 from judgerel_ray.analyses.reliability.show import failure_lines
@@ -55,7 +49,8 @@ from judgerel_ray.config.series import Series
 from judgerel_ray.core import ReadingWarning, count_of
 from judgerel_ray.core.verb import VERBS
 from judgerel_ray.counting.columns import is_judge
-from judgerel_ray.counting.given import Given
+from judgerel_ray.counting.given import Given, unread_damage
+from judgerel_ray.counting.judged import Judged, open_judgments, replicated
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.reporting.first_screen import first_screen
@@ -368,7 +363,7 @@ def render_report(
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.reliability.from_run import Judged
+    >>> from judgerel_ray.counting.judged import Judged
     >>> from judgerel_ray.analyses.reliability.sections import measured_of, reliability_on_page
     >>> rows = pl.LazyFrame({"item_id": ["<b>", "<b>"], "replication": [0, 1],
     ...                      "verdict": ["A", "B"]})

@@ -8,11 +8,11 @@ from io import BytesIO
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.from_run import reduce_path, sweep_tolerance
+from judgerel_ray.analyses.reliability.from_run import reduce_path
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.run.opening import _items_bytes, open_run
 from judgerel_ray.core import Item, StoreError, SweepError
-from judgerel_ray.counting.declared import declared_menus
+from judgerel_ray.counting.judged import declared_menus, sweep_tolerance
 from judgerel_ray.reporting.standing import plan_text
 from judgerel_ray.store import RunDirectory, begin_session, end_session, read_manifest, verify_run
 from judgerel_ray.store.status import read_status

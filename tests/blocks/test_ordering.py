@@ -5,9 +5,9 @@ import re
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.from_run import Judged
 from judgerel_ray.analyses.reliability.sections import measured_of, reliability_on_page
 from judgerel_ray.blocks.columns import in_order, natural
+from judgerel_ray.counting.judged import Judged
 from judgerel_ray.reporting.pages import render_report
 
 TEMPERATURES = (10.0, 0.5, 1.0)

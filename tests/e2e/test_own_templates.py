@@ -12,7 +12,7 @@ import pytest
 
 from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
-from judgerel_ray.counting.declared import declared_menus
+from judgerel_ray.counting.judged import declared_menus
 from judgerel_ray.engines.engine import EngineSpec
 from judgerel_ray.engines.simulated.truth import true_distribution
 from judgerel_ray.store import RunDirectory, scan_judgments

@@ -17,8 +17,8 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_sections
-from judgerel_ray.analyses.reliability.from_run import Judged
 from judgerel_ray.analyses.reliability.sections import measured_of, reliability_on_page
+from judgerel_ray.counting.judged import Judged
 from judgerel_ray.reporting.pages import render_report
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

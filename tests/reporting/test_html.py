@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.from_run import Judged
 from judgerel_ray.analyses.reliability.sections import measured_of, reliability_on_page
+from judgerel_ray.counting.judged import Judged
 from judgerel_ray.reporting.pages import render_report
 
 HOSTILE = '"><script>alert(1)</script>&$title'

@@ -22,6 +22,12 @@ from judgerel_ray.analyses.reliability.lead_codes import LeadCode, Replies, repl
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag, Noted
+from judgerel_ray.counting.facets import (
+    Populations,
+    checked_facet_sizes,
+    group_sizes,
+    labels_chosen,
+)
 from judgerel_ray.counting.groups.grouping import (
     Block,
     count_judgments,
@@ -30,13 +36,7 @@ from judgerel_ray.counting.groups.grouping import (
     varying_facets,
 )
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
-from judgerel_ray.counting.verdicts.places import (
-    ORDER,
-    Populations,
-    checked_facet_sizes,
-    group_sizes,
-    labels_chosen,
-)
+from judgerel_ray.counting.verdicts.places import ORDER
 from judgerel_ray.counting.verdicts.policy import (
     FLAG_COLUMNS,
     SCORED,

@@ -14,9 +14,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.analyses.reliability.order_effects import labels_by_default
-from judgerel_ray.analyses.reliability.reproducibility import NUISANCE, level_distances
+from judgerel_ray.analyses.reliability.reproducibility import level_distances
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag, Noted
+from judgerel_ray.counting.facets import NUISANCE
 from judgerel_ray.counting.groups.grouping import (
     DEFAULT_GROUPS,
     Block,

@@ -17,14 +17,14 @@ from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
 from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_sections
 from judgerel_ray.analyses.confusion.tables import UncertaintyTables, uncertainty_tables
 from judgerel_ray.analyses.confusion.worth import no_baselines
-from judgerel_ray.analyses.reliability.from_run import Judged, made_matrices
 from judgerel_ray.analyses.reliability.unstable import Questions
 from judgerel_ray.benchmarks import SCALES
 from judgerel_ray.benchmarks.criterion import first_part
 from judgerel_ray.blocks.blocks import FirstScreen, Section
 from judgerel_ray.config import parse_sweep
-from judgerel_ray.counting.declared import of_protocols
+from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.given import Given, run_of
+from judgerel_ray.counting.judged import Judged, made_matrices
 from judgerel_ray.counting.people import people_labels
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.stats import vote_scores

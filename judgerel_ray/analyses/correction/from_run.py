@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -13,11 +14,13 @@ from judgerel_ray.analyses.correction.tables import (
     agreed_tables,
     correction_tables,
 )
-from judgerel_ray.analyses.reliability.from_run import Judged, open_judgments
-from judgerel_ray.analyses.reliability.sections import Measured
 from judgerel_ray.blocks.blocks import FirstScreen, Section
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.given import Given, reading_of
+from judgerel_ray.counting.judged import Judged, open_judgments
+
+if TYPE_CHECKING:
+    from judgerel_ray.analyses.reliability.sections import Measured
 
 
 def run_correction(

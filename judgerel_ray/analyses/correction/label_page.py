@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.correction.labels import FAILING, PASSING
-from judgerel_ray.analyses.reliability.from_run import Judged, beside_table, open_judgments
 from judgerel_ray.blocks.html import rendered_page
 from judgerel_ray.core import SweepError, printable
 from judgerel_ray.counting.given import Given, reading_of
 from judgerel_ray.counting.groups.grouping import count_judgments
+from judgerel_ray.counting.judged import Judged, beside_table, open_judgments
 from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED
 from judgerel_ray.counting.verdicts.spelling import folded
 from judgerel_ray.stats.counts import Floats

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from judgerel_ray.analyses.reliability.from_run import Judged, beside_table
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.text import count_of
 from judgerel_ray.counting.groups.grouping import CountedJudgments, count_judgments, parts_by
+from judgerel_ray.counting.judged import Judged, beside_table
 from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED
 from judgerel_ray.counting.verdicts.spelling import folded
 from judgerel_ray.stats.counts import Floats

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.correction.labels import Units, judged_values, pairs_of
-from judgerel_ray.analyses.reliability.from_run import Judged
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.groups.grouping import parts_by
+from judgerel_ray.counting.judged import Judged
 from judgerel_ray.stats.correction.dawid_skene import dawid_skene
 from judgerel_ray.stats.correction.misclassification import (
     CorrectedRate,

@@ -22,13 +22,13 @@ from judgerel_ray.analyses.distributions.show import (
     settled_blocks,
 )
 from judgerel_ray.analyses.distributions.weighted import weighted_summary, weighted_table
-from judgerel_ray.analyses.reliability.from_run import Judged
 from judgerel_ray.analyses.reliability.sections import Measured
 from judgerel_ray.blocks.blocks import Block, FirstScreen, Section
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import StoreError
-from judgerel_ray.counting.declared import declared_scales, of_protocols
+from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.given import Given, run_of
+from judgerel_ray.counting.judged import Judged, declared_scales
 from judgerel_ray.protocols import labels_for
 from judgerel_ray.store import RunDirectory, reading, scan_completions, scan_judgments
 from judgerel_ray.store.made_tables import DISTRIBUTIONS, SETTLED, read_distributions, read_settled

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.verb import Printed, check_choices, flag, verb
-from judgerel_ray.counting.given import given
+from judgerel_ray.counting.given import basis_of, given
 
 if TYPE_CHECKING:
     from os import PathLike

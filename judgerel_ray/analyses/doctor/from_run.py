@@ -8,20 +8,16 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from judgerel_ray.analyses.doctor.diagnosis import Diagnosis, Judging, Support, TakenFor
-from judgerel_ray.analyses.reliability.from_run import (
-    Judged,
-    ReduceOptions,
-    open_judgments,
-    reduce_judged,
-)
+from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_judged
 from judgerel_ray.analyses.reliability.lead_codes import LeadCode
-from judgerel_ray.analyses.reliability.reproducibility import NUISANCE
 from judgerel_ray.blocks.words import group_label
 from judgerel_ray.core import count_of, printable
 from judgerel_ray.counting.columns import FACETS, OFTEN_CALLED, is_judge
+from judgerel_ray.counting.facets import NUISANCE
 from judgerel_ray.counting.files.source import names_told
 from judgerel_ray.counting.given import Given, looked_at, reading_of
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
+from judgerel_ray.counting.judged import Judged, open_judgments
 from judgerel_ray.counting.judgments import ColumnsMissing
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdicts.places import ORDER, SHOWN

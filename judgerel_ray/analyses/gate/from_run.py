@@ -30,21 +30,19 @@ from judgerel_ray.analyses.gate.standing import (
 )
 from judgerel_ray.analyses.gate.tables import Gated
 from judgerel_ray.analyses.reliability.correctness import question_table
-from judgerel_ray.analyses.reliability.from_run import (
-    Judged,
-    ReduceOptions,
-    failures_of,
-    open_judgments,
-    reduce_judged,
-    replicated,
-    sweep_tolerance,
-    with_gold,
-)
+from judgerel_ray.analyses.reliability.from_run import ReduceOptions, failures_of, reduce_judged
 from judgerel_ray.analyses.reliability.show import failure_lines
 from judgerel_ray.core import SweepError, count_of, printable
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.given import Given, looked_at, reading_of
 from judgerel_ray.counting.intervals import IntervalChoice
+from judgerel_ray.counting.judged import (
+    Judged,
+    open_judgments,
+    replicated,
+    sweep_tolerance,
+    with_gold,
+)
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY

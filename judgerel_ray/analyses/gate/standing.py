@@ -13,8 +13,7 @@ import polars as pl
 
 from judgerel_ray.analyses.advice.plans import Plan
 from judgerel_ray.analyses.gate.requirement import Requirement
-from judgerel_ray.analyses.reliability.lead_codes import LeadCode
-from judgerel_ray.analyses.reliability.reproducibility import leads
+from judgerel_ray.analyses.reliability.lead_codes import LeadCode, leads
 from judgerel_ray.analyses.reliability.tolerance import FAILS, MEETS, standing
 from judgerel_ray.core import SweepError, printable
 from judgerel_ray.core.codes import ALIKE, UNANIMOUS, UNANIMOUS_UNITS, Flag, IntervalMethod

@@ -22,14 +22,14 @@ from judgerel_ray.analyses.panels.show import Together, panel_sections
 from judgerel_ray.analyses.panels.spending import Price
 from judgerel_ray.analyses.panels.tables import PanelTables, panel_tables
 from judgerel_ray.analyses.panels.voters import Voters, check_voters, read_voters
-from judgerel_ray.analyses.reliability.from_run import Judged, open_judgments
 from judgerel_ray.analyses.reliability.sections import Measured
 from judgerel_ray.analyses.selection.from_run import known_items, open_systems
 from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.declared import ask_benchmarks, of_protocols
+from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.given import Given, reading_of
+from judgerel_ray.counting.judged import Judged, ask_benchmarks, open_judgments
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.protocols.registry import protocol_named
 

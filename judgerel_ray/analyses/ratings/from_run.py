@@ -29,7 +29,6 @@ from judgerel_ray.analyses.ratings.inter_scale import (
 )
 from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks, rank_table
 from judgerel_ray.analyses.ratings.show import Rated, alignment_section, rating_sections
-from judgerel_ray.analyses.reliability.from_run import Judged, beside_table, open_judgments
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.analyses.reliability.sections import Measured
 from judgerel_ray.blocks.blocks import Block
@@ -38,6 +37,7 @@ from judgerel_ray.counting.columns import is_judge, is_no_value
 from judgerel_ray.counting.files.source import TABLES, kind_of
 from judgerel_ray.counting.given import Given, reading_of
 from judgerel_ray.counting.groups.rated import RatedGroup, group_names, rated_groups, rated_rows
+from judgerel_ray.counting.judged import Judged, beside_table, open_judgments
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_names, told_order
 from judgerel_ray.store.made_tables import DISTRIBUTIONS, read_distributions

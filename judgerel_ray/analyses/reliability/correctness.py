@@ -8,9 +8,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.reliability.estimates import Group, noise_columns
+from judgerel_ray.analyses.reliability.estimates import noise_columns
 from judgerel_ray.analyses.reliability.lead_codes import FEWEST, LeadCode
 from judgerel_ray.core import SweepError
+from judgerel_ray.counting.counted import Group
 from judgerel_ray.counting.groups.grouping import (
     Block,
     count_judgments,

@@ -9,14 +9,15 @@ says that its ends are a bracket: no way to fill in goes beyond them, but none m
 and icc1 of numbers have their ends at the level asked for. What a missing verdict could be must be
 known: where it is not, or nothing bounds a coefficient, the row says so, and has no ends.
 
+Scores of too many values to count each have coefficients by number, sum and sum of squares.
+
 Shape suffixes: U = units, K = declared categories.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from typing import Literal, cast
 
 import numpy as np
 import polars as pl
@@ -32,8 +33,8 @@ from judgerel_ray.core.codes import (
     VALUES_UNKNOWN,
     IntervalMethod,
 )
-from judgerel_ray.counting.groups.matrix import UnitCounts, UnitTable
-from judgerel_ray.counting.intervals import AUTO, IntervalChoice
+from judgerel_ray.counting.counted import Group
+from judgerel_ray.counting.groups.matrix import MOST_VALUES, Moments, UnitCounts
 from judgerel_ray.counting.outcomes import reply_counts, share_interval
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,
@@ -53,7 +54,9 @@ from judgerel_ray.stats import (
     NoiseFloor,
     count_statistic,
     measure,
+    moment_statistic,
     noise_floors,
+    score_floor,
 )
 from judgerel_ray.stats.agreement.completions import (
     OF_SCORES,
@@ -65,106 +68,11 @@ from judgerel_ray.stats.agreement.completions import (
     scored_range,
 )
 from judgerel_ray.stats.counts import CountTable
-from judgerel_ray.stats.generalizability.facet_agreement import LaidOut, lay_out
 
 _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger", "entropy_agreement")
 OF_NUMBERS = ("krippendorff_alpha", "icc1", "icck")
 """Coefficients that verdicts as numbers have, too."""
 _ICC = ("icc1", "icck")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Group:
-    """One group: its counted rows and what all its coefficients share.
-
-    Attributes
-    ----------
-    table : UnitTable
-        Counts of its units.
-    unit : tuple of str
-        Columns that make a unit.
-    level : {"nominal", "ordinal", "interval", "ratio"}
-        Level of measurement of its own scale.
-    n_categories : int
-        Declared options, or distinct values; outcomes without a verdict left out.
-    n_outcomes : int
-        Outcomes without a verdict (unparsed, refused, ...) that occur anywhere in the file.
-    scores : tuple of float
-        Distinct scores of the file, ascending.
-    intervals : IntervalChoice
-        How its intervals are made.
-    nuisance : tuple of str
-        Columns of the unit that vary and should not matter to a verdict.
-    n_places : int, optional
-        Places an option may stand in: declared options, or as many as were ever named by place.
-    """
-
-    table: UnitTable
-    unit: tuple[str, ...]
-    level: Level
-    n_categories: int
-    n_outcomes: int
-    scores: tuple[float, ...] = ()
-    intervals: IntervalChoice = AUTO
-    nuisance: tuple[str, ...] = ()
-    n_places: int | None = None
-    _laid: dict[Missing, LaidOut] = field(default_factory=dict, repr=False)
-
-    def laid_out(self, policy: Missing) -> LaidOut:
-        """Lay verdicts as names out once, where nuisance facets vary."""
-        if policy not in self._laid and self.table.levels is not None:
-            counts = self.table.counts(value_of(policy)).counts_UV
-            apart = 1 - np.eye(counts.shape[1])
-            self._laid[policy] = lay_out(counts, self.table.levels, distances_VV=apart)
-        return self._laid[policy]
-
-    @cached_property
-    def n_without(self) -> int:
-        """Replies without a verdict."""
-        return self.table.n_rows(~SCORED & ~FAILED)
-
-    def n_categories_of(self, policy: Missing) -> int:
-        """Categories there are under a policy."""
-        return self.n_categories + (self.n_outcomes if policy == "category" else 0)
-
-    @property
-    def n_missing(self) -> int:
-        """Rows without a verdict, requests that failed included."""
-        return self.table.n_rows(~SCORED)
-
-    @cached_property
-    def n_judgments(self) -> int:
-        """Rows."""
-        return int(self.table.counts_UK.sum())
-
-    @cached_property
-    def most_of_item(self) -> int:
-        """Most judgments of one item, over all levels of nuisance facets."""
-        levels, rows_U = self.table.levels, self.table.counts_UK.sum(axis=1)
-        if levels is not None:
-            rows_U = np.bincount(levels.items_U, rows_U)
-        return int(rows_U.max(initial=0))
-
-    @cached_property
-    def most_orders(self) -> int:
-        """Most orders of the options that one item was asked in, where they are told apart."""
-        levels = self.table.levels
-        if levels is None or levels.orders_U is None:
-            return 1
-        several = int(levels.orders_U.max(initial=0)) + 1
-        asked = np.unique(levels.items_U * several + levels.orders_U)
-        return int(np.bincount(asked // several).max(initial=0))
-
-    @cached_property
-    def basis(self) -> Mapping[str, object]:
-        """What all rows of the group rest on."""
-        return {
-            "unit": " x ".join(self.unit),
-            "conditions": None,
-            "n_items": self.table.n_items,
-            "n_replications": int(self.table.counts_UK.sum(axis=1).max(initial=0)),
-            "n_judgments": self.n_judgments,
-        }
 
 
 def group_rows(
@@ -520,3 +428,89 @@ def _bound_row(
         **group.basis,
         "conditions": None if name == "valid_rate" else REPEATABILITY,
     }
+
+
+def continuous_rows(
+    group: Group, coefficients: Sequence[str], missing: Sequence[Missing],
+    levels: Sequence[Level] | None,
+) -> Iterator[Row]:  # fmt: skip
+    """Compute coefficients of a group whose scores are too many to count each: by their moments.
+
+    Parameters are those of :func:`.group_rows`; without moments a group has no such rows.
+
+    Yields
+    ------
+    Row
+        The columns of ``COLUMNS``. ``undefined`` is "continuous_scores" where scores would have to
+        be counted value by value, "category_needs_nominal" where no score is a category.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> told = {"item_id": [f"q{i // 300}" for i in range(600)],
+    ...         "replication": list(range(300)) * 2, "score": [float(i) for i in range(600)]}
+    >>> found = reduce_judgments(pl.LazyFrame(told), coefficients=["icc1", "flip_rate"])
+    >>> [(name, value and round(value, 3)) for name, value in
+    ...  found.select("coefficient", "value").rows()]
+    [('flip_rate', None), ('icc1', 0.857)]
+    """
+    if group.moments is None:
+        return
+    policies: Sequence[Missing] = missing if group.n_without else ("category",)
+    named = [name for name in coefficients if name != "valid_rate"]
+    for policy in policies:
+        lost = policy == "category" and group.n_without > 0
+        for name in named:
+            if name not in OF_NUMBERS:
+                yield _without_value(group, policy, name, "nominal", "continuous_scores")
+            for level in levels or ("interval",) if name in OF_NUMBERS else ():
+                if lost:
+                    yield _without_value(group, policy, name, level, "category_needs_nominal")
+                elif level != "interval":
+                    yield _without_value(group, policy, name, level, "continuous_scores")
+                else:
+                    yield {
+                        **_moment_row(group, policy, name, group.moments),
+                        "conditions": REPEATABILITY,
+                    }
+
+
+def _moment_row(group: Group, policy: Missing, name: str, moments: Moments) -> Row:
+    """A coefficient of scores, with its interval and its floor."""
+    moments_U3 = moments.moments_U3
+    known = cast(Literal["icc1", "icck", "krippendorff_alpha"], name)
+    statistic = moment_statistic(known)
+    found = measure(moments_U3, statistic)
+    interval = Interval(undefined="undefined")
+    if found.value is not None:
+        interval = group.intervals.interval(moments_U3, statistic, group.table.clusters_U)
+    floor = None if known == "icck" else score_floor(moments.scores_N, moments.unit_N, known)
+    return {
+        "coefficient": name,
+        "value": found.value,
+        "low": interval.low,
+        "high": interval.high,
+        **noise_columns(floor),
+        "measurement": "interval",
+        "missing": policy,
+        "n_categories": None,
+        "n_missing": int(group.table.counts_UK.sum() - moments_U3[:, 0].sum()),
+        **method_columns(
+            f"{found.estimator}, by number, sum and sum of squares",
+            interval,
+            floor,
+            alike=UNANIMOUS if found.value and found.value > 1 - 1e-9 else ALIKE,
+        ),
+        "undefined": found.undefined,
+        **group.basis,
+    }
+
+
+def _without_value(group: Group, policy: Missing, name: str, level: str, why: str) -> Row:
+    """A row without a value."""
+    return {
+        "coefficient": name, "value": None, "low": None, "high": None, **noise_columns(None),
+        "measurement": level, "missing": policy, "n_categories": None,
+        "n_missing": group.n_missing, **method_columns(f"more than {MOST_VALUES} different scores"),
+        "undefined": why, **group.basis, "conditions": REPEATABILITY,
+    }  # fmt: skip

@@ -67,15 +67,8 @@ def alpha_charts(coefficients: pl.DataFrame) -> tuple[Figure, ...]:
 def floor_figure(coefficients: pl.DataFrame) -> list[Figure]:
     """Draw what leads of alpha in every group, with its noise floor: one figure, a line a group.
 
-    Parameters
-    ----------
-    coefficients : pl.DataFrame
-        From :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
-
-    Returns
-    -------
-    list of Figure
-        None where alpha is defined nowhere; the first `MOST_LINES` groups where there are more.
+    There is none where alpha is defined nowhere, and the first `MOST_LINES` groups are drawn where
+    there are more.
 
     Examples
     --------

@@ -14,10 +14,10 @@ from typing import cast
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.estimates import Group
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core.codes import Flag, Noted
-from judgerel_ray.counting.columns import N_ANSWERS, is_judge
+from judgerel_ray.counting.columns import is_judge
+from judgerel_ray.counting.counted import Group
 from judgerel_ray.counting.nesting import N, UnitRows
 from judgerel_ray.counting.verdicts.places import SHOWN, place
 from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED, Row
@@ -115,17 +115,13 @@ class Replies:
         return None
 
 
-def replies_of(group: Group, rows: UnitRows, *, continuous: bool = False) -> Replies:
+def replies_of(group: Group) -> Replies:
     """Count what the replies of a group hold.
 
     Parameters
     ----------
     group : Group
         The group.
-    rows : UnitRows
-        Its rows, with the label where that was counted.
-    continuous : bool
-        Whether scores are not counted one by one.
 
     Examples
     --------
@@ -137,17 +133,17 @@ def replies_of(group: Group, rows: UnitRows, *, continuous: bool = False) -> Rep
     >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict", "score", "outcome"])
     >>> group = Group(table=unit_table(nested, unit=["item_id"], cluster=["item_id"]),
     ...               unit=("item_id",), level="nominal", n_categories=1, n_outcomes=1)
-    >>> replies_of(group, nested)
+    >>> replies_of(group)
     Replies(n_valid=5, n_replies=6, only='A', places=frozenset())
     """
     table = group.table
     n_valid, n_replies = table.n_rows(SCORED), table.n_rows(~FAILED)
     only, places = None, frozenset[str]()
-    if n_valid and not continuous and table.n_items >= _TWO:
+    if n_valid and group.moments is None and table.n_items >= _TWO:
         verdicts = table.kinds.filter(pl.Series(table.counts_UK.sum(axis=0) > 0) & SCORED)
         named = verdicts.select(LABEL).to_series().unique()
         only = str(named.item()) if named.len() == 1 else None
-        places = _places(rows, n_valid) if rows.places else frozenset()
+        places = _places(group.rows, n_valid) if group.rows.places else frozenset()
     return Replies(n_valid=n_valid, n_replies=n_replies, only=only, places=places)
 
 
@@ -204,25 +200,16 @@ def steady_within_units(group: Group) -> bool:
 
 
 def named_places(
-    rows: pl.LazyFrame, columns: Sequence[str], groups: Sequence[str], keys: Sequence[Row]
+    rows: pl.LazyFrame,
+    columns: Sequence[str],
+    groups: Sequence[str],
+    keys: Sequence[Mapping[str, object]],
 ) -> list[frozenset[str]]:
     """Find the places that the verdicts of groups name, whose labels were not counted.
 
     One more pass over the rows, so it is asked of groups alone that cannot be told otherwise.
 
-    Parameters
-    ----------
-    rows : pl.LazyFrame
-        Judgments.
-    columns, groups : sequence of str
-        Their columns, and those that make a group.
-    keys : sequence of mapping
-        The groups.
-
-    Returns
-    -------
-    list of frozenset of str
-        The places of each group; none where no label tells.
+    There are none where no label tells.
 
     Examples
     --------
@@ -246,41 +233,6 @@ def named_places(
         _place_set([row[SHOWN] for row in found if all(row[name] == key[name] for name in groups)])
         for key in keys
     ]
-
-
-def other_answers(
-    rows: pl.LazyFrame, columns: Sequence[str], groups: Sequence[str]
-) -> dict[tuple[object, ...], Noted]:
-    """Find groups whose repeats judge other answers of the same question, as ``n_answers`` says.
-
-    What differs between such repeats may be the answers, and not the judge.
-
-    Parameters
-    ----------
-    rows : pl.LazyFrame
-        Judgments.
-    columns, groups : sequence of str
-        Their columns, and those that make a group.
-
-    Returns
-    -------
-    dict of tuple to Noted
-        Of each such group, by its values, how many of its questions are such, and of how many.
-
-    Examples
-    --------
-    >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r"], "n_answers": [2, 2, 1]})
-    >>> other_answers(rows, ["item_id", "n_answers"], [])
-    {(): (<Flag.OTHER_ANSWERS: 'repeats_of_other_answers'>, (1, 2))}
-    """
-    if N_ANSWERS not in columns:
-        return {}
-    item, several = pl.col("item_id"), pl.col(N_ANSWERS).cast(pl.Float64, strict=False) > 1
-    counts = [item.filter(several).n_unique().alias("n"), item.n_unique().alias("of")]
-    rows = rows.filter(is_judge(columns))
-    counted = rows.group_by(groups).agg(counts) if groups else rows.select(counts)
-    found = counted.collect(engine="streaming").rows()
-    return {tuple(key): (Flag.OTHER_ANSWERS, (n, of)) for *key, n, of in found if n}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -388,6 +340,28 @@ def lead_code(rows: Sequence[Mapping[str, object]], replies: Replies | None = No
     floor = first.get("noise_floor")
     below = floor is not None and cast(float, first["value"]) < cast(float, floor)
     return (LeadCode.BELOW_CHANCE if below else LeadCode.AGREEMENT).value
+
+
+def leads(coefficients: pl.DataFrame) -> pl.Expr:
+    """Tell the rows that lead: of each coefficient of a group the first, which is reproducibility.
+
+    A judge that goes by position repeats itself; what its verdicts are worth is told by rows that
+    lead alone.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"coefficient": ["icc1"] * 3, "missing": ["drop", "drop", "category"],
+    ...                      "measurement": ["nominal"] * 3,
+    ...                      "conditions": ["reproducibility", "repeatability", "repeatability"]})
+    >>> rows.select(leads(rows)).to_series().to_list()
+    [True, False, True]
+    """
+    if "conditions" not in coefficients.columns:
+        return pl.lit(True)
+    groups = coefficients.columns[: coefficients.columns.index("coefficient")]
+    key = [*groups, "coefficient", "missing", "measurement"]
+    first = pl.col("conditions").first().over(key)
+    return pl.col("conditions").eq_missing(first)
 
 
 def leading_row(rows: Sequence[Mapping[str, object]]) -> Mapping[str, object] | None:

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
-import polars as pl
 
-from judgerel_ray.analyses.reliability.continuous import Moments
-from judgerel_ray.analyses.reliability.estimates import Group, noise_columns
+from judgerel_ray.analyses.reliability.estimates import noise_columns
 from judgerel_ray.core.codes import IntervalMethod
+from judgerel_ray.counting.counted import Group
 from judgerel_ray.counting.verdicts.places import ORDER
 from judgerel_ray.counting.verdicts.policy import (
     NOISE_ABOVE,
@@ -36,7 +35,7 @@ LEADING = ("class_agreement", "standard_error")
 _PAIR = 2
 
 
-def leading_by_default(group: Group, part: pl.DataFrame) -> tuple[str, ...]:
+def leading_by_default(group: Group) -> tuple[str, ...]:
     """Name what leads a group besides the default coefficients.
 
     Pass and fail are two classes that are the same for every item; options of a menu are not, so
@@ -44,18 +43,20 @@ def leading_by_default(group: Group, part: pl.DataFrame) -> tuple[str, ...]:
 
     Examples
     --------
+    >>> import polars as pl
     >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
     >>> rows = pl.DataFrame({"item_id": ["q", "q"], "verdict": ["A", "B"], "n": [2, 1]})
     >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict"])
     >>> group = Group(table=unit_table(nested, unit=["item_id"], cluster=["item_id"]),
     ...               unit=("item_id",), level="nominal", n_categories=2,
-    ...               n_outcomes=0)
-    >>> leading_by_default(group, rows)
+    ...               n_outcomes=0, rows=nested)
+    >>> leading_by_default(group)
     ('class_agreement',)
     """
     if group.level != "nominal":
         return ("icc1", "standard_error")
+    part = group.rows.units
     ordered = ORDER in part.columns and part[ORDER].null_count() < part.height
     return ("class_agreement",) if group.n_categories == _PAIR and not ordered else ()
 
@@ -93,6 +94,7 @@ def class_rows(group: Group) -> Iterator[Row]:
 
     Examples
     --------
+    >>> import polars as pl
     >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
     >>> told = {"item_id": ["q"] * 3 + ["r"] * 3, "replication": [0, 1, 2] * 2,
     ...         "verdict": ["pass", "pass", "fail", "pass", "pass", "pass"]}
@@ -120,15 +122,13 @@ def class_rows(group: Group) -> Iterator[Row]:
         }  # fmt: skip
 
 
-def error_rows(group: Group, moments: Moments | None) -> Iterator[Row]:
+def error_rows(group: Group) -> Iterator[Row]:
     """Compute the standard error of one rating, in points: the same prompt again.
 
     Parameters
     ----------
     group : Group
         The group.
-    moments : Moments, optional
-        The scores, where they are continuous.
 
     Yields
     ------
@@ -137,6 +137,7 @@ def error_rows(group: Group, moments: Moments | None) -> Iterator[Row]:
 
     Examples
     --------
+    >>> import polars as pl
     >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
     >>> told = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1] * 2,
     ...         "score": [1.0, 3.0, 5.0, 5.0]}
@@ -152,6 +153,7 @@ def error_rows(group: Group, moments: Moments | None) -> Iterator[Row]:
         "n_missing": group.n_missing, **method_columns(words), "undefined": None, **group.basis,
         "conditions": REPEATABILITY,
     }  # fmt: skip
+    moments = group.moments
     if moments is None and group.table.kinds.filter(SCORED)["score"].null_count():
         yield {**row, "undefined": "no_scores"}
         return

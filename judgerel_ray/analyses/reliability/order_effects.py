@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.reliability.estimates import Group
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS, is_judge
+from judgerel_ray.counting.counted import Group
 from judgerel_ray.counting.groups.matrix import unit_counts
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.nesting import PLACES, UnitRows
@@ -24,7 +24,6 @@ from judgerel_ray.counting.verdicts.places import ORDER, SHOWN, Places, first_of
 from judgerel_ray.counting.verdicts.policy import (
     MISSING,
     NOISE_ABOVE,
-    SCORED,
     Missing,
     Row,
     method_columns,
@@ -85,7 +84,7 @@ def labels_by_default(source: pl.LazyFrame | Tally, columns: Sequence[str]) -> l
     return [SHOWN] if several else []
 
 
-def orders_of(group: Group, rows: UnitRows) -> tuple[str, ...]:
+def orders_of(group: Group) -> tuple[str, ...]:
     """Name the coefficients of orders that lead where a group was asked in several.
 
     Examples
@@ -96,44 +95,12 @@ def orders_of(group: Group, rows: UnitRows) -> tuple[str, ...]:
     >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict"])
     >>> orders_of(Group(table=unit_table(nested, unit=["item_id"], cluster=["item_id"]),
     ...                 unit=("item_id",), level="nominal", n_categories=2,
-    ...                 n_outcomes=0), nested)
+    ...                 n_outcomes=0))
     ()
     """
     if _ORDER not in group.unit:
         return ()
-    return BY_DEFAULT[:1] if rows.places is None else BY_DEFAULT
-
-
-def places_of(rows: UnitRows, placed: Sequence[str]) -> int | None:
-    """Count places that options stood in, where labels were counted; a tie stands in none.
-
-    Parameters
-    ----------
-    rows : UnitRows
-        Counted judgments.
-    placed : sequence of str
-        The verdicts that name a place.
-
-    Examples
-    --------
-    >>> from judgerel_ray.counting.nesting import nest_rows
-    >>> rows = pl.DataFrame({"item_id": ["q"] * 3, "n": [2, 1, 1], "verdict": ["x", "y", "tie"],
-    ...                      "outcome": ["scored"] * 3, "score": [None] * 3})
-    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict", "score", "outcome"])
-    >>> units = nested.units.with_columns(__places=pl.lit([3]))
-    >>> places_of(replace(nested, units=units, places=("A",)), ["x", "y"])
-    2
-    """
-    if rows.places is None:
-        return None
-    n_labels = rows.by_place().seen().height
-    named = SCORED & pl.col("verdict").is_in(placed)
-    if rows.seen().filter(named)["verdict"].n_unique() <= n_labels:
-        return n_labels
-    # Of one question, since others may have options of their own.
-    options = rows.long(["item_id"]).filter(named).group_by("item_id")
-    most = options.agg(pl.col("verdict").n_unique())["verdict"].max()
-    return max(int(str(most or 0)), n_labels)
+    return BY_DEFAULT[:1] if group.rows.places is None else BY_DEFAULT
 
 
 def check_order(names: Sequence[str], columns: Sequence[str]) -> None:
@@ -161,24 +128,17 @@ def check_order(names: Sequence[str], columns: Sequence[str]) -> None:
             )
 
 
-def order_rows(
-    group: Group, rows: UnitRows, names: Sequence[str], missing: Sequence[Missing],
-    *, continuous: bool = False,
-) -> Iterator[Row]:  # fmt: skip
+def order_rows(group: Group, names: Sequence[str], missing: Sequence[Missing]) -> Iterator[Row]:
     """Compute order effects of one group.
 
     Parameters
     ----------
     group : Group
         The group.
-    rows : UnitRows
-        Its counted rows; swap_consistency reads the table.
     names : sequence of str
         Some of `ORDER_EFFECTS`.
     missing : sequence of {"category", "drop"}
         Policies of order_effect and swap_consistency; those of places are of verdicts alone.
-    continuous : bool
-        Whether the group's table counts no single scores.
 
     Yields
     ------
@@ -196,12 +156,12 @@ def order_rows(
     >>> found.select("coefficient", "value").rows()
     [('order_effect', 1.0), ('position_bias', 1.0)]
     """
-    apart = [name for name in group.unit if name != _ORDER]
+    rows, apart = group.rows, [name for name in group.unit if name != _ORDER]
     policies: Sequence[Missing] = missing if group.n_without else MISSING[:1]
     verdicts: Missing = "drop" if group.n_without else "category"
     if "swap_consistency" in names:
         for policy in policies:
-            counts = _counts(rows.long(group.unit), group, policy) if continuous else None
+            counts = _counts(rows.long(group.unit), group, policy) if group.moments else None
             yield _swap_row(group, policy, counts)
     if "place_consistency" in names:
         stood = group.table.places_UP

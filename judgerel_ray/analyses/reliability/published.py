@@ -1,11 +1,8 @@
-"""What was published, by name: schroeder2024 on rows of judgments, always with its warning.
-
-Numbers that schroeder2024 printed about judges and answers, each with what it leaves out.
+"""What was published, by name: numbers of schroeder2024, always with its warning.
 
 Table 1 is agreement between judges, replication by replication; Table 4 how many of the answers
-judged are right; Table 5 the accuracy that a judge gives a model.
-
-Rows of judgments as the codes of schroeder2024: what counts do not tell.
+judged are right; Table 5 the accuracy that a judge gives a model. Each is of single rows of
+judgments, which counts do not tell.
 """
 
 from __future__ import annotations
@@ -17,61 +14,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.reliability.estimates import Group, noise_columns
+from judgerel_ray.analyses.reliability.estimates import noise_columns
 from judgerel_ray.core.codes import Flag, IntervalMethod, Noted, NullMethod
-from judgerel_ray.counting.columns import is_judge, outcome_column
-from judgerel_ray.counting.declared import of_protocols
-from judgerel_ray.counting.groups.grouping import Block
+from judgerel_ray.counting.columns import of_protocols
+from judgerel_ray.counting.counted import LETTER, REPLICATION, Group
 from judgerel_ray.counting.groups.matrix import UnitCounts
 from judgerel_ray.counting.outcomes import share_interval
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, Row, method_columns
 from judgerel_ray.stats import Interval, count_statistic
 from judgerel_ray.stats.intervals.precision import t_quantile
-
-REPLICATION, SHOWN = "__replication", "__label"
-"""Columns of :func:`read_labels` besides the keys and the outcome."""
-
-
-def read_labels(
-    rows: pl.LazyFrame, columns: Sequence[str], *, keys: Sequence[str], block: Block
-) -> pl.DataFrame:
-    """Read what the published estimator needs of every row: counts do not tell it.
-
-    Parameters
-    ----------
-    rows : pl.LazyFrame
-        Judgments.
-    columns : sequence of str
-        Their columns.
-    keys : sequence of str
-        Columns of groups and units to keep.
-    block : int or "all"
-        Only rows of this block.
-
-    Returns
-    -------
-    pl.DataFrame
-        The keys, the replication (blocks one after the other), the letter shown, and the outcome.
-
-    Examples
-    --------
-    >>> rows = pl.LazyFrame({"item_id": ["q"], "replication": [0], "verdict": ["B"]})
-    >>> read_labels(rows, ["item_id", "replication", "verdict"], keys=["item_id"], block=0).rows()
-    [('q', {'block': None, 'replication': 0}, 'B', 'scored')]
-    """
-    rows = rows.filter(is_judge(columns))
-    in_block = pl.lit(None, pl.Int64)
-    if "block" in columns:
-        in_block = pl.col("block").cast(pl.Int64)
-        if block != "all":
-            rows = rows.filter(pl.col("block").fill_null(0) == block)
-    shown = [pl.col(name).cast(pl.String) for name in ("label", "verdict") if name in columns]
-    return rows.select(
-        *keys,
-        pl.struct(in_block.alias("block"), "replication").alias(REPLICATION),
-        pl.coalesce(*shown, pl.lit(None, pl.String)).alias(SHOWN),
-        outcome_column(columns).alias("outcome"),
-    ).collect(engine="streaming")
 
 
 def code_table(
@@ -82,7 +33,7 @@ def code_table(
     Parameters
     ----------
     rows : pl.DataFrame
-        From :func:`read_labels`.
+        From :func:`judgerel_ray.counting.counted.read_labels`.
     unit : sequence of str
         Columns that make a unit.
     raters : sequence of str
@@ -97,6 +48,7 @@ def code_table(
     --------
     >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r"], "replication": [1, 0, 0],
     ...                      "verdict": ["B", "A", None]})
+    >>> from judgerel_ray.counting.counted import read_labels
     >>> labels = read_labels(rows, ["item_id", "replication", "verdict"], keys=["item_id"], block=0)
     >>> code_table(labels, unit=["item_id"]).tolist()
     [[1.0, 6.0], [2.0, nan]]
@@ -105,7 +57,7 @@ def code_table(
 
     try:
         codes = codes_from_verdicts(
-            rows[SHOWN].to_list(),
+            rows[LETTER].to_list(),
             rows["outcome"].to_list(),
             coding="correctness" if is_correctness(rows) else "letters",
         )
@@ -133,7 +85,7 @@ def is_correctness(rows: pl.DataFrame) -> bool:
     >>> is_correctness(pl.DataFrame({"__label": ["Correct", None]}))
     True
     """
-    shown = rows[SHOWN].drop_nulls().str.to_lowercase().unique()
+    shown = rows[LETTER].drop_nulls().str.to_lowercase().unique()
     all_shown = of_protocols(lambda one: one.shows_gold).fill_null(False).all() & (pl.len() > 0)
     words = not shown.is_empty() and set(shown) <= {"correct", "incorrect"}
     return words or ("protocol" in rows.columns and bool(rows.select(all_shown).item()))
@@ -170,45 +122,8 @@ class _Found:
     noted: tuple[Noted, ...] = ()
 
 
-def printed_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Row]:
-    """Compute printed numbers of one group.
-
-    Parameters
-    ----------
-    group : Group
-        The group.
-    rows : pl.DataFrame
-        Its rows, from :func:`judgerel_ray.analyses.reliability.published.read_labels`.
-    names : sequence of str
-        Some of `PRINTED`.
-
-    Yields
-    ------
-    Row
-        The columns of ``COLUMNS``. ``undefined`` is "single_judge" where judges are compared and
-        the group has one (leave the judge out of ``by``), "no_letter_codes" where a verdict has no
-        code, "no_right_and_wrong" where verdicts are not correct and incorrect.
-
-    Examples
-    --------
-    Three judgments of two questions, two of them correct:
-
-    >>> from judgerel_ray.analyses.reliability.published import read_labels
-    >>> from judgerel_ray.counting.groups.matrix import unit_table
-    >>> from judgerel_ray.counting.nesting import nest_rows
-    >>> counts = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["correct"] * 2,
-    ...                        "score": [None] * 2, "outcome": ["scored"] * 2, "n": [1, 1]})
-    >>> nested = nest_rows(counts, unit=["item_id"], kinds=["verdict", "score", "outcome"])
-    >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
-    >>> group = Group(table=table, unit=("item_id",), level="nominal", n_categories=2,
-    ...               n_outcomes=0)
-    >>> told = {"item_id": ["q", "q", "r"], "replication": [0, 1, 0],
-    ...         "verdict": ["correct", "correct", "incorrect"]}
-    >>> labels = read_labels(pl.LazyFrame(told), list(told), keys=["item_id"], block=0)
-    >>> [(row["coefficient"], row["value"]) for row in
-    ...  printed_rows(group, labels, ["schroeder2024_right_answers"])][2]
-    ('schroeder2024_right_answers_median', 1.0)
-    """
+def _printed_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Row]:
+    """Numbers of the tables printed; "single_judge" where judges are compared and there is one."""
     found: list[_Found] = []
     for name in names:
         if name in _SPREADS:
@@ -259,7 +174,7 @@ def _right(rows: pl.DataFrame) -> list[_Found]:
     words = "verdicts that say correct, by question"
     if not is_correctness(rows):
         return _five(_RIGHT, words, undefined="no_right_and_wrong")
-    right = pl.col(SHOWN).str.to_lowercase() == "correct"
+    right = pl.col(LETTER).str.to_lowercase() == "correct"
     found = five_numbers(rows.group_by("item_id").agg(right.sum().alias("n"))["n"].to_numpy())
     rules = rows["definition"].unique().to_list() if "definition" in rows.columns else []
     if len(rules) == 1 and rules[0]:
@@ -346,16 +261,17 @@ def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> It
     group : Group
         The group.
     rows : pl.DataFrame
-        Its rows, from :func:`read_labels`.
+        Its rows, from :func:`judgerel_ray.counting.counted.read_labels`.
     names : sequence of str
         Some of `PUBLISHED`.
 
     Yields
     ------
     Row
-        One a name, or those of :func:`.printed_rows`, whatever is
-        missing: the authors have their own rule for that. ``undefined`` is "no_letter_codes" where
-        verdicts are other than A to E, or correct and incorrect.
+        One a name, or five of a table that is told from minimum to maximum, whatever is missing:
+        the authors have their own rule for that. ``undefined`` is "no_letter_codes" where verdicts
+        are other than A to E, "no_right_and_wrong" where they are not correct and incorrect, and
+        "single_judge" where judges are compared and the group has one (leave it out of ``by``).
 
     Raises
     ------
@@ -364,7 +280,7 @@ def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> It
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.reliability.published import read_labels
+    >>> from judgerel_ray.counting.counted import read_labels
     >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
     >>> counts = pl.DataFrame({"item_id": ["q"], "verdict": ["7"], "score": [None],
@@ -379,7 +295,7 @@ def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> It
     >>> [row["undefined"] for row in published_rows(group, labels, ["schroeder2024_alpha"])]
     ['no_letter_codes']
     """
-    yield from printed_rows(group, rows, [name for name in names if name in PRINTED])
+    yield from _printed_rows(group, rows, [name for name in names if name in PRINTED])
     if wanted := [name for name in names if name in ESTIMATOR]:
         yield from _estimator_rows(group, rows, wanted)
 

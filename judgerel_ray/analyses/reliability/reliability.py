@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from typing import TypeVar
 
@@ -15,14 +14,12 @@ from judgerel_ray.analyses.reliability.consistency import (
     consistency_rows,
     item_scores,
 )
-from judgerel_ray.analyses.reliability.continuous import Moments, continuous_rows, moments_of
 from judgerel_ray.analyses.reliability.correctness import check_gold, correctness_rows
-from judgerel_ray.analyses.reliability.estimates import Group, bound_rows, group_rows
+from judgerel_ray.analyses.reliability.estimates import bound_rows, continuous_rows, group_rows
 from judgerel_ray.analyses.reliability.lead_codes import (
     LedGroup,
     Replies,
     led,
-    other_answers,
     replies_of,
     steady_within_units,
 )
@@ -32,64 +29,38 @@ from judgerel_ray.analyses.reliability.leading import (
     error_rows,
     leading_by_default,
 )
-from judgerel_ray.analyses.reliability.order_effects import (
-    check_order,
-    order_rows,
-    orders_of,
-    places_of,
-)
-from judgerel_ray.analyses.reliability.published import PUBLISHED, published_rows, read_labels
-from judgerel_ray.analyses.reliability.reproducibility import (
-    checked_nuisance,
-    possible_orders,
-    reproducible_rows,
-)
+from judgerel_ray.analyses.reliability.order_effects import check_order, order_rows, orders_of
+from judgerel_ray.analyses.reliability.published import PUBLISHED, published_rows
+from judgerel_ray.analyses.reliability.reproducibility import reproducible_rows
 from judgerel_ray.analyses.serving.noise import SERVING
 from judgerel_ray.core import Scale, SweepError
-from judgerel_ray.core.codes import Flag, Noted
-from judgerel_ray.counting.columns import FACETS
-from judgerel_ray.counting.given import warn_of
+from judgerel_ray.core.codes import Flag
+from judgerel_ray.counting.counted import (
+    Declared,
+    Group,
+    counted_groups,
+)
 from judgerel_ray.counting.groups.grouping import (
     TEMPERATURE,
     Block,
-    CountedJudgments,
-    count_judgments,
-    parts_by,
-    said_of_greedy,
-    sampled,
-    units_of,
-    varying_facets,
 )
-from judgerel_ray.counting.groups.matrix import unit_table
-from judgerel_ray.counting.groups.tally import Tally, tally_judgments
+from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
-from judgerel_ray.counting.nesting import N, UnitRows
-from judgerel_ray.counting.placeless import placed_tally
+from judgerel_ray.counting.nesting import N
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdict_names import holds_names, withheld
 from judgerel_ray.counting.verdicts.places import (
     SHOWN,
-    Places,
-    by_place,
-    is_tie,
-    options_of,
-    options_shown,
-    places_counted,
 )
 from judgerel_ray.counting.verdicts.policy import (
     COLUMNS,
-    LABEL,
     MISSING,
     POLICIES,
     REPRODUCIBILITY,
-    SCORED,
     Missing,
     Row,
-    outcomes_without_verdict,
-    own_level,
     with_flags,
 )
-from judgerel_ray.counting.verdicts.scales import SCALE, scale_names, scored_kinds, values_on
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS
@@ -201,104 +172,74 @@ def reduce_judgments(
     levels = None if measurement is None else _known(measurement, LEVELS, "measurement")
     columns = source.columns if isinstance(source, Tally) else source.collect_schema().names()
     check_items(items, chosen, columns)
-    own = [name for name in dict.fromkeys(nuisance or ()) if name not in FACETS]
-    extra = [*([items] if items else []), *check_gold(chosen, columns), *own]
+    extra = [*([items] if items else []), *check_gold(chosen, columns)]
     check_order(chosen, columns)
-    checked_nuisance(nuisance, by or (), columns)
-    if isinstance(source, pl.LazyFrame):
-        source = tally_judgments(source, extra=[*(by or ()), *extra])
-        if n_options is None:  # else labels were read where those were declared
-            source, notes = placed_tally(source, extra=[*(by or ()), *extra])
-            warn_of(notes)
-    places = places_counted(source.nested, source.rows)
-    if places and places.own_menus:
-        source = tally_judgments(by_place(source.rows, places), extra=[*(by or ()), *extra])
-    everything = count_judgments(source, by=by, block=block, extra=extra)
-    everything = replace(everything, facets=(*everything.facets, *own))
-    apart = checked_nuisance(nuisance, everything.groups, columns)
-    counted = sampled(everything)
+    one_by_one = bool(set(chosen) & set(PUBLISHED))
+    if one_by_one and "replication" not in columns:
+        raise SweepError("the published estimator needs the column replication")
+    declared = Declared(n_categories=n_categories or {}, n_options=n_options, scales=scales or {})
+    found = counted_groups(
+        source, by=by, block=block, extra=extra, items=items, nuisance=nuisance,
+        one_by_one=one_by_one, declared=declared, intervals=intervals,
+    )  # fmt: skip
     unnamed = coefficients is None
-    if items in counted.groups:
-        raise SweepError(f"{items} cannot be both items and a group", where={"items": items})
-    labels = _labels(source, counted, chosen, columns, block)
-    if labels is not None and counted is not everything:
-        unit = [*counted.groups, "item_id", *counted.facets]
-        labels = labels.join(counted.nested.units, on=unit, how="semi", nulls_equal=True)
-    answered = other_answers(source.rows, columns, counted.groups)
     found_in: list[LedGroup] = []
-    for key, group, part, moments in _groups(
-        counted, n_categories or {}, n_options, scales or {}, intervals, apart, places
-    ):
-        more = leading_by_default(group, part.units) if unnamed and not items else ()
-        wanted = [*dict.fromkeys((*chosen, *more))]
-        counting = [policy for policy in policies if policy != "bounds"]
-        found = [*_agreement_rows(group, moments, wanted, policies, levels)]
-        several = (*chosen, *(orders_of(group, part) if unnamed else ()))
-        found += _of_more_than_counts(group, part, several, counting, continuous=bool(moments))
+    for key, group in found.groups():
+        more = leading_by_default(group) if unnamed and not items else ()
+        rows = [*_agreement_rows(group, [*dict.fromkeys((*chosen, *more))], policies, levels)]
+        rows += _of_more_than_counts(
+            group, (*chosen, *(orders_of(group) if unnamed else ())), _counting(policies)
+        )
         if distinct := [name for name in chosen if name in CONSISTENCY]:
-            found += _of_items(group, everything, key, str(items), distinct)
-        if labels is not None:
-            label_rows = labels.filter(
-                pl.lit(True), *(pl.col(name).eq_missing(value) for name, value in key.items())
-            )
-            found += published_rows(
-                group, label_rows, [name for name in chosen if name in PUBLISHED]
-            )
-        greedy = said_of_greedy(key, counted, everything)
-        replies = replies_of(group, part, continuous=bool(moments))
-        other = answered.get(tuple(key.values()))
-        reported = [_reported_row(row, greedy, items, replies, other) for row in found]
-        if not verdicts_known and holds_names(part.seen()):
-            reported = [withheld(row, group.nuisance) for row in reported]
-        steady = not moments and steady_within_units(group)
-        found_in.append(LedGroup(key=key, rows=reported, replies=replies, steady=steady))
-    rows = led(found_in, source.rows, labelled=SHOWN in columns and counted.nested.places is None)
-    keys = {name: counted.nested.units.schema[name] for name in counted.groups}
-    return pl.DataFrame(rows, schema={**keys, **COLUMNS}, orient="row")
+            rows += _of_items(group, str(items), distinct)
+        if group.labels is not None:
+            published = [name for name in chosen if name in PUBLISHED]
+            rows += published_rows(group, group.labels, published)
+        replies = replies_of(group)
+        rows = [_reported_row(row, group, items, replies) for row in rows]
+        if not verdicts_known and holds_names(group.rows.seen()):
+            rows = [withheld(row, group.nuisance) for row in rows]
+        steady = group.moments is None and steady_within_units(group)
+        found_in.append(LedGroup(key=key, rows=rows, replies=replies, steady=steady))
+    labelled = SHOWN in columns and found.counted.nested.places is None
+    led_rows = led(found_in, found.rows, labelled=labelled)
+    return pl.DataFrame(led_rows, schema={**found.keys, **COLUMNS}, orient="row")
+
+
+def _counting(policies: Sequence[Missing]) -> list[Missing]:
+    """Policies that count verdicts, and bound nothing."""
+    return [policy for policy in policies if policy != "bounds"]
 
 
 def _agreement_rows(
     group: Group,
-    moments: Moments | None,
     wanted: Sequence[str],
     policies: Sequence[Missing],
     levels: Sequence[Level] | None,
 ) -> Iterator[Row]:
     """Agreement of one group: reproducibility first where it is known, then repeatability."""
     asked = [name for name in wanted if name in COEFFICIENTS]
-    counting = [policy for policy in policies if policy != "bounds"]
-    reproduced = [
-        *reproducible_rows(
-            group,
-            coefficients=[name for name in wanted if name in (*COEFFICIENTS, *LEADING)],
-            missing=counting,
-            levels=levels,
-            moments_U3=None if moments is None else moments.moments_U3,
-        )
-    ]
+    counting, single = _counting(policies), group.moments is None
+    of_pairs = [name for name in wanted if name in (*COEFFICIENTS, *LEADING)]
+    reproduced = [*reproducible_rows(group, of_pairs, counting, levels)]
     # What no item was asked about leads nothing.
     crossed = any(row["undefined"] != "facets_not_crossed" for row in reproduced)
     yield from reproduced if crossed else ()
-    if moments is not None:
-        yield from continuous_rows(
-            group, moments, coefficients=asked, missing=counting, levels=levels
-        )
-    counted = asked if moments is None else [name for name in asked if name == "valid_rate"]
+    yield from continuous_rows(group, asked, counting, levels)
+    counted = asked if single else [name for name in asked if name == "valid_rate"]
     yield from group_rows(group, coefficients=counted, missing=counting, levels=levels)
-    if "class_agreement" in wanted and moments is None:
+    if "class_agreement" in wanted and single:
         yield from class_rows(group)
     if "standard_error" in wanted:
-        yield from error_rows(group, moments)
+        yield from error_rows(group)
     yield from () if crossed else reproduced
     if "bounds" in policies:
-        yield from bound_rows(group, asked, levels=levels, counted=moments is None)
+        yield from bound_rows(group, asked, levels=levels, counted=single)
 
 
-def _reported_row(
-    row: Row, greedy: Flag | None, items: str | None, replies: Replies, other: Noted | None
-) -> Row:
+def _reported_row(row: Row, group: Group, items: str | None, replies: Replies) -> Row:
     """A row with its flags: temperature 0, replies without a verdict, repeats of other answers."""
-    name = str(row["coefficient"])
+    name, greedy, other = str(row["coefficient"]), group.greedy, group.others
     if replies.flag and name != "valid_rate" and row["missing"] in MISSING:
         row = with_flags(row, [replies.flag])
     of_repeats = (
@@ -312,49 +253,26 @@ def _reported_row(
     return with_flags(row, [(greedy, ())]) if greedy and is_flagged else row
 
 
-def _of_items(
-    group: Group,
-    everything: CountedJudgments,
-    key: Mapping[str, object],
-    items: str,
-    names: Sequence[str],
-) -> Iterator[Row]:
-    """Coefficients of distinct items; temperatures may be such, and 0 is then one of them."""
-    units = units_of(everything if items == TEMPERATURE else sampled(everything), key)
-    rows = UnitRows(units=units, kinds=everything.nested.kinds)
-    n = {"n_judgments": int(units[N].list.sum().sum())} if items == TEMPERATURE else {}
-    kept = [*dict.fromkeys((*group.unit, items))]
-    scores = item_scores(rows.long(kept), items, facets=group.unit[1:])
-    yield from consistency_rows(scores, names, {**group.basis, **n}, group.intervals)
+def _of_items(group: Group, items: str, names: Sequence[str]) -> Iterator[Row]:
+    """Coefficients of distinct items."""
+    if group.of_items is None:
+        return
+    scores = item_scores(group.of_items, items, facets=group.unit[1:])
+    basis = dict(group.basis)
+    if items == TEMPERATURE:
+        basis["n_judgments"] = int(group.of_items[N].sum())
+    yield from consistency_rows(scores, names, basis, group.intervals)
 
 
 def _of_more_than_counts(
-    group: Group, part: UnitRows, chosen: Sequence[str], missing: Sequence[Missing],
-    *, continuous: bool,
-) -> Iterator[Row]:  # fmt: skip
+    group: Group, chosen: Sequence[str], missing: Sequence[Missing]
+) -> Iterator[Row]:
     """Coefficients that need to know what is right, or where options stood."""
     if right := [name for name in chosen if name in CORRECTNESS]:
-        rows = part.long([*dict.fromkeys((*group.unit, GOLD))])
+        rows = group.rows.long([*dict.fromkeys((*group.unit, GOLD))])
         yield from correctness_rows(group, rows, right, missing)
     if order := [name for name in chosen if name in ORDER_EFFECTS]:
-        yield from order_rows(group, part, order, missing, continuous=continuous)
-
-
-def _labels(
-    source: pl.LazyFrame | Tally,
-    counted: CountedJudgments,
-    chosen: Sequence[str],
-    columns: Sequence[str],
-    block: Block,
-) -> pl.DataFrame | None:
-    """Rows for the published estimator, where it is asked for."""
-    if not set(chosen) & set(PUBLISHED):
-        return None
-    if "replication" not in columns:
-        raise SweepError("the published estimator needs the column replication")
-    rows = source.rows if isinstance(source, Tally) else source
-    keys = dict.fromkeys((*counted.groups, "item_id", *counted.facets))
-    return read_labels(rows, columns, keys=list(keys), block=block)
+        yield from order_rows(group, order, missing)
 
 
 def _known(names: Sequence[str], known: Sequence[_Name], what: str) -> tuple[_Name, ...]:
@@ -376,82 +294,3 @@ def _known(names: Sequence[str], known: Sequence[_Name], what: str) -> tuple[_Na
 def _listed(names: Sequence[str]) -> str:
     """The first of many names: a line is read to its end."""
     return ", ".join(names[:_MOST_LISTED]) + (", ..." if len(names) > _MOST_LISTED else "")
-
-
-def _groups(
-    counted: CountedJudgments,
-    declared: Mapping[str, int],
-    n_options: Mapping[str, int] | None,
-    scales: Mapping[str, Scale],
-    intervals: IntervalChoice,
-    nuisance: Sequence[str],
-    shown: Places | None,
-) -> Iterator[tuple[Row, Group, UnitRows, Moments | None]]:
-    """Every group with its key, its rows and its moments, in the order of the keys."""
-    units, kinds, groups = counted.nested.units, counted.nested.kinds, counted.groups
-    placed = shown.placed if shown else ()
-    menus = {
-        name: (rows, rows.seen(), places_of(rows, placed))
-        for name, rows in counted.by_protocol().items()
-    }
-    for values, part in parts_by(units, groups).items():
-        facets = varying_facets(part, counted.facets)
-        everything, seen, places = menus[part["protocol"][0] if "protocol" in groups else None]
-        options = options_of(part, declared if n_options is None else n_options)
-        n_categories, scores = _menu(part, everything, seen, declared, scales, options)
-        unit = ("item_id", *facets)
-        cluster = ("item_id", *(name for name in facets if name == "benchmark"))
-        named_kinds = scored_kinds(kinds, scale_names(part), scales)
-        rows = replace(counted.nested, units=part, kinds=named_kinds)
-        moments = moments_of(rows, unit=unit)
-        counting = moments.rows if moments else rows
-        apart = tuple(name for name in unit if name in nuisance)
-        table = unit_table(
-            counting, unit=unit, cluster=cluster, distinct=counted.distinct, nuisance=apart,
-            n_orders=possible_orders(options_shown(shown) if options is None else options),
-        )  # fmt: skip
-        group = Group(
-            table=table,
-            unit=unit,
-            level="interval" if moments else own_level(_with_scales(table.kinds, part), scales),
-            n_categories=n_categories,
-            n_outcomes=outcomes_without_verdict(seen),
-            scores=scores,
-            intervals=intervals,
-            nuisance=apart,
-            n_places=places if options is None else options,
-        )
-        key = dict(zip(groups, values, strict=True))
-        yield key, group, rows, moments
-
-
-def _menu(
-    part: pl.DataFrame,
-    everything: UnitRows,
-    seen: pl.DataFrame,
-    declared: Mapping[str, int],
-    scales: Mapping[str, Scale],
-    n_options: int | None,
-) -> tuple[int, tuple[float, ...]]:
-    """How many verdicts a group had to choose from, and the scores of them that are known."""
-    names = scale_names(part)
-    if names:
-        # What others rated on this scale could have been said here, too; what is on others, not.
-        units = everything.units.filter(pl.col(SCALE).cast(pl.String).is_in(names))
-        seen = UnitRows(units=units, kinds=everything.kinds).seen()
-    scored = seen.filter(SCORED)
-    distinct: int = scored.select(LABEL.n_unique()).item()
-    scores = scored["score"].drop_nulls().unique().to_list()
-    if names:
-        n_on_scales, on_scales = values_on(names, scales) or (0, ())
-        return max(n_on_scales, distinct), tuple(sorted({*scores, *on_scales}))
-    options = options_of(part, declared)
-    if options is None and n_options is not None:
-        tied = scored.select(is_tie().any()).item()
-        options = max(distinct, n_options + bool(tied))
-    return distinct if options is None else options, tuple(sorted(scores))
-
-
-def _with_scales(kinds: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
-    """Kinds of a group, each with every scale there."""
-    return kinds.join(part.select("scale").unique(), how="cross") if "scale" in part else kinds

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import factorial
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.reliability.estimates import Group, noise_columns
+from judgerel_ray.analyses.reliability.estimates import noise_columns
 from judgerel_ray.analyses.reliability.leading import positive_interval
-from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag, Noted
+from judgerel_ray.counting.counted import Group
+from judgerel_ray.counting.facets import orders_recorded
 from judgerel_ray.counting.verdicts.policy import (
     REPRODUCIBILITY,
     SCORED,
@@ -47,113 +46,19 @@ from judgerel_ray.stats.intervals.interval import (
 )
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 
-
-def leads(coefficients: pl.DataFrame) -> pl.Expr:
-    """Tell the rows that lead: of each coefficient of a group the first, which is reproducibility.
-
-    A judge that goes by position repeats itself; what its verdicts are worth is told by rows that
-    lead alone.
-
-    Examples
-    --------
-    >>> rows = pl.DataFrame({"coefficient": ["icc1"] * 3, "missing": ["drop", "drop", "category"],
-    ...                      "measurement": ["nominal"] * 3,
-    ...                      "conditions": ["reproducibility", "repeatability", "repeatability"]})
-    >>> rows.select(leads(rows)).to_series().to_list()
-    [True, False, True]
-    """
-    if "conditions" not in coefficients.columns:
-        return pl.lit(True)
-    groups = coefficients.columns[: coefficients.columns.index("coefficient")]
-    key = [*groups, "coefficient", "missing", "measurement"]
-    first = pl.col("conditions").first().over(key)
-    return pl.col("conditions").eq_missing(first)
-
-
-NUISANCE = ("option_order", "template", "definition")
-"""Facets that should not matter to a verdict, where they are recorded."""
 _OF_SCORES = ("krippendorff_alpha", "icc1")
 _POOLED = ("entropy_agreement", "total_agreement")
-_NO_FACETS = ("item_id", "replication", "verdict", "score", "outcome", "label")
 _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger")
-_COUNTED_OPTIONS = 8  # more orders than anybody asks for
-
-
-def checked_nuisance(
-    nuisance: Sequence[str] | None, groups: Sequence[str], columns: Sequence[str]
-) -> tuple[str, ...]:
-    """Name the facets that should not matter to a verdict; a chosen one must be recorded.
-
-    Examples
-    --------
-    >>> checked_nuisance(None, ["template"], ["template", "option_order"])
-    ('option_order', 'definition')
-    >>> checked_nuisance(["criterion"], [], ["criterion", "option_order"])
-    ('option_order', 'template', 'definition', 'criterion')
-    """
-    chosen = nuisance or ()
-    for name in chosen:
-        if name not in columns or name in _NO_FACETS:
-            raise SweepError(
-                f"no facet {name!r} to treat as a nuisance, got columns {', '.join(columns)}",
-                where={"nuisance": ",".join(chosen)},
-            )
-        if name in groups:
-            raise SweepError(
-                f"{name} cannot be both a nuisance facet and a column that makes groups",
-                where={"nuisance": ",".join(chosen)},
-            )
-    return tuple(name for name in dict.fromkeys((*NUISANCE, *chosen)) if name not in groups)
-
-
-def possible_orders(n_options: int | None) -> float | None:
-    """How many orders so many declared options have; None where their number is not known.
-
-    Examples
-    --------
-    >>> possible_orders(5), possible_orders(None)
-    (120.0, None)
-    """
-    return None if n_options is None else float(factorial(min(n_options, _COUNTED_OPTIONS)))
-
-
-def orders_recorded(n_recorded: int, n_orders: float | None) -> list[Noted]:
-    """Flag how many of all possible orders a question was asked in, where they are not all.
-
-    Examples
-    --------
-    >>> orders_recorded(2, 24.0), orders_recorded(2, 2.0)
-    ([(<Flag.SOME_ORDERS: 'some_orders_recorded'>, (2, 24.0))], [])
-    """
-    if n_orders is None or n_recorded >= n_orders:
-        return []
-    many = n_orders >= factorial(_COUNTED_OPTIONS)
-    flag = Flag.SOME_ORDERS_OF_MANY if many else Flag.SOME_ORDERS
-    return [(flag, (n_recorded, n_orders))]
 
 
 def reproducible_rows(
-    group: Group,
-    *,
-    coefficients: Sequence[str],
-    missing: Sequence[Missing],
+    group: Group, coefficients: Sequence[str], missing: Sequence[Missing],
     levels: Sequence[Level] | None,
-    moments_U3: NDArray[np.float64] | None = None,
-) -> Iterator[Row]:
+) -> Iterator[Row]:  # fmt: skip
     """Compute the reproducibility of one group, where nuisance facets vary in it.
 
-    Parameters
-    ----------
-    group : Group
-        Its counts, and the facets that vary in it.
-    coefficients : sequence of str
-        Names of coefficients; those that compare no two judgments have none.
-    missing : sequence of {"category", "drop"}
-        Policies; one is enough where no verdict is missing.
-    levels : sequence of str, optional
-        Levels of alpha; by default that of the group's own scale.
-    moments_U3 : ndarray of float, shape (n_units, 3), optional
-        Number, sum and sum of squares of the scores of each unit, where they are continuous.
+    Parameters are those of :func:`judgerel_ray.analyses.reliability.estimates.group_rows`;
+    coefficients that compare no two judgments have no row.
 
     Yields
     ------
@@ -165,6 +70,7 @@ def reproducible_rows(
 
     Examples
     --------
+    >>> import polars as pl
     >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
     >>> told = {"item_id": ["q", "q", "r", "r"] * 2, "replication": [0] * 4 + [1] * 4,
     ...         "option_order": [0, 1, 0, 1] * 2, "verdict": ["x", "y", "x", "y"] * 2}
@@ -173,6 +79,7 @@ def reproducible_rows(
     [(0.5, 'item_id', 'reproducibility'), (1.0, 'item_id x option_order', 'repeatability')]
     """
     facets = group.table.levels
+    moments_U3 = None if group.moments is None else group.moments.moments_U3
     if facets is None or not group.nuisance:
         return
     named = [name for name in PAIR_COEFFICIENTS if name in coefficients]

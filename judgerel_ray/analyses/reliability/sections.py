@@ -13,7 +13,7 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.analyses.reliability.figures import alpha_charts
-from judgerel_ray.analyses.reliability.from_run import Judged, ReduceOptions, failures_of, tolerated
+from judgerel_ray.analyses.reliability.from_run import ReduceOptions, failures_of, tolerated
 from judgerel_ray.analyses.reliability.headlines import first_rows, repeats
 from judgerel_ray.analyses.reliability.lead_codes import LeadCode
 from judgerel_ray.analyses.reliability.order_effects import verdict_positions
@@ -62,6 +62,7 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import OUTCOMES
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.counting.judged import Judged
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.verdicts.policy import flag_columns
 

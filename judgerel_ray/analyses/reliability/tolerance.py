@@ -9,8 +9,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.lead_codes import LeadCode
-from judgerel_ray.analyses.reliability.reproducibility import leads
+from judgerel_ray.analyses.reliability.lead_codes import LeadCode, leads
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.verb import check_reachable

@@ -8,13 +8,14 @@ from typing import TypeAlias, cast
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.from_run import Judged, unread_damage
 from judgerel_ray.blocks.blocks import Block, Column, Folded, Paragraph, Table, key_columns
 from judgerel_ray.blocks.words import Row, cell, group_label, percent
 from judgerel_ray.counting.columns import is_judge
+from judgerel_ray.counting.given import unread_damage
 from judgerel_ray.counting.groups import grouping
 from judgerel_ray.counting.groups.grouping import TEMPERATURE, count_judgments
 from judgerel_ray.counting.groups.tally import Tally
+from judgerel_ray.counting.judged import Judged
 from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED
 from judgerel_ray.store import scan_completions
 
@@ -172,7 +173,7 @@ def replies_to(judged: Judged, unstable: pl.DataFrame) -> Replies:
     names = units.columns[: units.columns.index("agreement")]
     if units.is_empty():
         return {}
-    frame = judged.keyed()
+    frame = judged.keyed
     schema = frame.collect_schema()
     lacking = {"verdict": pl.String(), "score": pl.Float64(), "outcome": pl.String()}
     rows = frame.filter(is_judge(schema.names())).with_columns(

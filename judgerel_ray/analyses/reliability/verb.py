@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.verb import (
     BY,
     Named,
@@ -21,7 +20,7 @@ from judgerel_ray.core.verb import (
     number,
     verb,
 )
-from judgerel_ray.counting.given import given
+from judgerel_ray.counting.given import basis_of, given
 
 if TYPE_CHECKING:
     import polars as pl
@@ -240,7 +239,7 @@ def _show_serving(found: pl.DataFrame) -> Printed:
     group="Analyse",
     help="what differs between repeats at temperature 0, which should be the same",
     show=_show_serving,
-    section="judgerel_ray.analyses.serving.from_run:serving_on_page",
+    section="judgerel_ray.analyses.serving.show:serving_on_page",
     basis=basis_of,
 )
 def serving(path: Judgments | Given, asked: ServingRequest) -> pl.DataFrame:

@@ -13,12 +13,6 @@ import polars as pl
 
 from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
 from judgerel_ray.analyses.distributions.distributions import verdict_shares
-from judgerel_ray.analyses.reliability.from_run import (
-    Judged,
-    beside_table,
-    open_judgments,
-    strangers_of,
-)
 from judgerel_ray.analyses.reliability.sections import Measured
 from judgerel_ray.analyses.selection.selection import Selection, SelectionOptions, selection_tables
 from judgerel_ray.analyses.selection.show import Selected, selection_sections
@@ -32,9 +26,16 @@ from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
 from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.declared import of_protocols, right_verdicts
+from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.files.records import is_nested, refuse_inside
 from judgerel_ray.counting.given import Given, reading_of
+from judgerel_ray.counting.judged import (
+    Judged,
+    beside_table,
+    open_judgments,
+    right_verdicts,
+    strangers_of,
+)
 from judgerel_ray.counting.right_answers import GOLD, ITEM
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.protocols import labels_for

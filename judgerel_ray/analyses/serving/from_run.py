@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -18,13 +18,11 @@ from judgerel_ray.analyses.serving.noise import (
 from judgerel_ray.core import FileGone, StoreError, SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.traits import protocols_where
-from judgerel_ray.counting.groups.grouping import TEMPERATURE
+from judgerel_ray.counting.groups.grouping import TEMPERATURE, Block
 from judgerel_ray.counting.verdicts.policy import COLUMNS, flag_columns
 
 if TYPE_CHECKING:
-    from judgerel_ray.analyses.reliability.from_run import Judged, ReduceOptions
-    from judgerel_ray.analyses.reliability.sections import Measured
-    from judgerel_ray.blocks.blocks import Block
+    from judgerel_ray.counting.judged import Judged
     from judgerel_ray.store import RunDirectory
 
 # Of an engine's facts: what may change how numbers round, and what a reader knows engines by.
@@ -56,9 +54,7 @@ class SharedRequests:
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def serving_of(
-    judged: Judged, coefficients: pl.DataFrame, options: ReduceOptions | None = None
-) -> pl.DataFrame:
+def serving_of(judged: Judged, coefficients: pl.DataFrame, *, block: Block = 0) -> pl.DataFrame:
     """Serving noise of the groups that coefficients have; no rows where there is none to see.
 
     Texts are read only where temperature 0 was asked more than once. Where they are gone, verdicts
@@ -67,7 +63,6 @@ def serving_of(
     Effects: reads. Retry: safe.
     """
     groups = _groups(coefficients)
-    block: Literal[0, "all"] = "all" if options and options.block == "all" else 0
     if TEMPERATURE in groups and not coefficients.is_empty():
         cold = coefficients.filter((pl.col(TEMPERATURE) == 0) & (pl.col("n_replications") > 1))
         if cold.is_empty():
@@ -80,16 +75,7 @@ def serving_of(
         texts = hashed_texts(_texts(judged.run))
     except FileGone:
         return found
-    return serving_noise(judged.keyed(), groups=groups, block=block, texts=texts)
-
-
-def serving_on_page(measured: Measured, _options: object) -> list[Block]:
-    """Make the page's section on serving noise."""
-    from judgerel_ray.analyses.serving.show import serving_blocks
-    from judgerel_ray.blocks.blocks import Section
-
-    blocks = serving_blocks(serving_of(measured.judged, measured.coefficients))
-    return [Section("Serving noise", blocks, place="serving")]
+    return serving_noise(judged.keyed, groups=groups, block=block, texts=texts)
 
 
 def texts_are_gone(serving: pl.DataFrame) -> bool:
@@ -125,20 +111,19 @@ def with_serving(coefficients: pl.DataFrame, serving: pl.DataFrame) -> pl.DataFr
 
 
 def serving_asked(
-    judged: Judged, coefficients: pl.DataFrame, options: ReduceOptions
+    judged: Judged, coefficients: pl.DataFrame, named: Sequence[str] | None, *, block: Block = 0
 ) -> pl.DataFrame:
-    """Serving noise as far as it is asked for: by default all of it, else what is named.
+    """Serving noise as far as it is asked for: all of it where nothing is named, else what is.
 
     Raises
     ------
     SweepError
         If it is named, and temperature 0 was not asked more than once.
     """
-    named = options.coefficients
     chosen = SERVING if named is None else tuple(name for name in named if name in SERVING)
     if not chosen:
         return _nothing(coefficients)
-    found = serving_of(judged, coefficients, options)
+    found = serving_of(judged, coefficients, block=block)
     if named and found.is_empty():
         raise SweepError(
             f"{chosen[0]} is of temperature 0 asked more than once, which these judgments do not "
@@ -157,7 +142,7 @@ def serving_between(a: Judged, b: Judged) -> SharedRequests | None:
     Effects: reads. Retry: safe.
     """
     alike = _judges_asked_alike(a.run, b.run) if a.run and b.run else ()
-    keyed_a, keyed_b = a.keyed(), b.keyed()
+    keyed_a, keyed_b = a.keyed, b.keyed
     rows = shared_requests(keyed_a, keyed_b, judges=alike)
     if rows.is_empty():
         return None

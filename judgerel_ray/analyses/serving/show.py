@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
-from judgerel_ray.blocks.blocks import Block, Paragraph, Table, row_columns
+from judgerel_ray.blocks.blocks import Block, Paragraph, Section, Table, row_columns
 from judgerel_ray.blocks.words import Row, cell, group_columns, group_label, times
 from judgerel_ray.core import count_of
+
+if TYPE_CHECKING:
+    from judgerel_ray.analyses.reliability.sections import Measured
 
 _WAYS = {
     "key": "With one key goes one seed: a server that repeats itself gives one text. ",
@@ -46,6 +49,14 @@ sampling: it is in no number of another temperature.
         by_name[str(row["coefficient"])] = row
     varying = [name for name in columns if name == "judge" or serving[name].n_unique() > 1]
     return [Paragraph(_line(rows, varying)) for rows in groups.values()]
+
+
+def serving_on_page(measured: Measured, _options: object) -> list[Block]:
+    """Make the page's section on serving noise."""
+    from judgerel_ray.analyses.serving.from_run import serving_of
+
+    blocks = serving_blocks(serving_of(measured.judged, measured.coefficients))
+    return [Section("Serving noise", blocks, place="serving")]
 
 
 def shared_blocks(

@@ -68,11 +68,7 @@ def read_json_lines(content: bytes | str, where: Mapping[str, object]) -> pl.Laz
 def read_json(content: bytes, where: Mapping[str, object]) -> tuple[pl.LazyFrame, tuple[str, ...]]:
     r"""Read a document that is a list of records, or an object that holds one list of them.
 
-    Returns
-    -------
-    LazyFrame
-    tuple of str
-        What is said of how it was read.
+    What is said of how it was read comes with the rows.
 
     Raises
     ------

@@ -1,12 +1,15 @@
 """The only crossing between frames and arrays: null on one side, NaN or absence on the other.
 
-Shape suffixes: U = units, V = distinct values, K = kinds of rows.
+Scores of too many values to count each are summed by unit: number, sum and sum of squares, in one
+fixed order (units sorted, then scores), so that no digit depends on the order of the rows.
+
+Shape suffixes: U = units, V = distinct values, K = kinds of rows, R = rows, N = scores.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -15,9 +18,12 @@ from numpy.typing import NDArray
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows, nest_rows
 from judgerel_ray.counting.verdicts.places import ORDER
+from judgerel_ray.counting.verdicts.policy import SCORED
 from judgerel_ray.stats.generalizability.facet_agreement import FacetLevels
 
 _CELLS = 50_000_000  # counts held at once: 400 MB
+MOST_VALUES = 200
+"""Scores of more different values than this, in one group, are not counted value by value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,3 +271,96 @@ def _clusters(
     questions = keys.unique().sort(cluster).with_row_index("__cluster")
     found = keys.join(questions, on=cluster, nulls_equal=True, maintain_order="left")
     return found["__cluster"].to_numpy().astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Moments:
+    """Scores of one group, summed by unit.
+
+    Attributes
+    ----------
+    rows : UnitRows
+        Its rows, all scores in one kind: what replies became is told apart, and no more.
+    moments_U3 : ndarray of float, shape (n_units, 3)
+        Number, sum and sum of squares of each unit's scores, less the mean of all; units sorted.
+    scores_N, unit_N : ndarray, shape (n_scores,)
+        The scores, less the mean of all, with their units, in a fixed order.
+    """
+
+    rows: UnitRows
+    moments_U3: NDArray[np.float64]  # noqa: N815  a shape, not a case
+    scores_N: NDArray[np.float64]  # noqa: N815
+    unit_N: NDArray[np.int64]  # noqa: N815
+
+
+def moments_of(rows: UnitRows, *, unit: Sequence[str]) -> Moments | None:
+    """Sum the scores of one group by unit, where they are too many to count.
+
+    Parameters
+    ----------
+    rows : UnitRows
+        Counted judgments of one group.
+    unit : sequence of str
+        Columns that make a unit, in the order by which units are sorted.
+
+    Returns
+    -------
+    Moments or None
+        None where scores have few values, or a verdict has none.
+
+    Examples
+    --------
+    >>> counts = pl.DataFrame({"item_id": [f"q{i // 300}" for i in range(600)],
+    ...                        "verdict": [None] * 600, "score": [float(i) for i in range(600)],
+    ...                        "outcome": ["scored"] * 600, "n": [1] * 600})
+    >>> nested = nest_rows(counts, unit=["item_id"], kinds=["verdict", "score", "outcome"])
+    >>> moments_of(nested, unit=["item_id"]).moments_U3[:, :2].tolist()
+    [[300.0, -45000.0], [300.0, 45000.0]]
+    """
+    if rows.kinds.height <= MOST_VALUES:
+        return None
+    seen = rows.seen().filter(SCORED)
+    if seen["score"].null_count() or seen["score"].n_unique() <= MOST_VALUES:
+        return None
+    # Kinds are sorted by verdict, then score; by score alone they are in one order for all.
+    score_K, scored_K = (
+        rows.kinds.select(column).to_series().to_numpy()
+        for column in (pl.when(SCORED).then("score").cast(pl.Float64), SCORED)
+    )
+    order = rows.units.select(pl.arg_sort_by(unit)).to_series()
+    sorted_units = rows.units.select(unit)[order]
+    place = np.empty(rows.units.height, dtype=np.int64)
+    place[order.to_numpy()] = sorted_units.to_struct().rle_id().to_numpy()
+    unit_R = np.repeat(place, rows.units[N].list.len().to_numpy())
+    code_R, n_R = (rows.units[name].explode().to_numpy() for name in (KIND, N))
+    kept = scored_K[code_R] & (n_R > 0)
+    unit_R, score_R, n_R = unit_R[kept], score_K[code_R[kept]], n_R[kept].astype(np.float64)
+    fixed = np.lexsort((score_R, unit_R))
+    unit_R, score_R, n_R = unit_R[fixed], score_R[fixed], n_R[fixed]
+    score_R = score_R - (n_R * score_R).sum() / n_R.sum()
+    n_units = int(place.max(initial=-1)) + 1
+    sums = [np.bincount(unit_R, n_R * score_R**power, n_units) for power in range(3)]
+    if (n_R > 1).any():
+        unit_R, score_R = (np.repeat(one, n_R.astype(np.int64)) for one in (unit_R, score_R))
+    return Moments(
+        rows=_without_scores(rows),
+        moments_U3=np.stack(sums, axis=1),
+        scores_N=score_R,
+        unit_N=unit_R,
+    )
+
+
+def _without_scores(rows: UnitRows) -> UnitRows:
+    """Rows whose scores are all one kind."""
+    meant = rows.kinds.with_columns(
+        verdict=pl.lit(None, pl.String), score=pl.when(SCORED).then(0.0)
+    )
+    kinds = meant.unique().sort(meant.columns)
+    named = kinds.with_row_index("__new")
+    code_K = meant.join(named, on=meant.columns, nulls_equal=True, maintain_order="left")["__new"]
+    coded = rows.units.with_row_index("__unit").explode(KIND, N)
+    coded = coded.with_columns(code_K[coded[KIND]].alias(KIND))
+    columns = [name for name in rows.units.columns if name not in (KIND, N)]
+    grouped = coded.group_by("__unit", maintain_order=True)
+    units = grouped.agg(pl.col(columns).first(), KIND, N).drop("__unit")
+    return replace(rows, units=units, kinds=kinds)

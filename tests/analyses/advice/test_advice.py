@@ -10,7 +10,7 @@ from judgerel_ray.analyses.advice.panel_worth import panel_table
 from judgerel_ray.analyses.advice.plans import Budget, Costs, measured_costs
 from judgerel_ray.analyses.advice.show import advice_text
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.verdicts.places import Populations
+from judgerel_ray.counting.facets import Populations
 from judgerel_ray.stats.generalizability.dstudy import replications_for
 
 

@@ -128,7 +128,7 @@ def test_the_verbs_print_tables_and_json(files, capsys):
 
 def test_right_options_of_a_run_become_gold():
     from judgerel_ray.analyses.reliability import from_run
-    from judgerel_ray.analyses.reliability.from_run import Judged
+    from judgerel_ray.counting.judged import Judged
 
     items = pl.DataFrame(
         {

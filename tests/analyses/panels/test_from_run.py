@@ -10,8 +10,8 @@ import pytest
 
 from judgerel_ray.analyses.panels.cascades import CascadeChoice
 from judgerel_ray.analyses.panels.from_run import run_cascade, run_panels, together_of
-from judgerel_ray.analyses.reliability.from_run import open_judgments
 from judgerel_ray.core import Item, Option, SweepError, TokenCounts, request_key
+from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.store import RunDirectory, begin_session, land
 from judgerel_ray.tables import Completions, Judgments, items_to_frame
 

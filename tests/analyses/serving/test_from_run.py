@@ -9,16 +9,13 @@ import polars as pl
 import pytest
 
 import judgerel_ray
-from judgerel_ray.analyses.reliability.from_run import (
-    ReduceOptions,
-    open_judgments,
-    reduce_with_basis,
-)
+from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_with_basis
 from judgerel_ray.analyses.serving.from_run import serving_between
 from judgerel_ray.analyses.serving.noise import SERVING
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning, StoreError, SweepError
+from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.reporting.standing import plan_text
 
 ASK = "temperatures = [1.0, 0.0]\nreplications = 2\nrepeat_greedy = 3\n"
