@@ -100,7 +100,7 @@ def test_a_bucket_that_fails_loses_and_doubles_nothing(place, sweep, undisturbed
     place.proxy.seed, place.proxy.shares = seed, FAULTS
     place.proxy.did.clear()
     try:
-        for _ in range(20):
+        for _ in range(60):
             code = main(["run", str(made.file), "--out", runs[-1].out])
             told = capsys.readouterr().err
             assert "gone or cut" not in told  # a listing that is behind loses nothing

@@ -11,6 +11,7 @@ from scipy import stats as scipy_stats
 import judgerel_ray
 from judgerel_ray.analyses.distributions.distributions import verdict_shares
 from judgerel_ray.core import request_key
+from judgerel_ray.fleet import scheduler
 from judgerel_ray.stats import clopper_pearson, split_variance
 from judgerel_ray.store import RunDirectory, read_ledger, scan_completions, scan_judgments
 from judgerel_ray.store.made_tables import read_distributions
@@ -63,7 +64,9 @@ def reasoned(run_lean, tmp_path_factory):
         f'max_tokens = {NEW_TOKENS}\ntemperatures = {list(CURVE)}\nmode = "exact"\n'
         "exact = { undecided = 5e-3 }\n[fleet]\nlease_seconds = 0.1\n"
     )
-    assert run_lean(file, folder / "run") == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scheduler, "FIRST_LEASES_AHEAD", 2)  # or all of it is in the first few leases
+        assert run_lean(file, folder / "run") == 0
     return RunDirectory.open(str(folder / "run"))
 
 
