@@ -39,7 +39,7 @@ from judgerel_ray.fleet import (
 )
 from judgerel_ray.fleet.cluster import Capacity
 from judgerel_ray.fleet.lease import item_of
-from judgerel_ray.fleet.pool import FIRST_LEASES_AHEAD
+from judgerel_ray.fleet.pool import FIRST_LEASES_AHEAD, LEASES_AHEAD
 
 FOREVER = 10_000_000.0
 FACTS = ActorFacts(
@@ -186,6 +186,7 @@ class Actor:
     calls: dict[int, Call] = field(default_factory=dict)
     leases: dict[int, Lease] = field(default_factory=dict)
     free_at: float = 0.0
+    batch: int | None = None
     dies_at: float = FOREVER
     recalled: set[int] = field(default_factory=set)
 
@@ -208,7 +209,8 @@ class Actor:
 
     def start(self) -> Call:
         fails = self.world.draw.random() < self.fates.start_fails
-        came_up = replace(FACTS, max_num_seqs=self.world.draw.choice([None, 2, 256]))
+        self.batch = self.world.draw.choice([None, 2, 256])
+        came_up = replace(FACTS, max_num_seqs=self.batch)
         end = EngineStartError("told not to") if fails else came_up
         return Call(at=self.world.now + self.world.draw.uniform(1, 30), end=lambda: end)
 
@@ -229,7 +231,8 @@ class Actor:
         if self.dies_at < FOREVER:  # on its way to its end, or there; the driver cannot know
             return Call(at=max(self.world.now, self.dies_at), end=lambda: EngineLost("died"))
         running = [one for n, one in self.leases.items() if self.calls[n].at > self.world.now]
-        assert len(running) < FIRST_LEASES_AHEAD, "few leases before an actor, no more"
+        most = LEASES_AHEAD if self.batch is None else FIRST_LEASES_AHEAD
+        assert len(running) < most, "two leases before an actor, or a few at first, no more"
         items = {item_of(ask)[1] for one in [*running, lease] for ask in one.asks}
         seconds = 0.02 * lease.n_requests
         self.free_at = max(self.world.now, self.free_at) + seconds
