@@ -6,7 +6,7 @@ stand beside the rows, so that every analysis counts the same judgments.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,6 +47,8 @@ class Judged:
     """Options alone, likewise: what is shown in orders, which a tie is not."""
     scales: Mapping[str, Scale] = field(default_factory=dict)
     """Scales of ratings that a run declares, by name."""
+    tolerance: Mapping[str, float] = field(default_factory=dict)
+    """Tolerances that a run's sweep sets for itself, by coefficient."""
     run: RunDirectory | None = None
     tally: Tally | None = None
     """Their counts, where they are known from checking them."""
@@ -127,13 +129,14 @@ def open_judgments(
         If a file was read otherwise than it is written.
     """
     path = looked_at(path)
-    if isinstance(path, Given) and path.run is not None:
-        return _of_run(path, path.run, extra, empty=empty)
-    return _of_rows(path, extra, reads)
+    if not isinstance(path, Given) or path.run is None:
+        return _of_rows(path, extra, reads)
+    return _of_run(path, path.run, extra, empty=empty)
 
 
 def _of_run(path: Given, run: RunDirectory, extra: Sequence[str], *, empty: bool) -> Judged:
     """Judgments of a run, of its committed rows."""
+    from judgerel_ray.config import parse_sweep
     from judgerel_ray.store import CHEAP_COLUMNS, checked_ledger, scan_judgments
 
     # One without a session has not begun, one without its sweep lost it: readers say which.
@@ -151,10 +154,17 @@ def _of_run(path: Given, run: RunDirectory, extra: Sequence[str], *, empty: bool
             where={"run": str(path)},
             hint="leave --verdict-names out",
         )
-    scales = declared_scales(run)
+    asks = _asks(run)
+    scales = _scales_of(asks)
     frame = scan_judgments(run, columns={*CHEAP_COLUMNS, *extra})
-    menus, shown = (declared_menus(run, ties=ties) for ties in (True, False))
-    return Judged(frame=frame, menus=menus, shown=shown, scales=scales, run=run)
+    sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
+    items = pl.read_parquet(run.read_bytes("items.parquet"), columns=["benchmark", "options"])
+    tied = _with_ties(asks)
+    menus, shown = (_menus_of(sweep, items, ties) for ties in (tied, set()))
+    return Judged(
+        frame=frame, menus=menus, shown=shown, scales=scales, tolerance=dict(sweep.tolerance),
+        run=run,
+    )  # fmt: skip
 
 
 def _of_rows(path: str | Given, extra: Sequence[str], reads: Sequence[str]) -> Judged:
@@ -277,7 +287,12 @@ def beside_table(path: str, flag: str) -> pl.DataFrame:
 
 def declared_scales(run: RunDirectory) -> dict[str, Scale]:
     """Scales of a run's own, as its manifest tells them; none where that is gone."""
-    by_ask = [ask.get("scales", {}) for ask in _asks(run)]
+    return _scales_of(_asks(run))
+
+
+def _scales_of(asks: Sequence[Mapping[str, Any]]) -> dict[str, Scale]:
+    """Scales that asks declare."""
+    by_ask = [ask.get("scales", {}) for ask in asks]
     return {
         name: Scale(**{**one, "labels": tuple(one["labels"])})
         for scales in by_ask
@@ -295,25 +310,24 @@ def _asks(run: RunDirectory) -> list[Mapping[str, Any]]:
     return [ask for ask in asks if isinstance(ask, Mapping)]
 
 
-def declared_menus(run: RunDirectory, *, ties: bool = True) -> dict[str, dict[str, int]]:
+def _menus_of(
+    sweep: Sweep, items: pl.DataFrame, tied: Collection[tuple[str, str]]
+) -> dict[str, dict[str, int]]:
     """Options on the menu by protocol and benchmark, where all items of it have as many.
 
-    A tie that a template declares is one of them unless ``ties`` is False.
+    A tie is one of them where protocol and benchmark are among `tied`.
     """
-    from judgerel_ray.config import parse_sweep
     from judgerel_ray.protocols.registry import protocol_named
 
-    sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
-    items = pl.read_parquet(run.read_bytes("items.parquet"))
-    tied = _with_ties(run) if ties else set()
     menus: dict[tuple[str, str], set[int]] = {}
     for index, ask in enumerate(sweep.ask):
+        benchmarks = ask_benchmarks(sweep, index, items)
+        tie = (ask.protocol, ask.benchmark) in tied
         asked = protocol_named(ask.protocol)
         if not asked.traits.judges:
             continue
-        for benchmark in ask_benchmarks(sweep, index, items):
+        for benchmark in benchmarks:
             listed = items.filter(pl.col("benchmark") == benchmark)
-            tie = (ask.protocol, ask.benchmark) in tied
             sizes = asked.menu_sizes(ask, listed["options"].list.len().to_list(), int(tie))
             menus.setdefault((ask.protocol, benchmark), set()).update(sizes)
     declared: dict[str, dict[str, int]] = {protocol: {} for protocol, _ in menus}
@@ -323,11 +337,11 @@ def declared_menus(run: RunDirectory, *, ties: bool = True) -> dict[str, dict[st
     return declared
 
 
-def _with_ties(run: RunDirectory) -> set[tuple[str, str]]:
+def _with_ties(asks: Sequence[Mapping[str, Any]]) -> set[tuple[str, str]]:
     """Protocol and benchmark of the asks whose templates declare a tie."""
     return {
         (str(ask.get("protocol")), str(ask.get("benchmark")))
-        for ask in _asks(run)
+        for ask in asks
         for form in ask.get("forms", {}).values()
         if form["ties"]
     }
@@ -340,7 +354,7 @@ def right_verdicts(run: RunDirectory, items: pl.DataFrame) -> pl.DataFrame:
     """
     names = pl.col("options").list.eval(pl.element().struct.field("option_id"))
     is_right = names.list.contains(pl.col("gold"))
-    tied = {benchmark for _, benchmark in _with_ties(run)}  # a protocol that may have one
+    tied = {benchmark for _, benchmark in _with_ties(_asks(run))}  # a protocol that may have one
     if tied:
         # A loader of one's own file leaves the name of the benchmark to the file.
         others = tied - set(items["benchmark"])
@@ -363,11 +377,3 @@ def ask_benchmarks(sweep: Sweep, index: int, items: pl.DataFrame) -> list[str]:
     names = items["benchmark"].unique(maintain_order=True).to_list()
     own = sweep.ask[index].benchmark
     return [own] if own in names else names
-
-
-def sweep_tolerance(run: RunDirectory) -> dict[str, float]:
-    """Tolerances that a run's sweep sets for itself."""
-    from judgerel_ray.config import parse_sweep
-
-    sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
-    return dict(sweep.tolerance)

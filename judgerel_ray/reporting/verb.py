@@ -17,7 +17,7 @@ from judgerel_ray.core.verb import FORCE, Named, flag, flag_of, verb
 from judgerel_ray.counting.given import given
 
 if TYPE_CHECKING:
-    from judgerel_ray.asking.refresh.refreshing import State
+    from judgerel_ray.asking.refreshing import State
     from judgerel_ray.counting.given import Given, Judgments
 
 _RANKS = {one.name: {"flag": flag_of(one)} for one in RankRequest.__dataclass_fields__.values()}
@@ -179,7 +179,7 @@ def refresh(series: str | PathLike[str], asked: RefreshRequest) -> Refreshed:
     """
     from judgerel_ray.analyses.drift.from_run import measure, summary_of
     from judgerel_ray.asking.plan.specs import engine_spec
-    from judgerel_ray.asking.refresh.refreshing import refresh_series
+    from judgerel_ray.asking.refreshing import refresh_series
     from judgerel_ray.config.series import load_series
     from judgerel_ray.engines.model_files import model_parts
     from judgerel_ray.reporting.pages import write_series

@@ -12,7 +12,7 @@ from judgerel_ray.analyses.reliability.from_run import reduce_path
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.run.opening import _items_bytes, open_run
 from judgerel_ray.core import Item, StoreError, SweepError
-from judgerel_ray.counting.judged import declared_menus, sweep_tolerance
+from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.reporting.standing import plan_text
 from judgerel_ray.store import RunDirectory, begin_session, end_session, read_manifest, verify_run
 from judgerel_ray.store.status import read_status
@@ -133,9 +133,7 @@ def test_files_of_a_run_that_are_altered_and_whole_make_no_number(taken, landed,
     [finding] = verify_run(landed)
     assert (finding.level, finding.kind, finding.name) == ("error", "wrong_sha256", name)
     with pytest.raises(StoreError, match=f"{name} of the run is altered"):
-        (read_status if name == "plan.json" else declared_menus)(
-            landed.url if name == "plan.json" else landed
-        )
+        (read_status if name == "plan.json" else open_judgments)(landed.url)
     if name != "plan.json":
         assert any(note.startswith(f"{name} is altered") for note in read_status(landed.url).notes)
     taken()
@@ -195,9 +193,9 @@ def test_damaged_progress_is_history(begun, progress):
 def test_tolerances_are_free_to_change_and_the_run_keeps_the_last(taken, begun):
     manifest = read_manifest(begun)
     assert taken(more="[tolerance]\nflip_rate = 0.1\n") == begun
-    assert sweep_tolerance(begun) == {"flip_rate": 0.1}
+    assert open_judgments(begun.url, empty=True).tolerance == {"flip_rate": 0.1}
     assert taken(more="[tolerance]\nflip_rate = 0.2\n") == begun
-    assert sweep_tolerance(begun) == {"flip_rate": 0.2}
+    assert open_judgments(begun.url, empty=True).tolerance == {"flip_rate": 0.2}
     now = read_manifest(begun)
     assert {**now, "files": None} == {**manifest, "files": None}
     assert verify_run(begun) == []

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
 TRIGGERS = """
 import json, os, signal, sys, tempfile
-import judgerel_ray.analyses.drift.from_run, judgerel_ray.asking.refresh.refreshing
+import judgerel_ray.analyses.drift.from_run, judgerel_ray.asking.refreshing
 import judgerel_ray.reporting.pages, ray
 from judgerel_ray.__main__ import main
 from judgerel_ray.store.files import Disk

@@ -12,7 +12,7 @@ import pytest
 
 from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
-from judgerel_ray.counting.judged import declared_menus
+from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.engines.engine import EngineSpec
 from judgerel_ray.engines.simulated.truth import true_distribution
 from judgerel_ray.store import RunDirectory, scan_judgments
@@ -129,11 +129,11 @@ def test_words_lead_to_the_options_that_were_meant(landed, name, ids):
 
 
 def test_a_tie_is_a_category_and_no_option(landed):
-    run = RunDirectory.open(str(landed / "run"))
-    assert {name: n for menu in declared_menus(run).values() for name, n in menu.items()} == {
+    judged = open_judgments(str(landed / "run"))
+    assert {name: n for menu in judged.menus.values() for name, n in menu.items()} == {
         "brackets": 3, "json": 3, "answer": 2, "texts": 2, "right": 2,
     }  # fmt: skip
-    assert declared_menus(run, ties=False)["best_of"]["brackets"] == 2
+    assert judged.shown["best_of"]["brackets"] == 2
     with contextlib.redirect_stdout(io.StringIO()) as out:
         assert main(["reduce", str(landed / "run"), "--format", "json"]) == 0
     found = [row for row in json.loads(out.getvalue()) if row["coefficient"] == "gwet_ac1"]

@@ -17,9 +17,9 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
+from judgerel_ray.analyses.confusion.people import people_table
 from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_path
 from judgerel_ray.counting.judgments import load_judgments
-from judgerel_ray.counting.people import people_table
 from judgerel_ray.importers import TableMapping
 from judgerel_ray.importers.catalog import write_items, write_judgments
 from judgerel_ray.stats import krippendorff_alpha

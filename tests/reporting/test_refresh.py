@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import judgerel_ray
+from judgerel_ray.asking import refreshing
 from judgerel_ray.asking.plan.resolve import resolve
-from judgerel_ray.asking.refresh import refreshing
 from judgerel_ray.asking.run.opening import known_judges
 from judgerel_ray.asking.run.pending import Owing, landed_texts
 from judgerel_ray.asking.run.running import RunSummary

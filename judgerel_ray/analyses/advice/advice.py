@@ -42,11 +42,11 @@ from judgerel_ray.analyses.advice.plans import (
     split_rows,
     varied,
 )
+from judgerel_ray.analyses.advice.populations import Populations
 from judgerel_ray.analyses.reliability.order_effects import read_places
 from judgerel_ray.analyses.reliability.tolerance import FAILS, MEETS, UNDECIDED
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
-from judgerel_ray.counting.facets import Populations
 from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.groups.grouping import Block
 from judgerel_ray.counting.placeless import placed

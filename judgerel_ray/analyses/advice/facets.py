@@ -18,16 +18,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.reliability.lead_codes import LeadCode, Replies, replies_in
-from judgerel_ray.blocks.words import estimator_words
-from judgerel_ray.core import SweepError
-from judgerel_ray.core.codes import Flag, Noted
-from judgerel_ray.counting.facets import (
+from judgerel_ray.analyses.advice.populations import (
     Populations,
     checked_facet_sizes,
     group_sizes,
     labels_chosen,
 )
+from judgerel_ray.analyses.reliability.lead_codes import LeadCode, Replies, replies_in
+from judgerel_ray.blocks.words import estimator_words
+from judgerel_ray.core import SweepError
+from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.groups.grouping import (
     Block,
     count_judgments,

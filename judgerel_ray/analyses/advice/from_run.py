@@ -8,11 +8,11 @@ from typing import Any
 from judgerel_ray.analyses.advice.advice import Advice, advise_judgments, read_by_place
 from judgerel_ray.analyses.advice.facets import facet_groups
 from judgerel_ray.analyses.advice.plans import UNITS, Budget, Costs, Plan, Unit, make_plan
+from judgerel_ray.analyses.advice.populations import FacetSize, Populations
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.verb import by_name, number
-from judgerel_ray.counting.facets import FacetSize, Populations
 from judgerel_ray.counting.given import Given
 from judgerel_ray.counting.judged import Judged, open_judgments, with_gold
 from judgerel_ray.counting.right_answers import GOLD

@@ -338,7 +338,7 @@ def people_table(people: pl.DataFrame) -> list[Block]:
     Parameters
     ----------
     people : pl.DataFrame
-        From :func:`judgerel_ray.counting.people.people_table`.
+        From :func:`judgerel_ray.analyses.confusion.people.people_table`.
 
     Examples
     --------

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
+from judgerel_ray.analyses.confusion.people import people_labels
 from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_sections
 from judgerel_ray.analyses.confusion.tables import UncertaintyTables, uncertainty_tables
 from judgerel_ray.analyses.confusion.worth import no_baselines
@@ -25,7 +26,6 @@ from judgerel_ray.config import parse_sweep
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.given import Given, run_of
 from judgerel_ray.counting.judged import Judged, made_matrices
-from judgerel_ray.counting.people import people_labels
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.stats import vote_scores
 from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments

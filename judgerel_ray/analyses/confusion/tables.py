@@ -30,8 +30,8 @@ from judgerel_ray.analyses.confusion.matrices import (
     scored_matrices,
     sparsity_table,
 )
+from judgerel_ray.analyses.confusion.people import people_labels, people_table
 from judgerel_ray.analyses.confusion.worth import group_schema, score_table, uncertainty_summary
-from judgerel_ray.counting.people import people_labels, people_table
 from judgerel_ray.stats import acceptance_curve, label_accuracy
 from judgerel_ray.stats.confusion.labels import DEFAULT_GRID, LabelAccuracy
 from judgerel_ray.stats.intervals.shares import clustered_share
@@ -55,7 +55,7 @@ class UncertaintyTables:
     transfer : pl.DataFrame
         From :func:`judgerel_ray.analyses.confusion.groups.transfer_table`.
     people : pl.DataFrame
-        From :func:`judgerel_ray.counting.people.people_table`.
+        From :func:`judgerel_ray.analyses.confusion.people.people_table`.
     against_people : pl.DataFrame
         From :func:`judgerel_ray.analyses.confusion.tables.matched_table`.
     curves : pl.DataFrame

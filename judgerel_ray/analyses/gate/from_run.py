@@ -40,7 +40,6 @@ from judgerel_ray.counting.judged import (
     Judged,
     open_judgments,
     replicated,
-    sweep_tolerance,
     with_gold,
 )
 from judgerel_ray.counting.outcomes import outcome_table
@@ -155,7 +154,7 @@ def gate_by_default(
     """
     options = options or ReduceOptions()
     confidence = options.intervals.confidence
-    asked = default_requirements(sweep_tolerance(judged.run) if judged.run else {})
+    asked = default_requirements(judged.tolerance)
     groups = coefficients.columns[: coefficients.columns.index("coefficient")]
     right = _right_verdicts(judged, replace(options, coefficients=("accuracy",)))
     of = {"accuracy": right} if right is not None else {}

@@ -22,7 +22,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.counting.given import Given, reading_of
 from judgerel_ray.counting.groups.grouping import Block
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
-from judgerel_ray.counting.judged import Judged, open_judgments, sweep_tolerance, with_gold
+from judgerel_ray.counting.judged import Judged, open_judgments, with_gold
 from judgerel_ray.counting.outcomes import failed_requests
 from judgerel_ray.counting.right_answers import (
     GOLD,
@@ -92,7 +92,7 @@ def tolerated(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
 
     Without coefficients of choice, those that have a tolerance are among them.
     """
-    own = {} if options.tolerance or judged.run is None else sweep_tolerance(judged.run)
+    own = {} if options.tolerance else judged.tolerance
     if (
         options.coefficients is None
         and not options.items

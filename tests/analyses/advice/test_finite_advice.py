@@ -6,8 +6,8 @@ import pytest
 
 from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.advice.plans import spread_over
+from judgerel_ray.analyses.advice.populations import Populations, group_sizes
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.facets import Populations, group_sizes
 
 AIM = {"generalizability": 0.9}
 

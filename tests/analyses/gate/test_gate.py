@@ -1,6 +1,7 @@
 """What a gate says of judgments, look by look."""
 
 import json
+from dataclasses import replace
 from functools import partial
 from xml.etree import ElementTree as Xml
 
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 
 import judgerel_ray
+from judgerel_ray.analyses.gate.from_run import gate_by_default
 from judgerel_ray.analyses.gate.requirement import requirement, requirements
 from judgerel_ray.analyses.gate.show import (
     decisions,
@@ -17,7 +19,9 @@ from judgerel_ray.analyses.gate.show import (
     more_words,
     verdict_line,
 )
+from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_judged
 from judgerel_ray.core import SweepError
+from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.stats import clopper_pearson
 
 # Spellings of verdicts are nothing that a gate does, and most of the time it takes.
@@ -213,11 +217,11 @@ def test_alpha_of_a_judge_that_never_wavers_has_an_exact_interval():
     assert gate(again, require="krippendorff_alpha >= .667").verdict == "PASS"
 
 
-def test_the_tolerances_of_a_sweep_are_required(monkeypatch):
-    from judgerel_ray.analyses.gate import from_run
-
-    monkeypatch.setattr(from_run, "sweep_tolerance", lambda _: {"krippendorff_alpha": 0.1})
-    asked = set(gate(judgerel_ray.example("run")).requirements["requirement"])
+def test_the_tolerances_of_a_sweep_are_required():
+    opened = open_judgments(judgerel_ray.example("run"))
+    opened = replace(opened, tolerance={"krippendorff_alpha": 0.1})
+    found = gate_by_default(opened, reduce_judged(opened, ReduceOptions()))
+    asked = set(found["requirement"])
     assert "krippendorff_alpha >= 0.1" in asked
     assert "krippendorff_alpha >= .667" not in asked
 

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
+from judgerel_ray.analyses.confusion.people import people_labels, people_table
 from judgerel_ray.core import HumanRating, Item, Option
-from judgerel_ray.counting.people import people_labels, people_table
 from judgerel_ray.tables import items_to_frame
 
 
