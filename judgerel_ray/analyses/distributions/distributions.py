@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.core import Scale
+from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_scores
 from judgerel_ray.stats import Coefficient, limit_coefficients, split_variance, tempered_step
 from judgerel_ray.stats.verdict_distributions.limits import score_limit
@@ -199,6 +199,11 @@ def limit_table(
         scales together all are undefined ("several_scales"), of a scale nobody declared alpha
         ("unknown_scale").
 
+    Raises
+    ------
+    SweepError
+        If a verdict is not on the scale that its row names.
+
     Examples
     --------
     >>> from judgerel_ray.analyses.distributions.distributions import distribution_table
@@ -288,7 +293,8 @@ def _at_level(
         ]
     if scale.level == "nominal":
         return [(one, "nominal") for one in found]
-    columns = [n for n, name in enumerate(names) if name in values]
+    refuse_off_scale(names, scale.name, values)
+    columns = [n for n, name in enumerate(names) if name is not None]
     alpha = score_limit(
         matrix[:, columns],
         [values[str(names[n])] for n in columns],
@@ -296,6 +302,22 @@ def _at_level(
         clusters_U=np.array(clusters),
     )
     return [(alpha, scale.level) if one.name == _ALPHA else (one, "nominal") for one in found]
+
+
+def refuse_off_scale(names: Sequence[str | None], scale: str, values: Mapping[str, float]) -> None:
+    """Refuse verdicts that are not on their scale: they have no score.
+
+    Examples
+    --------
+    >>> refuse_off_scale(["1", None], "points2", {"1": 1.0, "2": 2.0})
+    """
+    strangers = [name for name in names if name is not None and name not in values]
+    if strangers:
+        raise SweepError(
+            f"verdicts that are not on their scale, such as {strangers[0]!r}",
+            where={"scale": scale},
+            hint="judgerel verify tells whether the distributions were altered",
+        )
 
 
 def _undefined(one: Coefficient, why: str) -> Coefficient:

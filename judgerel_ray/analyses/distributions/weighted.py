@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from judgerel_ray.analyses.distributions.distributions import refuse_off_scale
 from judgerel_ray.core import Scale
 from judgerel_ray.counting.groups.rated import RatedGroup, rated_groups
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_scores
@@ -43,6 +44,11 @@ def weighted_table(
         ``high``, which it certainly does not leave, whatever stayed open; ``mass``, the probability
         of a reply with a score.
 
+    Raises
+    ------
+    SweepError
+        If a verdict is not on the scale that its row names.
+
     Examples
     --------
     >>> place = dict(judge="j", benchmark="b", item_id="q", responder="x", scale="binary",
@@ -63,6 +69,7 @@ def weighted_table(
         scale = known_scale(str(name), scales)
         values = None if scale is None else scale_scores(scale)
         if values is not None:
+            refuse_off_scale(part["verdict"].unique().sort().to_list(), str(name), values)
             parts.append(_of_scale(part, values))
     return pl.concat(parts).sort(RESPONSE, nulls_last=True)
 

@@ -17,7 +17,7 @@ from judgerel_ray.analyses.distributions.weighted import (
     weighted_table,
 )
 from judgerel_ray.analyses.ratings.alignment import alignment_table, mean_reference
-from judgerel_ray.core import Scale
+from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
 from judgerel_ray.stats import krippendorff_alpha, reference_agreement
 
@@ -195,3 +195,16 @@ def test_a_response_that_is_never_rated_has_no_score():
     assert found.select("score", "low", "high", "mass").row(0) == (None, None, None, 0.0)
     summary = weighted_summary(found).row(0, named=True)
     assert (summary["n_responses"], summary["mean"]) == (0, None)
+
+
+@pytest.mark.parametrize("off", [["9"], list(FIVE)])
+def test_verdicts_off_their_scale_are_told_and_make_no_number(laws, off):
+    """Some of them were left out without a word; of all of them NumPy complained."""
+    rows = [(place(0, scale="points5"), engine_says(FIVE, laws[0]))]
+    table = distribution_table(rows)
+    altered = table.with_columns(
+        pl.col("verdict").replace({FIVE[0]: "9"} if len(off) == 1 else {one: "x" for one in off})
+    )
+    for make in (limit_table, weighted_table):
+        with pytest.raises(SweepError, match="not on their scale"):
+            make(altered)
