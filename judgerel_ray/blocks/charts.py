@@ -81,10 +81,12 @@ _SHAPES: Mapping[str, Mapping[str, Any]] = {
     "bar": {"type": "bar"},
     "text": {"type": "text", "baseline": "middle"},
 }
+NAME_LINE = 24
+"""Letters of a name before a row that stand in one line; a longer one has two."""
 _LONGEST_NAME = 40
 _PATHS = ("line", "step", "area", "step_area")
-_TAGS = {"g", "path", "line", "rect", "text", "title"}
-_PLACES = ("transform", "d", "x", "y", "x2", "y2", "width", "height")
+_TAGS = {"g", "path", "line", "rect", "text", "tspan", "title"}
+_PLACES = ("transform", "d", "x", "y", "x2", "y2", "dy", "width", "height")
 _ATTRIBUTES = (
     *_PLACES, "fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "fill-opacity",
     "stroke-opacity", "text-anchor", "font-size",
@@ -207,7 +209,8 @@ def _padding(figure: Figure) -> dict[str, float]:
     longest = dict.fromkeys(("name_before", "name_behind"), 0)
     for mark in figure.marks:
         if mark.style in longest and mark.label:
-            longest[mark.style] = max(map(len, mark.data[mark.label]), default=0)
+            lines = (line for name in mark.data[mark.label] for line in in_two(name))
+            longest[mark.style] = max(map(len, lines), default=0)
     before, behind = (5 + min(40, n) for n in longest.values())
     return {"left": before, "right": behind, "top": 5, "bottom": 5}
 
@@ -269,10 +272,27 @@ def _values(mark: Mark) -> Iterator[dict[str, object]]:
         values = {name: _writable(value) for name, value in row.items()}
         if mark.shape == "text" and mark.label:
             # Vega's own limit cuts letters outside the basic plane in half, and fails at the half.
-            values[mark.label] = cut_text(str(values[mark.label]), _LONGEST_NAME)
+            name = str(values[mark.label])
+            lines = in_two(name) if mark.style == "name_before" else [name]
+            values[mark.label] = [cut_text(one, _LONGEST_NAME) for one in lines]
         places = [values[name] for name in (mark.x, mark.x2, mark.y, mark.y2) if name]
         if mark.shape in _PATHS or None not in places:
             yield values
+
+
+def in_two(name: str) -> list[str]:
+    """Break a name that is longer than a line, after the comma that is nearest to its middle.
+
+    Examples
+    --------
+    >>> in_two("steady, rating, temperature 1"), in_two("steady, temperature 1")
+    (['steady, rating,', 'temperature 1'], ['steady, temperature 1'])
+    """
+    breaks = [one.end() for one in re.finditer(", ", name)]
+    if len(name) <= NAME_LINE or not breaks:
+        return [name]
+    place = min(breaks, key=lambda end: max(end, len(name) - end))
+    return [name[:place].rstrip(), name[place:]]
 
 
 def _words(text: str) -> str:

@@ -8,13 +8,14 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.blocks.blocks import Axis, Figure, Mark
+from judgerel_ray.blocks.charts import in_two
 from judgerel_ray.blocks.columns import in_order
 from judgerel_ray.blocks.words import Row, cell, estimate, group_columns, group_label, number
 from judgerel_ray.counting.verdicts.policy import REPRODUCIBILITY
 
 _BAND = 1.96  # standard deviations on either side: where 95 % of noise falls
 _ALPHAS = (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
-_ROW = 20.0  # height of a line in a figure
+_ROW, _TALL = 20.0, 32.0  # height of a line in a figure, and where a name has two
 MOST_LINES = 24
 """Groups that a figure of groups has room for."""
 _ALONE = 0.025  # of the axis on either side, so that a lone temperature's band can be seen
@@ -166,7 +167,7 @@ def row_figure(lines: Sequence[tuple[str, Row]], *, title: str, label: str) -> F
         x=Axis(title="alpha", start=start, values=[q for q in _ALPHAS if q >= start], grid=True),
         y=Axis(start=len(lines), end=0, shown=False),
         width=206,
-        height=_ROW * len(lines),
+        height=len(lines) * (_TALL if any(len(in_two(name)) > 1 for name, _ in lines) else _ROW),
         marks=[
             Mark(shape="text", style="name_before", data=drawn, y="row", label="name"),
             *(
