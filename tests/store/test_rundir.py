@@ -220,7 +220,10 @@ def test_a_store_whose_answers_are_lost_is_exclusive_all_the_same(s3_url, s3_opt
         bucket = Bucket(
             url="s3://runs/lost", options={"client_kwargs": {"endpoint_url": proxy.url}}
         )
-        assert [bucket.is_exclusive() for _ in range(8)] == [True] * 8
+        for n in range(200):  # answers are lost by chance
+            assert bucket.is_exclusive()
+            if n >= 7 and proxy.did["lost"] > 4:
+                break
         assert proxy.did["lost"] > 4
 
 
