@@ -282,7 +282,8 @@ def main() -> None:
         rounds = []
         for index in range(options.rounds):
             costs = []
-            for arm in arms:
+            # A machine that slows down or speeds up must not favour whoever comes first.
+            for arm in arms if index % 2 == 0 else reversed(arms):
                 costs.append(run_arm(arm, options.case, sweep, folder / f"{arm}-{index}", options))
                 print(say(costs[-1]), flush=True)
             rounds.append(costs)
