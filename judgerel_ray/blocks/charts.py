@@ -82,7 +82,8 @@ _SHAPES: Mapping[str, Mapping[str, Any]] = {
     "text": {"type": "text", "baseline": "middle"},
 }
 NAME_LINE = 24
-"""Letters of a name before a row that stand in one line; a longer one has two."""
+"""Letters of a name before a row that stand in one line; a longer one is broken at a comma."""
+_LINE_HEIGHT = 13  # of Vega, of letters of 11 points
 _LONGEST_NAME = 40
 _PATHS = ("line", "step", "area", "step_area")
 _TAGS = {"g", "path", "line", "rect", "text", "tspan", "title"}
@@ -209,7 +210,8 @@ def _padding(figure: Figure) -> dict[str, float]:
     longest = dict.fromkeys(("name_before", "name_behind"), 0)
     for mark in figure.marks:
         if mark.style in longest and mark.label:
-            lines = (line for name in mark.data[mark.label] for line in in_two(name))
+            names = mark.data[mark.label]
+            lines = (line for name in names for line in _lines(mark, name))
             longest[mark.style] = max(map(len, lines), default=0)
     before, behind = (5 + min(40, n) for n in longest.values())
     return {"left": before, "right": behind, "top": 5, "bottom": 5}
@@ -232,6 +234,9 @@ def _layer(mark: Mark, place: int, figure: Figure) -> alt.Chart:
         if value
     }
     if mark.shape == "text":
+        # Vega centres the first line on the row, not the two.
+        more = f"(isArray(datum.{mark.label}) ? datum.{mark.label}.length - 1 : 0)"
+        look["dy"] = {"expr": f"{-_LINE_HEIGHT / 2} * {more}"}
         encoding["text"] = alt.Text(field=mark.label, type="nominal")
         encoding.setdefault("x", alt.value(0))
         encoding.setdefault("y", alt.value(figure.height))
@@ -272,8 +277,7 @@ def _values(mark: Mark) -> Iterator[dict[str, object]]:
         values = {name: _writable(value) for name, value in row.items()}
         if mark.shape == "text" and mark.label:
             # Vega's own limit cuts letters outside the basic plane in half, and fails at the half.
-            name = str(values[mark.label])
-            lines = in_two(name) if mark.style == "name_before" else [name]
+            lines = _lines(mark, str(values[mark.label]))
             values[mark.label] = [cut_text(one, _LONGEST_NAME) for one in lines]
         places = [values[name] for name in (mark.x, mark.x2, mark.y, mark.y2) if name]
         if mark.shape in _PATHS or None not in places:
@@ -288,11 +292,17 @@ def in_two(name: str) -> list[str]:
     >>> in_two("steady, rating, temperature 1"), in_two("steady, temperature 1")
     (['steady, rating,', 'temperature 1'], ['steady, temperature 1'])
     """
-    breaks = [one.end() for one in re.finditer(", ", name)]
+    name = _words(name)
+    breaks = [one.end() for one in re.finditer(", (?=.)", name)]
     if len(name) <= NAME_LINE or not breaks:
         return [name]
     place = min(breaks, key=lambda end: max(end, len(name) - end))
     return [name[:place].rstrip(), name[place:]]
+
+
+def _lines(mark: Mark, name: str) -> list[str]:
+    """Lines that a name is drawn in."""
+    return in_two(name) if mark.style == "name_before" else [name]
 
 
 def _words(text: str) -> str:

@@ -72,6 +72,35 @@ def test_a_name_of_any_length_is_drawn_and_cut_between_letters(name):
     assert len(shown) < 45
 
 
+def test_a_long_name_has_two_lines_centred_on_its_row():
+    names = ["steady, temperature 1", "steady, rating, helpfulness, temperature 1"]
+    rows = pl.DataFrame({"y": [0.25, 0.75], "name": names})
+    mark = Mark(shape="text", style="name_before", data=rows, y="y", label="name")
+    point = Mark(shape="point", style="point", data=rows, x="y", y="y", label="name")
+    figure = Figure(
+        title="t", description="", caption="", x=Axis(), y=Axis(start=1, end=0, shown=False),
+        marks=[mark, point],
+    )  # fmt: skip
+    shapes = chart(figure).shapes
+    assert re.findall(r"<text[^>]*>([^<]+)</text>", shapes)[-1] == names[0]
+    assert re.findall(r"<tspan[^>]*>([^<]+)</tspan>", shapes) == [
+        "steady, rating,", "helpfulness, temperature 1"
+    ]  # fmt: skip
+    texts = [
+        float(y)
+        for y, text in re.findall(
+            r'<text transform="translate\(\S+?,(\S+?)\)"[^>]*>(.*?)</text>', shapes
+        )
+        if "steady" in text
+    ]
+    points = [
+        float(y) for y in re.findall(r'<path[^>]*transform="translate\(\S+?,(\S+?)\)"', shapes)
+    ]
+    # The two lines are half a line higher, each, than the one of the other row.
+    one, two = (text - point for text, point in zip(texts, points[-2:], strict=True))
+    assert two == pytest.approx(one - 6.5, abs=0.15)
+
+
 def test_colours_are_the_themes(figure):
     drawn = chart(figure)
     assert set(re.findall(r'(?:fill|stroke)="([^"]*)"', drawn.shapes)) <= {

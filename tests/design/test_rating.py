@@ -145,3 +145,13 @@ def test_exact_asks_that_no_column_tells_apart_are_refused(make):
         other = make.frame([make.item("q")], index=1, **{**keys, **more})
         with pytest.raises(SweepError, match=r"would be pooled|ask the same"):
             check_asks([one, other])
+
+
+def test_two_scales_of_one_name_are_refused(make):
+    """Rows name their scale: 4 of 1 to 7 would have no place on 1 to 3."""
+    first = make.frame([make.item("q")], **KEYS)
+    scale = replace(first.scales[0], highest=(first.scales[0].highest or 1) + 1)
+    other = replace(first, index=1, items=(make.item("r"),), scales=(scale,))
+    check_asks([first, replace(other, scales=first.scales)])
+    with pytest.raises(SweepError, match=r"ask\[0\] and ask\[1\] have different scales of one"):
+        check_asks([first, other])

@@ -202,7 +202,7 @@ def limit_table(
     Raises
     ------
     SweepError
-        If a verdict is not on the scale that its row names.
+        If a verdict is not on its scale, where alpha is at the level of one that is known.
 
     Examples
     --------

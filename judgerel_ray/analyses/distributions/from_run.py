@@ -46,6 +46,8 @@ def run_limits(path: str | Given, *, by: Sequence[str] | None = None) -> pl.Data
     ------
     StoreError
         If the path is no run, or the run has no distributions.
+    SweepError
+        If a verdict is not on its scale.
     """
     run = run_of(path)
     return limit_table(read_distributions(run), by=by, scales=declared_scales(run))
@@ -64,6 +66,8 @@ def run_weighted(path: str | Given) -> tuple[pl.DataFrame, pl.DataFrame]:
     ------
     StoreError
         If the path is no run, or the run has no distributions of ratings.
+    SweepError
+        If a verdict is not on its scale.
     """
     run = run_of(path)
     found = weighted_table(read_distributions(run), scales=declared_scales(run))
@@ -145,7 +149,7 @@ def distributions_on_page(
         return []
     table = read_distributions(judged.run)
     found = Distributed(
-        limits=limit_table(table, scales=declared_scales(judged.run)),
+        limits=limit_table(table, scales=judged.scales),
         widths=width_table(table),
         weighted=weighted_summary(weighted_table(table, scales=judged.scales)),
     )

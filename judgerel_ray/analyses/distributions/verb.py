@@ -104,7 +104,7 @@ def distributions(
     Raises
     ------
     SweepError
-        If the view is none.
+        If the view is none, or a verdict is not on its scale.
     StoreError
         If the path is no run, or the run has nothing that the view is of.
 

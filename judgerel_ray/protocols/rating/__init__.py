@@ -306,6 +306,30 @@ def check_facets(frame: AskFrame) -> None:
             )
 
 
+def refuse_clashing_scales(frames: Sequence[AskFrame]) -> None:
+    """Refuse two scales of one name: rows name their scale, and could not tell which it is.
+
+    Raises
+    ------
+    SweepError
+        Naming both asks and the scale.
+
+    Examples
+    --------
+    >>> refuse_clashing_scales([])
+    """
+    seen: dict[str, tuple[AskFrame, Scale]] = {}
+    for frame in frames:
+        for scale in frame.scales:
+            first, known = seen.setdefault(scale.name, (frame, scale))
+            if known != scale:
+                raise SweepError(
+                    f"ask[{first.index}] and ask[{frame.index}] have different scales of one name",
+                    where={"scale": scale.name},
+                    hint="another name for one of the two files",
+                )
+
+
 def rating_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
     """As :func:`counts.judgment_marks`: what is crossed is in the words of a rating.
 
@@ -366,6 +390,10 @@ class Rating(Protocol):
     forms = ("rating", "score")
     own_forms = True
     template_keys = ("form", "verdict", "criterion")
+
+    def check_together(self, frames: Sequence[AskFrame]) -> None:
+        """Refuse two scales of one name."""
+        refuse_clashing_scales(frames)
 
     def wordings(self, ask: AskTable) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Criteria and scales."""
