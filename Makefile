@@ -33,20 +33,20 @@ demo: $(READY) ## a small sweep with real vLLM through local Ray, then coefficie
 	@echo "Coefficients: $(BIN)/judgerel reduce $(DEMO_RUN)"
 	@echo "Report:       $(DEMO_RUN)/report.html"
 
-# Three processes of one thread each. All tests of real engines are one group, all of simulated ones on
-# Ray another (tests/conftest.py): the two are begun first, and wait so often that a third has room on
-# two cores; the process that ends first does the rest.
+# Processes of one thread each. Tests of real engines are one group, those of the fleet another, those
+# of other runs on Ray a third (tests/conftest.py): they are begun first, and wait so often that a
+# fourth has room on two cores; the process that ends first does the rest.
 # pytest rewrites 400 files of asserts: twelve seconds of each process, unless it may keep them.
 PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest \
-	-n 3 --dist loadfile --no-loadscope-reorder --durations=10
+	--dist loadfile --no-loadscope-reorder --durations=10
 
 .PHONY: test
 test: $(READY) ## the tests while you work: real Ray, one real vLLM engine, the journey end to end (below 5 minutes on 2 cores)
-	$(PYTEST) -m "not slow and not gpu and not browser" --hypothesis-profile=quick --ignore=tests/house
+	$(PYTEST) -n 3 -m "not slow and not gpu and not browser" --hypothesis-profile=quick --ignore=tests/house
 
 .PHONY: test-all
 test-all: $(READY) ## all tests but the rules of `make check` and those for a CUDA machine or a browser (about 20 minutes on 2 cores)
-	$(PYTEST) -m "not gpu and not browser" --ignore=tests/house
+	$(PYTEST) -n 4 -m "not gpu and not browser" --ignore=tests/house
 
 .PHONY: test-hostile
 test-hostile: $(READY) ## careless, damaged and hostile inputs, all; writes docs/hostile-inputs.md (below 5 minutes)

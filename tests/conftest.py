@@ -63,9 +63,11 @@ _FOREIGN_WARNINGS = {
 }
 
 
-# What tests of several files share is made once where one process has them all: real engines
-# and the cluster of simulated ones. The longest first.
-_SHARED = ("engines", "clusters")
+# What tests of several files share is made once where one process has them all: real engines, and
+# the cluster of simulated ones. Tests of the fleet, most of which start clusters of their own
+# shape, are another process's: they wait for nodes most of the time. The longest first.
+_SHARED = ("engines", "fleet", "clusters")
+_OF_THE_FLEET = ("tests/fleet/", "tests/chaos/")
 _OF_ENGINES = ("pytest.mark.vllm", "transformers", "tiny_model")
 """What makes a file one of engines: their libraries take seconds to import, in one process."""
 
@@ -73,11 +75,13 @@ _OF_ENGINES = ("pytest.mark.vllm", "transformers", "tiny_model")
 @cache
 def _group(file: str) -> str:
     """The tests of a file go to one process; those of all that share something, to one as well."""
-    engines, clusters = _SHARED
+    engines, fleet, clusters = _SHARED
     text = Path(__file__).parents[1].joinpath(file).read_text(encoding="utf-8")
     if any(word in text for word in _OF_ENGINES):
         return engines
-    return clusters if "pytest.mark.ray" in text else file
+    if "pytest.mark.ray" not in text:
+        return file
+    return fleet if file.startswith(_OF_THE_FLEET) else clusters
 
 
 def _place(item: pytest.Item) -> int:

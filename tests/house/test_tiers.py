@@ -1,4 +1,4 @@
-"""Tests of clusters say so: their files are one group, that one process works off."""
+"""Tests of clusters say so: their files are groups, each of which one process works off."""
 
 from __future__ import annotations
 
