@@ -57,8 +57,10 @@ if ! answers; then
     agent="${AGENT_PORT:-$(python -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])')}"
     mkdir -p runs
     log="runs/ray-head-$port.log"
+    # Ray tells its jobs the address that was written last below its folder: in the folder that all Rays
+    # share, that of another one which has begun since, and a job would run there.
     setsid ray start --head --block --port "$port" --dashboard-port "$dashboard" \
-        --dashboard-agent-listen-port "$agent" >"$log" 2>&1 &
+        --temp-dir "/tmp/ray-$(id -u)-$port" --dashboard-agent-listen-port "$agent" >"$log" 2>&1 &
     head=$!
     trap finish EXIT
     for ((i = 0; i < 60; i++)); do

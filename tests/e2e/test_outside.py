@@ -92,6 +92,8 @@ def kept_head(tmp_path, wait_until):
 def test_a_sweep_and_a_series_are_sent_as_ray_jobs_and_sent_again_ask_nothing(
     command, sweep, tmp_path, kept_head
 ):
+    from ray.cluster_utils import Cluster
+
     run = tmp_path / "run"
     done = submit(sweep, run, **kept_head)
     (tmp_path / "sent").write_text(done.stdout)
@@ -99,6 +101,12 @@ def test_a_sweep_and_a_series_are_sent_as_ray_jobs_and_sent_again_ask_nothing(
     assert f"landed {REQUESTS} of {REQUESTS}" in done.stdout
     status = json.loads(command("status", str(run), "--json").stdout)
     assert (status["landed"], status["owed"]) == (REQUESTS, 0)
+    # Another Ray that has begun meanwhile is not where a job of this one runs.
+    other = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "num_gpus": 0})
+    (tmp_path / "where.py").write_text("import os\nprint('runs at', os.environ['RAY_ADDRESS'])\n")
+    where = submit(sweep, run, **kept_head, JOB=str(tmp_path / "where.py"))
+    other.shutdown()
+    assert re.search(rf"^runs at \S+:{kept_head['PORT']}$", where.stdout, re.MULTILINE), where
     again = command("run", str(sweep), "--out", str(run))
     assert again.returncode == 0
     assert "(0 in this session, 0 pending)" in again.stdout

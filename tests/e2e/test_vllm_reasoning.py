@@ -65,7 +65,8 @@ def reasoned(run_lean, tmp_path_factory):
         "exact = { undecided = 5e-3 }\n[fleet]\nlease_seconds = 0.1\n"
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scheduler, "FIRST_LEASES_AHEAD", 2)  # or all of it is in the first few leases
+        # One lease at a time: of two at work, the first to land has the tokens of both.
+        patch.setattr(scheduler, "FIRST_LEASES_AHEAD", 1)
         assert run_lean(file, folder / "run") == 0
     return RunDirectory.open(str(folder / "run"))
 
