@@ -163,7 +163,8 @@ def read_spending(
     means = (
         judgments.with_columns(*role, stage=stage.fill_null(""), spent=row)
         .group_by(*keys, "stage")
-        .agg(pl.col(_SPENT).mean(), n=pl.len())
+        # Sums of one file are added in one order or another, and who costs alike must not differ.
+        .agg(pl.col(_SPENT).mean().round_sig_figs(12), n=pl.len())
         .collect()
         .sort(*keys, "stage")
     )

@@ -487,4 +487,16 @@ def vote_methods(votes_QR: ArrayLike, right_Q: ArrayLike) -> Floats:
 def _best_method(right_M: Floats, costs: Floats, allowed: np.ndarray) -> int:
     """Place of the best method allowed."""
     ties = allowed[right_M[allowed] >= right_M[allowed].max() - _EQUAL]
-    return int(ties[np.argmin(costs[ties])])
+    return cheapest(ties, costs)
+
+
+def cheapest(places: NDArray[np.intp], costs: Floats) -> int:
+    """Place of the least cost, the first of equals: not the one whose sum was rounded down.
+
+    Examples
+    --------
+    >>> cheapest(np.array([1, 2]), np.array([0.0, 0.3, 0.1 + 0.2 - 1e-16]))
+    1
+    """
+    least = float(costs[places].min())
+    return int(places[np.argmax(costs[places] <= least * (1 + _EQUAL))])

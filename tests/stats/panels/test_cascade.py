@@ -1,5 +1,7 @@
 """Cascades against asking one by one, and their honest worth against every threshold tried."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -49,6 +51,23 @@ def test_everyone_is_asked_until_someone_is_sure(seed, thresholds):
     assert found.stage_U.tolist() == [stage for stage, _, _ in expected]
     assert found.right_U.tolist() == [right for _, right, _ in expected]
     assert found.spent_U == pytest.approx([spent for _, _, spent in expected])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**31))
+def test_costs_that_differ_by_rounding_alone_choose_the_same(seed):
+    """The cheapest of equals was the one whose sum was rounded down: another at every reading."""
+    stages = drawn(seed, n=20)
+    prices = np.array([0.0003945, 0.0010986666666666667, 0.0018125])
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(3):
+        noise = 1 + 1e-15 * rng.integers(-3, 4, stages.spent_UL.shape)
+        noisy = replace(stages, spent_UL=prices * noise)
+        found.append(best_cascades(noisy, [prices[0], prices[:2].sum(), prices.sum()]))
+    for points in zip(*found, strict=True):
+        assert len({point.thresholds for point in points}) == 1
+        assert len({tuple(point.right_Q.tolist()) for point in points}) == 1
 
 
 def test_who_states_no_confidence_passes_on_and_the_last_always_answers():
