@@ -57,8 +57,8 @@ if ! answers; then
     agent="${AGENT_PORT:-$(python -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])')}"
     mkdir -p runs
     log="runs/ray-head-$port.log"
-    # Ray tells its jobs the address that was written last below its folder: in the folder that all Rays
-    # share, that of another one which has begun since, and a job would run there.
+    # Ray keeps the address of the head started last in its folder, and hands it to jobs. In the folder
+    # that all heads share by default, that may be another head, and the job would run there.
     setsid ray start --head --block --port "$port" --dashboard-port "$dashboard" \
         --temp-dir "/tmp/ray-$(id -u)-$port" --dashboard-agent-listen-port "$agent" >"$log" 2>&1 &
     head=$!

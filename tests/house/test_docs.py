@@ -10,7 +10,7 @@ from pathlib import Path
 from judgerel_ray.cli.parsing import commands
 
 # Flags of other programs, which pages tell people to use.
-OTHERS = {"--working-dir", "--generate", "--head", "--temp-dir"}  # of Ray
+OTHERS = {"--working-dir", "--generate", "--head", "--temp-dir"}
 PRINTED = {"hostile-inputs.md"}  # by a script that mistypes flags on purpose
 _MADE = re.compile(r"^`([\w./-]+)`:$", re.MULTILINE)
 FILE = re.compile(r"(?<![\w./-])(?:[\w-]+/)+[\w-]+\.py\b")

@@ -163,7 +163,7 @@ def read_spending(
     means = (
         judgments.with_columns(*role, stage=stage.fill_null(""), spent=row)
         .group_by(*keys, "stage")
-        # Sums of one file are added in one order or another, and who costs alike must not differ.
+        # Rows are summed in any order: last digits are noise, and must not tell who is dearer.
         .agg(pl.col(_SPENT).mean().round_sig_figs(12), n=pl.len())
         .collect()
         .sort(*keys, "stage")
