@@ -408,7 +408,7 @@ def render_best_of(
     Parameters
     ----------
     template : Template
-        Of protocol ``best_of``.
+        Of protocol ``best_of``, or of one that fills in the same.
     item : Item
         The question; for a dialogue the options answer its second turn.
     options : sequence of Option
@@ -546,7 +546,7 @@ def render_correctness(template: Template, item: Item, response: str) -> tuple[M
     Parameters
     ----------
     template : Template
-        Of protocol ``correctness``.
+        Of protocol ``correctness``, or of one that fills in the same.
     item : Item
         With ``gold``, the ground truth as text.
     response : str
@@ -613,8 +613,9 @@ def item_values(item: Item) -> dict[str, str]:
 def _message(
     template: Template, protocol: str, form: QuestionForm, values: Mapping[str, str]
 ) -> tuple[Message, ...]:
-    """The filled text as one user message."""
-    if template.protocol != protocol:
+    """The filled text as one user message; of any protocol whose texts take the same values."""
+    takes = [protocol_named(name).texts.get(form) for name in (template.protocol, protocol)]
+    if takes[0] != takes[1]:
         raise SweepError(
             f"template is of another protocol, expected {protocol}, got {template.protocol}",
             where={"template": template.name},

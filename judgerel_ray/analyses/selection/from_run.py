@@ -5,7 +5,7 @@ Confidences of a run that lie beside its judgments: margins, probabilities of ve
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from io import BytesIO
 
@@ -26,11 +26,13 @@ from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
 from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.traits import Traits, protocols_where
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.files.records import is_nested, refuse_inside
 from judgerel_ray.counting.given import Given, reading_of
 from judgerel_ray.counting.judged import (
     Judged,
+    ask_benchmarks,
     beside_table,
     open_judgments,
     right_verdicts,
@@ -42,9 +44,6 @@ from judgerel_ray.protocols import labels_for
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
 from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, read_distributions
-
-CHOOSING = ("best_of", "confusion", "think_twice")
-"""Protocols whose verdict is one of the item's options, or a model's answer to it."""
 
 
 def run_selection(
@@ -104,9 +103,7 @@ def open_systems(
         found = read_systems(frame, gold=right, by=by)
         strangers_of(judged, right)
         return found
-    from judgerel_ray.analyses.selection.from_run import exact_answers, run_chances
-
-    frame = frame.filter(pl.col("protocol").is_in(CHOOSING))
+    frame = frame.filter(of_protocols(lambda one: one.has_right_option))
     exact = exact_answers(judged.run, frame)
     if exact is not None:
         frame = pl.concat([frame, exact.lazy()], how="diagonal_relaxed")
@@ -242,19 +239,18 @@ def exact_answers(run: RunDirectory, sampled: pl.LazyFrame) -> pl.DataFrame | No
     """
     if not run.exists(DISTRIBUTIONS):
         return None
-    distributions = read_distributions(run).filter(pl.col("criterion").is_null())
     best = (
-        distributions.sort(*_PLACE, "verdict", nulls_last=True)
+        _of_options(run)
+        .sort(*_PLACE, "verdict", nulls_last=True)
         .sort("probability", descending=True, maintain_order=True)
         .unique(_PLACE, keep="first", maintain_order=True)
     )
     names = ["judge", "benchmark", "template", "temperature"]
     asked = sampled.filter(of_protocols(lambda one: one.compares)).select(names).unique().collect()
     asked = asked.cast({name: best.schema[name] for name in names})
-    answers = best.join(asked, on=names, how="anti").select(*_PLACE, "verdict")
+    answers = best.join(asked, on=names, how="anti").select(*_PLACE, "verdict", "protocol")
     scored = pl.when(pl.col("verdict").is_not_null()).then(pl.lit("scored"))
     return answers.with_columns(
-        protocol=pl.lit("best_of"),
         role=pl.lit("judge"),
         stage=pl.lit("exact"),
         replication=pl.lit(0, pl.Int32),
@@ -269,16 +265,41 @@ def _margins(run: RunDirectory) -> pl.DataFrame:
     )
     names = ["judge", "benchmark", "item_id", "template", "temperature"]
     one = rows.unique(names, keep="first", maintain_order=True)
-    return one.select(*names, "margin", protocol=pl.lit("confusion"))
+    asked = _asked_by(run, lambda one: one.makes_matrices)
+    return one.select(*names, "margin").join(asked, on="benchmark")
 
 
 def _probabilities(run: RunDirectory) -> pl.DataFrame:
     """The probability of each verdict, as its distribution has it."""
-    rows = read_distributions(run).filter(
-        pl.col("verdict").is_not_null(), pl.col("criterion").is_null()
-    )
+    rows = _of_options(run).filter(pl.col("verdict").is_not_null())
     at_most = pl.col("probability").clip(0, 1)
-    return rows.select(*_PLACE, "verdict", probability=at_most, protocol=pl.lit("best_of"))
+    return rows.select(*_PLACE, "verdict", "protocol", probability=at_most)
+
+
+def _of_options(run: RunDirectory) -> pl.DataFrame:
+    """Distributions over the options of items, each with its protocol, which no table of them has.
+
+    One answer judged by itself is right or wrong, or rated: no option.
+    """
+    alone = pl.col("criterion").is_not_null() | pl.col("responder").is_not_null()
+    asked = _asked_by(run, lambda one: one.compares)
+    return read_distributions(run).filter(~alone).join(asked, on="benchmark")
+
+
+def _asked_by(run: RunDirectory, holds: Callable[[Traits], bool]) -> pl.DataFrame:
+    """The protocols of a run that something holds of, by benchmark."""
+    sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
+    items = pl.read_parquet(run.read_bytes("items.parquet"), columns=["benchmark"])
+    named = protocols_where(holds)
+    asked = {
+        (benchmark, ask.protocol)
+        for index, ask in enumerate(sweep.ask)
+        if ask.protocol in named
+        for benchmark in ask_benchmarks(sweep, index, items)
+    }
+    return pl.DataFrame(
+        sorted(asked), schema={"benchmark": pl.String, "protocol": pl.String}, orient="row"
+    )
 
 
 def _read_at_verdicts(run: RunDirectory) -> pl.DataFrame:
@@ -291,7 +312,9 @@ def _read_at_verdicts(run: RunDirectory) -> pl.DataFrame:
     place = pl.col("label").replace_strict(_LABELS, range(len(_LABELS)), default=None)
     texts = scan_completions(run).filter(pl.col("logprobs").list.len() > 0)
     rows = (
-        judged.select("key", *_PLACE, "replication", "top_k", place.cast(pl.Int32).alias("place"))
+        judged.select(
+            "key", *_PLACE, "protocol", "replication", "top_k", place.cast(pl.Int32).alias("place")
+        )
         .join(texts.select("key", "logprobs"), on="key", how="inner")
         .filter(pl.col("place").is_not_null())
         .collect()
@@ -299,9 +322,7 @@ def _read_at_verdicts(run: RunDirectory) -> pl.DataFrame:
     found = pl.DataFrame(
         {"probability": list(_at_verdicts(rows))}, schema={"probability": pl.Float64}
     )
-    return pl.concat(
-        [rows.select(*_PLACE, "replication", protocol=pl.lit("best_of")), found], how="horizontal"
-    )
+    return pl.concat([rows.select(*_PLACE, "protocol", "replication"), found], how="horizontal")
 
 
 def _at_verdicts(rows: pl.DataFrame) -> Iterator[float]:

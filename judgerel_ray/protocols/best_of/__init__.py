@@ -85,7 +85,7 @@ def best_of_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Ite
         for order, shown in zip(numbers, orders, strict=True):
             menu = best_of_menu(frame, template, shown)
             blank = blank_condition(
-                voice, item, protocol="best_of", stage="judge", role="judge", template=template
+                voice, item, protocol=ask.protocol, stage="judge", role="judge", template=template
             )
             blank = replace(blank, menu=menu, option_order=order)
             # Written even where an answer is lost: its key must differ by template all the same.

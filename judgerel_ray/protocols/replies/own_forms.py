@@ -347,7 +347,7 @@ def own_form(table: Mapping[str, object], *, protocol: str, where: Mapping[str, 
         ``pattern`` or ``json``, ``example``, and ``options``, ``tie``, ``refusal`` where they are
         needed.
     protocol : str
-        ``best_of``, ``correctness`` or ``rating``.
+        The template's, one whose judges may reply in a form of one's own.
     where : mapping
         Where it stands, for messages.
 
@@ -488,12 +488,13 @@ def _options(
     given = table.get("options")
     if given is None:
         return "letters", ()
-    if protocol == "rating":
+    traits = protocol_named(protocol).traits
+    if traits.on_scales:
         raise SweepError(
             "options needs protocol best_of or correctness: what may be rated is the scale's",
             where=where,
         )
-    if isinstance(given, str) and protocol == "best_of":
+    if isinstance(given, str) and traits.compares:
         for naming in _NAMINGS:
             if given == naming:
                 return naming, ()
@@ -501,12 +502,12 @@ def _options(
     if (
         not isinstance(given, list)
         or len(given) < least
-        or (len(given) > least and (protocol == "correctness"))
+        or (len(given) > least and traits.judges_singly)
     ):
         raise SweepError(
             "options must be "
             + ("letters, numbers, texts, or a list of the words for each option in the order shown"
-               if protocol == "best_of" else "a list of two: the words for correct and incorrect")
+               if traits.compares else "a list of two: the words for correct and incorrect")
             + f", got {given!r}",
             where=where,
             hint='options = ["first", "second"], or [["yes", "true"], ["no", "false"]]',

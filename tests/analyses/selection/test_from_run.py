@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from io import BytesIO
 from math import log
+from typing import Literal
 
 import polars as pl
 import pytest
@@ -12,7 +13,9 @@ import pytest
 from judgerel_ray.analyses.selection.from_run import run_comparison, run_selection
 from judgerel_ray.analyses.selection.selection import SelectionOptions
 from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
-from judgerel_ray.core import Item, Option, SweepError, TokenCounts, request_key
+from judgerel_ray.core import Item, Option, SweepError, TokenCounts, request_key, traits
+from judgerel_ray.protocols import registry
+from judgerel_ray.protocols.best_of import BestOf, BestOfAsk
 from judgerel_ray.store import RunDirectory, begin_session, land
 from judgerel_ray.store.made_tables import DISTRIBUTIONS
 from judgerel_ray.tables import Completions, Distributions, Judgments, items_to_frame
@@ -148,6 +151,54 @@ def test_distributions_give_answers_where_none_was_sampled_and_chances_where_som
     assert told == [(0.7, "probability", 12, 12), (1.0, "probability", 3, 12)]
     steps = found.acceptance.select("temperature", "threshold", "n_accepted").rows()
     assert steps == [(0.7, 0.55, 3), (0.7, 0.25, 6), (0.7, 0.1, 12), (1.0, 0.55, 12)]
+
+
+def test_distributions_of_single_answers_are_no_answers_to_choose(tmp_path):
+    run = landed(tmp_path, BEST + 'mode = "exact"\n', [row("ant", "q0", "o0")])
+    distributions(run, (1.0,))
+    alone = run_selection(run.url, FEW).systems
+    of_options = pl.read_parquet(BytesIO(run.read_bytes(DISTRIBUTIONS)))
+    judged = [
+        {"judge": "ant", "benchmark": "b", "item_id": f"q{n}", "template": "default",
+         "option_order": None, "temperature": 1.0, "verdict": verdict, "probability": p,
+         "low": p, "high": p, "responder": "o1"}
+        for n in range(N) for verdict, p in (("correct", 0.9), ("incorrect", 0.1))
+    ]  # fmt: skip
+    data = BytesIO()
+    pl.concat([pl.DataFrame(judged, schema=of_options.schema), of_options]).write_parquet(data)
+    run.write_bytes(DISTRIBUTIONS, data.getvalue())
+    assert run_selection(run.url, FEW).systems.equals(alone)
+
+
+@pytest.fixture
+def picking(monkeypatch):
+    """A protocol of one's own whose judges choose as those of best_of do."""
+
+    class PickAsk(BestOfAsk):
+        """An ``[[ask]]`` of pick."""
+
+        protocol: Literal["pick"]
+
+    class Pick(BestOf):
+        """As best_of."""
+
+        name = "pick"
+        table = PickAsk
+
+    monkeypatch.setattr(registry, "_known", dict(registry._known))
+    monkeypatch.setattr(traits, "_known", dict(traits._known))
+    registry.register_protocol(Pick())
+
+
+@pytest.mark.usefixtures("picking")
+def test_a_protocol_of_ones_own_whose_judges_choose_is_selected_among(tmp_path):
+    rows = [row("ant", f"q{n}", f"o{n % 4}", replication=0) for n in range(N)]
+    rows = [{**one, "protocol": "pick"} for one in rows]
+    run = landed(tmp_path, BEST.replace("best_of", "pick") + 'mode = "exact"\n', rows)
+    distributions(run, (0.7, 1.0))
+    found = run_selection(run.url, FEW)
+    told = found.systems.select("temperature", "confidence", "n_right", "n_answers").rows()
+    assert told == [(0.7, "probability", 12, 12), (1.0, "probability", 3, 12)]
 
 
 def test_items_without_a_right_option_are_said(tmp_path):
