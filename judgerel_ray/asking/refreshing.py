@@ -25,9 +25,10 @@ from judgerel_ray.asking.run.pending import landed_texts, owed_parts
 from judgerel_ray.asking.run.running import RunSummary, run_sweep
 from judgerel_ray.config import Sweep
 from judgerel_ray.config.series import Series, starting_at
-from judgerel_ray.core import Ask, SweepError, TokenCounts, request_key
+from judgerel_ray.core import Ask, StoreError, SweepError, TokenCounts, request_key
 from judgerel_ray.design import AskFrame, Texts, build_wave, voices_of
 from judgerel_ray.store import (
+    CHEAP_COLUMNS,
     CommitRecord,
     Ledger,
     Range,
@@ -44,7 +45,7 @@ from judgerel_ray.store import (
 from judgerel_ray.store.holding import HeldLease, Lease, renewing, take_lease
 from judgerel_ray.store.ledger import build_ledger
 from judgerel_ray.store.records import overlap, union
-from judgerel_ray.store.series import AskedSweep, Refresh, SeriesDirectory
+from judgerel_ray.store.series import MEASURED, AskedSweep, Refresh, SeriesDirectory
 
 HOUR_S = 3600.0
 
@@ -424,6 +425,7 @@ class _Trigger:
 
     def _ask(self, refresh: Refresh, before: Sequence[Refresh]) -> Triggered:
         """Run what a refresh asks, and close it where all of it landed."""
+        self._check_anchors(refresh, before)
         named = {sweep.name: sweep for sweep, _ in self.sweeps}
         summaries: dict[str, RunSummary] = {}
         for asked in refresh.sweeps:
@@ -457,6 +459,28 @@ class _Trigger:
         return Triggered(
             state=state, line=f"{what}: done{left}", number=refresh.number, summaries=summaries
         )
+
+    def _check_anchors(self, refresh: Refresh, before: Sequence[Refresh]) -> None:
+        """Refuse damaged judgments of earlier anchors before anything is asked.
+
+        What is asked is held against all of them, so without them it would be asked for nothing.
+        """
+        since = self.series.drift.since
+        counted = [one for one in before if one.number >= since and one.state in MEASURED]
+        for asked in refresh.sweeps:
+            if asked.role != "anchor":
+                continue
+            for earlier, run in self.directory.runs(asked.name, counted):
+                try:
+                    scan_judgments(run, columns=CHEAP_COLUMNS)
+                except StoreError as error:
+                    raise StoreError(
+                        f"anchors of refresh {earlier.number} cannot be read, and the alarm rests "
+                        f"on them: {error.problem}",
+                        where=error.where,
+                        hint="put a copy of the file back; or begin the alarm anew with this "
+                        f"refresh: since = {refresh.number} in [drift]",
+                    ) from error
 
     def _resolved(self, sweep: Sweep, asked: AskedSweep, before: Sequence[Refresh]) -> Resolved:
         """A sweep as a refresh asks it."""

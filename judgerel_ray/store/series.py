@@ -26,6 +26,8 @@ from judgerel_ray.store.records import seal, unseal
 
 REFRESHES, BEGUN, RESULT, SERIES = "refreshes", "refresh.json", "result.json", "series.toml"
 MADE = ("history.parquet", "summary.json", "trend.html")
+MEASURED = ("done", "partial")
+"""States of refreshes that count as observed."""
 _OWN = frozenset({"leases", REFRESHES, SERIES, *MADE})
 
 

@@ -73,4 +73,4 @@ def test_other_weights_under_a_judges_name_are_caught_and_called_the_judge(tmp_p
     assert found["causes"] == [{"sweep": "anchors", "judge": "j", "cause": "judge"}]
     changed = {one["change"].partition(": ")[0] for one in found["changes"]}
     assert changed >= {"weights"}
-    assert not changed & {"tokenizer", "chat template", "model configuration", "asks.0.items"}
+    assert not changed & {"tokenizer", "chat template", "model configuration", "ask[0] items"}

@@ -141,6 +141,8 @@ class World:
         law = np.random.default_rng(int(condition.item_id[1:]))
         usual = self.usual(law) + self.shift + 0.3 * ("better" in prompt)
         usual += self.heat * (0.5 - usual)
+        odds = (usual / (1 - usual)) ** (1 / condition.temperature)
+        usual = odds / (1 + odds)
         first = np.random.default_rng(int(key[:12], 16)).uniform() < usual
         text = f"so {key}"
         if condition.role == "judge":
@@ -245,7 +247,36 @@ def test_a_template_that_changes_under_its_name_is_caught_and_named(world):
     newest = found.summary["refreshes"][-1]
     assert {"sweep": "anchors", "judge": "j", "cause": "judge"} in newest["causes"]
     assert [one["change"].partition(": ")[0] for one in newest["changes"]] == [
-        "asks.0.templates.mine"
+        "ask[0] templates.mine"
+    ]
+
+
+def test_anchors_at_another_temperature_are_caught_and_the_setting_is_named(world):
+    world.sweep("anchors", items="frozen.jsonl", more="temperatures = [1.0]\n")
+    for _ in range(2):
+        assert not world.go().alarm
+    world.sweep("anchors", items="frozen.jsonl", more="temperatures = [0.2]\n")
+    found = world.go()
+    assert found.alarm
+    newest = found.summary["refreshes"][-1]
+    assert {"sweep": "anchors", "judge": "j", "cause": "judge"} in newest["causes"]
+    assert newest["changes"] == [
+        {"sweep": "anchors", "judge": "j", "change": "ask[0] temperatures: 1.0, now 0.2"}
+    ]
+    # Those of before are held against no more: the next refresh is as this one.
+    assert world.go().summary["judges"][0]["p"] > 0.05
+
+
+@pytest.mark.slow
+def test_a_system_judged_at_another_temperature_has_not_moved(world):
+    world.sweep("system", items="system.jsonl", more="temperatures = [1.0]\n")
+    for _ in range(2):
+        world.go()
+    world.sweep("system", items="system.jsonl", more="temperatures = [0.2]\n")
+    newest = world.go().summary["refreshes"][-1]
+    assert {one["cause"] for one in newest["causes"]} == {"neither"}
+    assert newest["changes"] == [
+        {"sweep": "system", "judge": "j", "change": "ask[0] temperatures: 1.0, now 0.2"}
     ]
 
 
@@ -311,6 +342,40 @@ def test_a_killed_refresh_is_gone_on_with(world, cut_after):
     for sweep, n in (("anchors", N_QUESTIONS), ("system", N_QUESTIONS + 5)):
         keys = world.keys(sweep)[2]
         assert len(keys) == len(set(keys)) == 6 * n
+
+
+def flip_a_bit(run):
+    """Alter a file of judgments that landed in a run."""
+    file = sorted(Path(run.url, "data").rglob("*.parquet"))[0]
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+
+
+def test_damage_in_an_older_run_of_a_system_stops_no_refresh(world):
+    world.series("")
+    for n in range(2):
+        world.items("system.jsonl", words="answers", n=N_QUESTIONS + n)
+        world.go()
+    flip_a_bit(world.runs("system")[1])
+    world.items("system.jsonl", words="answers", n=N_QUESTIONS + 2)
+    found = world.go()
+    assert (found.state, found.summary["warnings"]) == ("done", [])
+    assert len(world.asked) == len(set(world.asked))
+
+
+def test_damaged_anchors_are_refused_before_anything_is_asked(world, capsys):
+    world.go()
+    flip_a_bit(world.runs("anchors")[1])
+    n_asked = len(world.asked)
+    code, _, told = world.told(capsys)
+    assert (code, len(world.asked)) == (2, n_asked)
+    told = told.splitlines()[-1]
+    assert "anchors of refresh 1 cannot be read, and the alarm rests on them: " in told
+    assert told.endswith("or begin the alarm anew with this refresh: since = 2 in [drift]")
+    world.series(drift="[drift]\nsince = 2\n")
+    code, told, _ = world.told(capsys)
+    assert (code, told.splitlines()[0]) == (0, "refresh 2: done")
 
 
 @pytest.mark.slow

@@ -15,9 +15,11 @@ from judgerel_ray.stats.drift import PERMUTATIONS, drift_evidence, exchangeabili
 
 Row = dict[str, Any]
 
+SAMPLED_BY = ("temperature", "top_k", "top_p")
+"""Settings of the sweep that change verdicts of the same prompt."""
 CONDITION = (
     "benchmark", "item_id", "protocol", "stage", "role", "responder", "criterion", "definition",
-    "scale", "template", "temperature", "top_k", "top_p", "option_order",
+    "scale", "template", *SAMPLED_BY, "option_order",
 )  # fmt: skip
 """What is held fixed while a judge is asked again; its fingerprint may change, its name not."""
 COLUMNS = ("judge", *CONDITION, "replication", "block", "verdict", "label", "score", "outcome")
@@ -55,7 +57,8 @@ def judge_drift(old: pl.DataFrame, new: pl.DataFrame, *, name: str) -> list[Row]
     """Test, judge by judge, whether new judgments of the anchors are of the same judge as old ones.
 
     At temperature 0 repeats inside a refresh are alike for reasons of their own, so one of them
-    counts.
+    counts. Replies sampled by settings that only one side has, such as another temperature, are
+    compared with those that only the other has: a changed setting is a change like any other.
 
     Parameters
     ----------
@@ -134,8 +137,9 @@ def near_constant(usual: Sequence[Row], share: float) -> list[str]:
 def score_differences(before: pl.DataFrame, now: pl.DataFrame, *, level: float) -> list[Row]:
     """Differences of mean scores, or of shares of verdicts, paired by question.
 
-    Intervals are t intervals of question differences; all of one judge hold together with a chance
-    of 1 - `level`.
+    Only replies sampled by the same settings are paired: what another temperature changes is of no
+    system. Intervals are t intervals of question differences; all of one judge hold together with a
+    chance of 1 - `level`.
 
     Parameters
     ----------
@@ -153,8 +157,8 @@ def score_differences(before: pl.DataFrame, now: pl.DataFrame, *, level: float) 
     Examples
     --------
     >>> rows = pl.DataFrame([{"judge": "j", "benchmark": "b", "item_id": str(n), "outcome":
-    ...     "scored", "verdict": "v", "score": float(n), **dict.fromkeys(SCORED_OF)}
-    ...     for n in range(6)])
+    ...     "scored", "verdict": "v", "score": float(n),
+    ...     **dict.fromkeys((*SCORED_OF, *SAMPLED_BY))} for n in range(6)])
     >>> later = rows.with_columns(pl.col("score") + 1.0)
     >>> [(one["measure"], one["difference"]) for one in score_differences(rows, later, level=0.05)]
     [('mean_score', 1.0)]
@@ -227,6 +231,8 @@ def _counts(old: pl.DataFrame, new: pl.DataFrame) -> tuple[Any, Any]:
         [old.select(*columns, side=pl.lit(0)), new.select(*columns, side=pl.lit(1))],
         how="vertical_relaxed",
     )
+    of_both = pl.col("side").n_unique().over(SAMPLED_BY) == 2  # old and new
+    both = both.with_columns(pl.when(of_both).then(pl.col(name)).alias(name) for name in SAMPLED_BY)
     ranked = both.select(
         "side",
         condition=pl.struct(CONDITION).rank("dense").cast(pl.Int64) - 1,
@@ -256,10 +262,15 @@ def _measures(sides: Sequence[pl.DataFrame]) -> Iterator[tuple[str, str, pl.Data
 
 
 def _by_question(before: pl.DataFrame, now: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
-    """Means of the questions of both sides."""
+    """Means of the questions of both sides, of replies sampled by what both sides have."""
+    same = [*QUESTION, *SAMPLED_BY]
+    sides = (
+        before.join(now.select(same).unique(), on=same, how="semi", nulls_equal=True),
+        now.join(before.select(same).unique(), on=same, how="semi", nulls_equal=True),
+    )
     first, second = (
         side.group_by(QUESTION).agg(value.mean().alias(name))
-        for side, name in ((before, "before"), (now, "now"))
+        for side, name in zip(sides, ("before", "now"), strict=True)
     )
     return first.join(second, on=QUESTION).sort(QUESTION)
 
@@ -327,10 +338,17 @@ def changes(before: Behind, now: Behind) -> list[str]:
     """
     old, new = _flat(before), _flat(now)
     return [
-        f"{WORDS.get(name, name)}: {_shown(old.get(name))}, now {_shown(new.get(name))}"
+        f"{_called(name)}: {_shown(old.get(name))}, now {_shown(new.get(name))}"
         for name in sorted({*old, *new}, key=lambda one: (one not in WORDS, one))
         if old.get(name) != new.get(name)
     ]
+
+
+def _called(name: str) -> str:
+    """An entry's name in words: of an ask's settings that of the sweep file, and which ask."""
+    first, _, rest = name.partition(".")
+    number, _, setting = rest.partition(".")
+    return f"ask[{number}] {setting}" if first == "asks" else WORDS.get(name, name)
 
 
 def _flat(value: Behind, above: str = "") -> dict[str, object]:

@@ -30,20 +30,20 @@ from judgerel_ray.analyses.drift.tables import DRIFT_P, EVIDENCE, USUAL, History
 from judgerel_ray.analyses.reliability.verb import reduce
 from judgerel_ray.config import Judge, Sweep, parse_sweep
 from judgerel_ray.config.series import Series
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.core.types import JUDGE_ROLES
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
 from judgerel_ray.stats.drift import drift_evidence
 from judgerel_ray.store import RunDirectory, read_ledger, read_manifest, reading, scan_judgments
-from judgerel_ray.store.series import AskedSweep, Refresh, SeriesDirectory
+from judgerel_ray.store.series import MEASURED, AskedSweep, Refresh, SeriesDirectory
 
 Row = dict[str, Any]
 Parts = Callable[[Sweep, Judge], Mapping[str, str]]
 """From a judge of a sweep to the parts of its model on this machine, each with its digest."""
 AGREEMENT = ("krippendorff_alpha", "percent_agreement")
 COMPARED = (*AGREEMENT, "position_bias")
-MEASURED = ("done", "partial")
-"""States of refreshes that count as observed."""
+_NOT_BEHIND = ("judges", "n_items", "first_replication")
+"""What of an ask is of no judge, of its items' digest, or of each refresh alone."""
 
 
 def measure(
@@ -77,7 +77,10 @@ def measure(
         rows = _rows(run)
         # A system's runs hold rows of the runs before: for anchors they would count twice.
         alike = [one for one in counted if (asked.name, asked.role) in _roles(one)]
-        runs = directory.runs(asked.name, alike)
+        all_runs = directory.runs(asked.name, alike)
+        earlier, lacking = _earlier(asked, all_runs)
+        runs = [one for one in all_runs if one[0].number in earlier]
+        found["warnings"] += lacking
         judges = rows["judge"].unique().sort().to_list()
         usual = usual_verdicts(rows)
         found["warnings"] += near_constant(usual, series.drift.near_constant)
@@ -91,10 +94,9 @@ def measure(
         behind = _behind(run, folders.get(asked.name, ""), parts_of)
         found["behind"].append({"sweep": asked.name, "judges": behind})
         found["changes"] += _changes(asked.name, counted, behind)
-        earlier = {other.number: _rows(other_run) for other, other_run in runs}
         if runs:
             last = runs[-1][0].number
-            level = spent(series.drift.level, len(runs))
+            level = spent(series.drift.level, len(all_runs))
             scores = score_differences(earlier[last], rows, level=level)
             found["measures"] += [
                 {**_place(asked, one["judge"]), **one, "against": last} for one in scores
@@ -189,6 +191,25 @@ def _moved(
     return found
 
 
+def _earlier(
+    asked: AskedSweep, runs: Sequence[tuple[Refresh, RunDirectory]]
+) -> tuple[dict[int, pl.DataFrame], list[str]]:
+    """Verdicts that a run is compared with, by refresh, and what could not be read of them.
+
+    Of anchors they are those of every run: an alarm over fewer would not keep its level, so a
+    damaged one is refused. Of a system they are those of the last, which holds all rows before it.
+    """
+    if asked.role == "anchor":
+        return {refresh.number: _rows(run) for refresh, run in runs}, []
+    last = runs[-1:]
+    try:
+        return {refresh.number: _rows(run) for refresh, run in last}, []
+    except StoreError as error:
+        place = ", ".join(f"{name}={value}" for name, value in error.where.items())
+        number = last[0][0].number
+        return {}, [f"nothing is compared with refresh {number}: {error.problem} [{place}]"]
+
+
 def _rows(run: RunDirectory) -> pl.DataFrame:
     """Verdicts of a run."""
     with reading(run.url):
@@ -243,9 +264,10 @@ def _behind(run: RunDirectory, folder: str, parts_of: Parts) -> dict[str, Row]:
     content: Any = stated if isinstance(stated, Mapping) else {}
     sweep = parse_sweep(run.read_text("sweep.toml"), folder=folder)
     asks = {
-        f"asks.{n}.{name}": one.get(name)
+        f"asks.{n}.{name}": value
         for n, one in enumerate(content.get("ask", ()))
-        for name in ("templates", "items")
+        for name, value in one.items()
+        if name not in _NOT_BEHIND
     }
     served: dict[str, dict[str, set[str]]] = {}
     for commit in read_ledger(run).commits:
