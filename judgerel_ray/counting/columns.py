@@ -62,9 +62,12 @@ NO_VALUE = (
 """What stands for no verdict and no number, in any case, errors of a spreadsheet among them."""
 PERHAPS_NO_VALUE = (
     "-", "--", "\u2013", "?", ".", "n.a.", "nil", "nat", "undefined", "missing", "not available",
-    "no answer", "error", "timeout", "unparsed",
+    "no answer", "no response", "no verdict", "no_verdict", "error", "$error$", "api error",
+    "api_error", "parse error", "parse_error", "parsing error", "exception", "timeout", "timed out",
+    "unparsed", "unparseable", "invalid", "failed", "failure", "refused", "refusal", "unknown",
+    "skip", "skipped",
 )  # fmt: skip
-"""What may stand for no verdict, and counts as one."""
+"""What may stand for no verdict, and counts as one, as do words behind ``error:``."""
 
 
 def typed_columns(schema: Mapping[str, pl.DataType]) -> list[pl.Expr]:

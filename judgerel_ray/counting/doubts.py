@@ -16,10 +16,11 @@ from typing import get_args
 import polars as pl
 
 from judgerel_ray.core import Role, Scale, SweepError
-from judgerel_ray.counting.columns import is_judge, is_no_value
+from judgerel_ray.counting.columns import OFTEN_CALLED, TYPED, is_judge, is_no_value
 from judgerel_ray.counting.files.records import is_nested
 from judgerel_ray.counting.files.source import Source
 from judgerel_ray.counting.nesting import PLACES, UnitRows
+from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdicts.places import N_OPTIONS, ORDER, SHOWN, is_tie
 from judgerel_ray.counting.verdicts.policy import SCORED
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_names
@@ -173,7 +174,7 @@ def names_kept_apart(units: pl.DataFrame) -> tuple[str, ...]:
         names = units[column].cast(pl.String).drop_nulls().unique()
         if names.len() > _MOST_NAMES:
             continue
-        keyed = names.alias("name").to_frame().with_columns(key=folded(pl.col("name")))
+        keyed = names.alias("name").to_frame().with_columns(key=_one_name(pl.col("name")))
         alike = (
             keyed.group_by("key").agg(pl.col("name").sort()).filter(pl.col("name").list.len() > 1)
         )
@@ -186,6 +187,111 @@ def names_kept_apart(units: pl.DataFrame) -> tuple[str, ...]:
             listed = "; ".join(groups[:_SHOWN])
             lines.append(f"{what} kept apart that differ in spelling alone: {listed}{more}")
     return tuple(lines)
+
+
+def _one_name(name: pl.Expr) -> pl.Expr:
+    """What names have in common that are spelled in several ways; sheets drop leading zeros."""
+    return folded(name.str.replace_all(r"(^|[^0-9.])0+([0-9])", "${1}${2}"))
+
+
+def unread_lines(
+    source: Source, names: Collection[str], named: Collection[str] = ()
+) -> Iterator[str]:
+    """Say which columns are not read that by their name tell rows apart, or differ in case alone.
+
+    Parameters
+    ----------
+    source : Source
+        Rows with the columns of their file.
+    names : collection of str
+        Columns that rows are told apart by.
+    named : collection of str
+        Columns that a person named.
+
+    Yields
+    ------
+    str
+        A line a column, where rows that count as repeats differ in it.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "rater": ["ann", "bo"], "verdict": ["A", "B"]})
+    >>> print(*unread_lines(Source(rows=rows), ["item_id", "verdict"]))
+    column rater is not read, and rows that count as repeats of each other differ in it: call it \
+judge if it says who judged
+    """
+    there = source.rows.collect_schema()
+    free = [name for name in there if name not in {*names, *named, *TYPED, GOLD}]
+    ours = {name.lower(): name for name in (*TYPED, GOLD)}
+    by_case = {name: ours[name.strip().lower()] for name in free if name.strip().lower() in ours}
+    for name, other in by_case.items():
+        beside = f"; {other} is read" if other in there else ""
+        yield f"column {name!r} is not read{beside}: in lower case it would be {other}"
+    meant = {
+        name: _SAYS[own]
+        for own, others in TELL_APART.items()
+        if own not in there
+        for name in free
+        if name not in by_case and name.rpartition(".")[2].lower() in others
+    }
+    if not meant:
+        return
+    unit = [name for name in names if name not in ("verdict", "score", "outcome")]
+    differs = (
+        source.rows.group_by(unit)
+        .agg(pl.col(name).n_unique() for name in meant)
+        .select((pl.col(name) > 1).any() for name in meant)
+        .collect(engine="streaming")
+    )
+    for name, says in meant.items():
+        if differs[name].item():
+            yield (
+                f"column {name} is not read, and rows that count as repeats of each other differ "
+                f"in it: {says}"
+            )
+
+
+_SAYS = {
+    "judge": "call it judge if it says who judged",
+    "criterion": "call it criterion if it says what was judged by",
+    "temperature": "call it temperature if that is what it is",
+    "template": "they were not asked the same; number its values in a column template",
+    "responder": "they judge other answers; call it responder if it says whose answer is judged, "
+    "or number orders of the options in a column option_order",
+}
+"""What to do about a column that is probably this one."""
+TELL_APART = {
+    **{name: OFTEN_CALLED[name] for name in ("judge", "criterion", "temperature")},
+    "template": ("prompt", "prompt_template", "prompt_name", "instruction", "system_prompt",
+                 "judge_prompt"),
+    "responder": ("answer_model", "response_model", "candidate", "system", "model_a", "model_b",
+                  "answer_a", "answer_b", "response_a", "response_b", "option_a", "option_b"),
+}  # fmt: skip
+"""Names of columns without which rows of several conditions are taken for repeats of one."""
+
+
+def unnamed_line(units: pl.DataFrame) -> str | None:
+    """Say which items are called by a word for no value, as programs write an id that is missing.
+
+    Parameters
+    ----------
+    units : pl.DataFrame
+        What was counted, one row a unit.
+
+    Examples
+    --------
+    >>> unnamed_line(pl.DataFrame({"item_id": ["q1", "nan"]}))
+    "counted as a question: 'nan'; if it stands for no id, give its rows theirs or leave them out"
+    """
+    names = units[ITEM].cast(pl.String).unique().sort()
+    found = names.to_frame().filter(is_no_value(pl.col(ITEM)))[ITEM].to_list()
+    if not found or len(found) == len(names):
+        return None
+    what = "questions" if len(found) > 1 else "a question"
+    return (
+        f"counted as {what}: {', '.join(map(repr, found))}; if it stands for no id, give its rows "
+        "theirs or leave them out"
+    )
 
 
 def totals_line(units: pl.DataFrame) -> str | None:
@@ -223,7 +329,7 @@ def spelled_otherwise(items_a: pl.Series, items_b: pl.Series) -> list[tuple[str,
     ]
     if max(one.height for one in alone) > _MOST_NAMES:
         return []
-    keyed_a, keyed_b = (one.with_columns(key=folded(pl.col("name"))) for one in alone)
+    keyed_a, keyed_b = (one.with_columns(key=_one_name(pl.col("name"))) for one in alone)
     met = keyed_a.join(keyed_b, on="key", suffix="_b").sort("name", "name_b")
     return list(
         met.unique("name", keep="first", maintain_order=True).select("name", "name_b").rows()
@@ -316,6 +422,8 @@ def doubts(nested: UnitRows, columns: tuple[str, ...]) -> Iterator[str]:
         return
     if not set(_MENU) & set(columns):
         yield from _numbers_as_names(judged)
+    yield from _of_two_minds(judged)
+    yield from _below_all(judged)
     for name in scale_names(judged.units):
         scale = known_scale(name)
         if scale is not None:
@@ -343,6 +451,37 @@ def _numbers_as_names(nested: UnitRows) -> Iterator[str]:
         "ratings, call the column score (judgerel import table FILE --column score=verdict --out "
         "RATINGS.parquet)"
     )
+
+
+def _of_two_minds(nested: UnitRows) -> Iterator[str]:
+    """Say that verdict and score do not name the same of a row, and which numbers are of which."""
+    if SCALE in nested.units.columns and nested.units[SCALE].count():
+        return  # a scale says which score each of its verdicts has
+    both = nested.seen().filter(SCORED).select("verdict", "score").drop_nulls().unique()
+    for one, other in (("verdict", "score"), ("score", "verdict")):
+        each = both.group_by(one).agg(pl.col(other).sort().cast(pl.String))
+        several = each.filter(pl.col(other).list.len() > 1).sort(one)
+        if several.height:
+            value, values = several.row(0)
+            yield (
+                f"verdict and score do not say the same of a row ({one} {value} has {other}s "
+                f"{_listed(values)}): agreement, flip rate and accuracy are of the verdict; alpha, "
+                "ICC and the standard error are of the score where every row has one; leave out "
+                "the column that is not meant"
+            )
+            return
+
+
+def _below_all(nested: UnitRows) -> Iterator[str]:
+    """Say that -1 is far from all other scores, as programs write that there is none."""
+    kinds = nested.kinds.select("score", pl.Series("n", nested.totals())).drop_nulls("score")
+    counted = kinds.group_by("score").agg(pl.col("n").sum()).sort("score")
+    if counted.height > _TWO and counted["score"][0] == -1 and counted["score"][1] >= 0:
+        yield (
+            f"score -1 ({counted['n'][0]:,}) is below all others, which are "
+            f"{counted['score'][1]:g} to {counted['score'][-1]:g}; counted as written; leave cells "
+            "without a score empty"
+        )
 
 
 def _off_scale(nested: UnitRows, scale: Scale) -> Iterator[str]:

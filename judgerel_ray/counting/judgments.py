@@ -25,7 +25,15 @@ from judgerel_ray.counting.columns import (
     typed_column,
     typed_columns,
 )
-from judgerel_ray.counting.doubts import SUMS_UP, doubts, names_kept_apart, own_columns, totals_line
+from judgerel_ray.counting.doubts import (
+    SUMS_UP,
+    doubts,
+    names_kept_apart,
+    own_columns,
+    totals_line,
+    unnamed_line,
+    unread_lines,
+)
 from judgerel_ray.counting.files.records import (
     inside_error,
     is_nested,
@@ -37,6 +45,7 @@ from judgerel_ray.counting.files.source import Source, names_told, read_source, 
 from judgerel_ray.counting.groups.grouping import lines_left_out
 from judgerel_ray.counting.groups.tally import Tally, tally_judgments, tally_unchecked, told_apart
 from judgerel_ray.counting.nesting import UnitRows
+from judgerel_ray.counting.right_answers import stated_once
 from judgerel_ray.counting.verdicts.places import SHOWN
 from judgerel_ray.counting.verdicts.spelling import (
     Spellings,
@@ -143,6 +152,8 @@ def tally_file(
     with readable(source.where):
         if not set(source.rows.collect_schema()) >= _OURS:
             source = own_columns(source, named=extra, reads=reads)
+            if reads is None or _GOLD in (*reads, *extra):
+                source = _gold_of_questions(source)
         frame = source.rows
         schema = frame.collect_schema()
         columns = schema.names()
@@ -173,7 +184,9 @@ def tally_file(
         if totals := totals_line(nested.units):
             apart = (*apart, totals)
         if not set(columns) >= _OURS:
-            apart = (*apart, *lines_left_out(nested.units))
+            apart = (*apart, *lines_left_out(nested.units), *unread_lines(source, names, extra))
+            if unnamed := unnamed_line(nested.units):
+                apart = (*apart, unnamed)
             if not exact_values:
                 apart = (*apart, *doubts(nested, tuple(columns)))
     return Tally(
@@ -183,6 +196,17 @@ def tally_file(
         spellings=read.spellings,
         notes=(*source.notes, *read.notes, *apart),
     )
+
+
+def _gold_of_questions(source: Source) -> Source:
+    """Rows with the gold that another row of their question states."""
+    schema = source.rows.collect_schema()
+    if _GOLD not in schema or "item_id" not in schema or is_nested(schema[_GOLD]):
+        return source
+    rows, line = stated_once(source.rows)
+    if line is None:
+        return source
+    return replace(source, rows=rows, notes=(*source.notes, line), indexed=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

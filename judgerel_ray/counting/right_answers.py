@@ -18,6 +18,7 @@ GOLD = "gold"
 ITEM = "item_id"
 _PLACE = "benchmark"
 _WHO = ("judge", "judge_fingerprint", "temperature", "top_k", "top_p")
+_STATED = "__stated"
 _LONGEST = 8  # names told where gold and verdicts have nothing in common
 
 
@@ -88,6 +89,59 @@ def gold_strangers(gold: pl.DataFrame, kinds: pl.DataFrame) -> Strangers | None:
         return None
     return Strangers(
         int(strange["n"].sum()), int(counted["n"].sum()), tuple(strange[GOLD].sort()), tuple(values)
+    )
+
+
+def stated_once(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, str | None]:
+    """Give every row of a question the gold that other rows of it state, where that is one.
+
+    A sheet with merged cells states it once, and so does a join that met one row of each question.
+    What is right is of a question, so its other rows are not of unknown gold.
+
+    Parameters
+    ----------
+    rows : pl.LazyFrame
+        Judgments with ``item_id`` and ``gold``, and ``benchmark`` where items of several have one
+        name.
+
+    Returns
+    -------
+    pl.LazyFrame
+        The judgments, with gold filled in.
+    str or None
+        In a line how many rows it was filled in for.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r"], "gold": ["A", None, None]})
+    >>> filled, line = stated_once(rows)
+    >>> filled.collect()["gold"].to_list()
+    ['A', 'A', None]
+    >>> line
+    'gold is empty in 1 row of 1 question that has it in another row, and is taken from there'
+    """
+    keys = [name for name in (_PLACE, ITEM) if name in rows.collect_schema()]
+    stated = pl.when(pl.col(GOLD).cast(pl.String).str.strip_chars() != "").then(pl.col(GOLD))
+    facts = (
+        rows.group_by(keys)
+        .agg(
+            stated.drop_nulls().first().alias(_STATED),
+            stated.drop_nulls().n_unique().alias("n_gold"),
+            stated.null_count().alias("n_empty"),
+        )
+        .filter(pl.col("n_gold") == 1, pl.col("n_empty") > 0)
+        .collect(engine="streaming")
+    )
+    if facts.is_empty():
+        return rows, None
+    names = rows.collect_schema().names()
+    told = facts.lazy().select(*keys, _STATED)
+    filled = rows.join(told, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    of = f"{count_of(int(facts['n_empty'].sum()), 'row')} of {count_of(facts.height, 'question')}"
+    has = "has" if facts.height == 1 else "have"
+    return (
+        filled.with_columns(pl.coalesce(stated, _STATED).alias(GOLD)).select(names),
+        f"gold is empty in {of} that {has} it in another row, and is taken from there",
     )
 
 

@@ -16,6 +16,7 @@ import polars as pl
 from judgerel_ray.core import ReadingWarning, SweepError, count_of
 from judgerel_ray.core.files import read_bytes
 from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value, typed_columns
+from judgerel_ray.counting.doubts import unread_lines
 from judgerel_ray.counting.files.records import (
     is_nested,
     names_inside,
@@ -178,7 +179,9 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     source = read_source(path)
     with readable(source.where):
         table = source.rows.collect()
+    beside: tuple[str, ...] = ()
     if mapping.repeats is not None:
+        beside = _beside_note(table.columns, mapping.repeats)
         table = _stacked_replications(table, mapping, path)
     found = _renamed(table, mapping, path)
     found = found.with_columns(_without_missing(found.columns, mapping.missing))
@@ -200,8 +203,11 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
             _require_alike(typed, table.select(not_read), path)
         else:
             _require_once(typed, table.select(not_read), path)
-        counted = (_numbered_note(typed, not_read),) if unnumbered else ()
-    for note in (*source.notes, *counted, *_gold_notes(typed)):
+        unit = ["item_id", *(name for name in FACETS if name in typed.columns)]
+        both = pl.concat([typed.select(unit), table.select(not_read)], how="horizontal")
+        unread = unread_lines(Source(rows=both.lazy()), unit)
+        counted = (_numbered_note(typed, not_read),) if unnumbered else tuple(unread)
+    for note in (*source.notes, *beside, *counted, *_gold_notes(typed)):
         warnings.warn(ReadingWarning(note), stacklevel=2)
     return typed.cast({REPLICATION: pl.Int64})
 
@@ -260,6 +266,28 @@ def _stacked_replications(table: pl.DataFrame, mapping: TableMapping, path: str)
     )
     place = {name: number for number, name in enumerate(beside)}
     return long.with_columns(pl.col(REPLICATION).replace_strict(place, return_dtype=pl.Int64))
+
+
+def _beside_note(columns: Sequence[str], pattern: str) -> tuple[str, ...]:
+    """Say that columns side by side go by names, as columns of several judges do, not by numbers.
+
+    Examples
+    --------
+    >>> _beside_note(["id", "s1", "s2"], "s*")
+    ()
+    >>> print(*_beside_note(["id", "by_ann", "by_bo"], "by_*"))
+    by_ann, by_bo are read as repeats of one judge; where each is of a judge of its own, import \
+each by itself: --column verdict=by_ann --value judge=by_ann
+    """
+    beside = [name for name in columns if fnmatchcase(name, pattern)]
+    fixed = re.split(r"[*?]|\[[^]]*\]", pattern)
+    marks = [name.removeprefix(fixed[0]).removesuffix(fixed[-1]).strip("_-. ") for name in beside]
+    if len(beside) < 2 or all(len(one) <= 1 or one.isdecimal() for one in marks):
+        return ()
+    return (
+        f"{names_told(beside)} are read as repeats of one judge; where each is of a judge of its "
+        f"own, import each by itself: --column verdict={beside[0]} --value judge={beside[0]}",
+    )
 
 
 def _renamed(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFrame:
@@ -481,7 +509,7 @@ def _require(columns: Sequence[str], source: Source) -> bool:
             one if isinstance(one, str) else f"--column {one[0]}={one[1]}" for one in meant.values()
         ]
         if isinstance(meant.get(REPLICATION), str):
-            hints.append("--repeats PATTERN where repeats stand side by side")
+            hints.append("--repeats PATTERN where repeats of one judge stand side by side")
         raise SweepError(
             f"no column for {', '.join(lacking)}; got {names_told(source.rows.collect().columns)}",
             where=source.where,

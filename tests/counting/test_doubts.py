@@ -127,3 +127,90 @@ def test_doubts_of_each_benchmark(tmp_path):
     rows.write_csv(path)
     with pytest.warns(ReadingWarning, match="n_options of pairs says 3"):
         judgerel_ray.reduce(path, verdict_names="option")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("judge_model", ["gpt", "claude"], "call it judge if it says who judged"),
+        ("prompt", ["Which?", "Which one?"], "number its values in a column template"),
+        ("model_a", ["x", "y"], "number orders of the options in a column option_order"),
+    ],
+)
+def test_a_column_that_tells_repeats_apart_and_is_not_read_is_said(name, values, said):
+    rows = asked(6, 2, verdict=["A", "B"] * 6)
+    (line,) = said_of({**rows, name: values * 6})
+    assert line.startswith(f"column {name} is not read, and rows that count as repeats of each")
+    assert line.endswith(said)
+    # The same of every repeat of a question, or read by its own name, it is no doubt.
+    assert said_of({**rows, name: np.repeat(["a", "b"], 6)}) == []
+    if name == "judge_model":
+        assert said_of({**rows, name: values * 6, "judge": values * 6}) == []
+        assert said_of({**rows, name: values * 6}, by="judge_model") == []
+
+
+def test_a_column_in_another_case_is_said():
+    rows = asked(6, 2, verdict=["A", "B"] * 6)
+    assert said_of({**rows, "Gold": ["A"] * 12}) == [
+        "column 'Gold' is not read: in lower case it would be gold"
+    ]
+    assert said_of({**rows, "Verdict": ["A"] * 12}) == [
+        "column 'Verdict' is not read; verdict is read: in lower case it would be verdict"
+    ]
+
+
+def test_verdict_and_score_that_differ_are_said():
+    verdict, score = ["pass", "fail"] * 6, [1.0, 2.0, 3.0, 4.0] * 3
+    (line,) = said_of(asked(6, 2, verdict=verdict, score=score))
+    assert line.startswith(
+        "verdict and score do not say the same of a row (verdict fail has scores 2.0, 4.0): "
+    )
+    assert said_of(asked(6, 2, verdict=verdict, score=[1.0, 0.0] * 6)) == []
+
+
+def test_a_score_of_minus_one_below_all_others_is_said():
+    (line,) = said_of(asked(6, 2, score=[-1.0, 3.0, 4.0, 5.0] * 3))
+    assert line.startswith("score -1 (3) is below all others, which are 3 to 5; counted as")
+    assert said_of(asked(6, 2, score=[-1.0, 0.0, 1.0, -2.0] * 3)) == []
+
+
+def test_items_called_by_no_value_and_by_zeros_are_said():
+    rows = asked(6, 2, verdict=["A", "B"] * 6)
+    rows["item_id"] = ["nan" if one == "q00" else one for one in rows["item_id"]]
+    assert said_of(rows) == [
+        "counted as a question: 'nan'; if it stands for no id, give its rows theirs or leave them "
+        "out"
+    ]
+    names = ["1", "001", "2", "02", "0.05", "0.5"]
+    rows["item_id"] = list(np.repeat(names, 2))
+    assert said_of(rows) == [
+        "items kept apart that differ in spelling alone: '001' and '1'; '02' and '2'"
+    ]
+
+
+def test_words_of_failures_are_said_though_they_count():
+    (line,) = said_of(asked(6, 2, verdict=["A", "$ERROR$", "refused", "Error: timeout"] * 3))
+    assert line == (
+        "counted as verdicts: $ERROR$ (3), Error: timeout (3), refused (3); leave empty what "
+        "stands for none"
+    )
+
+
+def test_gold_that_one_row_of_a_question_states_is_of_its_other_rows(tmp_path):
+    gold = ["A", None, None, "B", "", None, None, None, None]
+    rows = asked(3, 3, verdict=[*"AAAAAABBB"], gold=gold)
+    line = (
+        "gold is empty in 4 rows of 2 questions that have it in another row, and is taken from "
+        "there"
+    )
+    with pytest.warns(ReadingWarning, match=line):
+        found = judgerel_ray.questions(pl.DataFrame(rows))
+    assert found["accuracy"].to_list() == [1.0, 0.0, None]
+    assert found["majority_right"].to_list()[:2] == [1.0, 0.0]
+    full = {**rows, "gold": ["A"] * 3 + ["B"] * 3 + [None] * 3}
+    assert found.equals(judgerel_ray.questions(pl.DataFrame(full)))
+    path = tmp_path / "once.csv"
+    pl.DataFrame(rows).write_csv(path)
+    with pytest.warns(ReadingWarning, match=line):
+        said = judgerel_ray.select(str(path)).systems
+    assert said.select("n_right", "n_answers").row(0) == (3, 6)

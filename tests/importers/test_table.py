@@ -248,3 +248,24 @@ def test_a_row_that_belongs_nowhere_is_refused(tmp_path, name):
     path.write_text(f"{json.dumps(row)}\n{json.dumps({**row, name: None})}\n")
     with pytest.raises(SweepError, match=rf"{name} is missing .*row=2"):
         import_table(str(path))
+
+
+def test_columns_of_several_judges_are_not_taken_for_repeats_in_silence(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("item_id,verdict_gpt4,verdict_claude\nq,A,B\nr,A,A\n")
+    said = r"verdict_gpt4, verdict_claude are read as repeats of one judge; .* --value judge="
+    with pytest.warns(ReadingWarning, match=said):
+        assert import_table(str(path), TableMapping(repeats="verdict_*")).height == 4
+    one = TableMapping(columns={"verdict": "verdict_gpt4"}, values={"judge": "verdict_gpt4"})
+    with pytest.warns(ReadingWarning, match="no column says which repeat a row is"):
+        found = import_table(str(path), one)
+    assert found.select("judge", "verdict").rows() == [("verdict_gpt4", "A")] * 2
+
+
+def test_who_judged_by_another_name_is_said_where_rows_are_numbered(tmp_path):
+    path = tmp_path / "two.csv"
+    path.write_text("item_id,replication,judge_model,verdict\nq,0,a,A\nq,1,b,B\n")
+    with pytest.warns(ReadingWarning, match="column judge_model is not read, and rows that count"):
+        import_table(str(path))
+    found = import_table(str(path), TableMapping(columns={"judge": "judge_model"}))
+    assert found["judge"].to_list() == ["a", "b"]

@@ -5,7 +5,7 @@ The verbs ask for one of these at a time; a page asks for all that the ratings c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import BytesIO
@@ -32,10 +32,11 @@ from judgerel_ray.analyses.ratings.show import Rated, alignment_section, rating_
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.analyses.reliability.sections import Measured
 from judgerel_ray.blocks.blocks import Block
-from judgerel_ray.core import Scale, SweepError
+from judgerel_ray.core import Scale, SweepError, count_of
 from judgerel_ray.counting.columns import is_judge, is_no_value
+from judgerel_ray.counting.doubts import nothing_shared, otherwise_line
 from judgerel_ray.counting.files.source import TABLES, kind_of
-from judgerel_ray.counting.given import Given, reading_of
+from judgerel_ray.counting.given import Given, reading_of, warn_of
 from judgerel_ray.counting.groups.rated import RatedGroup, group_names, rated_groups, rated_rows
 from judgerel_ray.counting.judged import Judged, beside_table, open_judgments
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 PEOPLE = "human"
 """Names the human ratings of a run's items as the reference."""
+_SHOWN = 3
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -164,6 +166,7 @@ class Ratings:
         if kind_of(name)[0] in TABLES:
             found = _read_table(name, needed=("item_id", "score"), flag="--reference")
             typed = found.with_columns(pl.col("score").cast(pl.Float64))
+            warn_of(_unmatched(rows["item_id"], typed["item_id"], name))
             return mean_reference(typed)
         if name != PEOPLE or self.judged.run is None:
             return judge_reference(rows, name)
@@ -275,6 +278,23 @@ def run_ranking(
         ratings = open_ratings(path, by=by, scale_files=scale_files)
         found = ratings.ranked(choice or ScaleChoice(), reference=reference, outside=outside)
     return found
+
+
+def _unmatched(rated: pl.Series, referred: pl.Series, file: str) -> Iterator[str]:
+    """Say which references are of nothing rated, and refuse a file none of which is."""
+    known, named = (one.cast(pl.String).drop_nulls().unique().sort() for one in (rated, referred))
+    alone = named.filter(~named.is_in(known.implode()))
+    if len(named) and len(alone) == len(named):
+        raise nothing_shared(known, named, {"b": file})
+    if len(alone):
+        some = ", ".join(map(repr, alone.head(_SHOWN))) + ", ..." * (len(alone) > _SHOWN)
+        n_lacking = len(known) - (len(named) - len(alone))
+        yield (
+            f"references of {len(alone):,} of {count_of(len(named), 'item')} are of nothing rated, "
+            f"left out: {some}; {count_of(n_lacking, 'rated item')} without a reference"
+        )
+        if line := otherwise_line(known, named):
+            yield line
 
 
 def outside_scores(path: str) -> dict[str, float]:

@@ -18,6 +18,7 @@ from judgerel_ray.counting.nesting import KIND, N, UnitRows, with_codes
 
 _NUMBER = r"^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$"
 _COMMA = r"^\s*[+-]?\d+,\d+\s*$"
+_FAILED = r"^(?:api |parse )?(?:error|exception): "
 _NO_WIDTH = "[\u200b\u2060\ufeff]"
 _MARKS = "*_`'\"\u2018\u2019\u201c\u201d\u00ab\u00bb()[]{}.,:;!? "
 _SHORT = {"t": "true", "f": "false", "y": "yes", "n": "no", "1.0": "true", "0.0": "false"}
@@ -163,7 +164,8 @@ class Spellings:
         none = ranked.filter(pl.col("shown").is_null())
         if none.height:
             found_lines.append(f"taken as no verdict: {_with_rows(none)}; {_KEPT}")
-        perhaps = verdicts.filter(pl.col("key").is_in(PERHAPS_NO_VALUE))
+        says_so = pl.col("key").is_in(PERHAPS_NO_VALUE) | pl.col("key").str.contains(_FAILED)
+        perhaps = verdicts.filter(says_so)
         if perhaps.height:
             found_lines.append(f"counted as verdicts: {_with_rows(perhaps)}; {_IF_NONE}")
         return tuple(found_lines)

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import judgerel_ray
 from judgerel_ray.analyses.ratings.alignment import (
     alignment_table,
     human_reference,
@@ -13,7 +14,7 @@ from judgerel_ray.analyses.ratings.alignment import (
 )
 from judgerel_ray.analyses.ratings.show import alignment_blocks
 from judgerel_ray.blocks.terminal import printed
-from judgerel_ray.core import HumanRating, Item, SweepError
+from judgerel_ray.core import HumanRating, Item, ReadingWarning, SweepError
 from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
 from judgerel_ray.stats import reference_agreement
 from judgerel_ray.stats.ratings.correlations import CORRELATIONS
@@ -182,3 +183,22 @@ def test_what_an_interval_lacks_is_said_beside_it(two):
         assert found["estimator"][0].endswith(f"; {said}")
         assert said in " ".join(printed(alignment_blocks(found)).split())
         assert found["averaged_low"].null_count() == (n == N)
+
+
+def test_references_of_nothing_rated_are_said(tmp_path):
+    rated = {"item_id": [f"q{n}" for n in range(12)], "replication": [0] * 12,
+             "scale": ["points5"] * 12, "score": [1 + n % 5 for n in range(12)]}  # fmt: skip
+    path = tmp_path / "people.csv"
+    pl.DataFrame({"item_id": [f"q{n:02}" for n in range(12)], "score": rated["score"]}).write_csv(
+        path
+    )
+    with pytest.warns(ReadingWarning) as caught:
+        found = judgerel_ray.align(pl.DataFrame(rated), reference=str(path), coefficients="pearson")
+    assert found["n_items"].to_list() == [2]
+    assert [str(one.message).partition(":")[0] for one in caught] == [
+        "references of 10 of 12 items are of nothing rated, left out",
+        "10 items of the two differ in spelling alone, and are left out on both sides",
+    ]
+    pl.DataFrame({"item_id": ["x", "y"], "score": [1, 2]}).write_csv(path)
+    with pytest.raises(SweepError, match=r"no item_id is in both: a has 'q0'.*; b has 'x', 'y'"):
+        judgerel_ray.align(pl.DataFrame(rated), reference=str(path))
