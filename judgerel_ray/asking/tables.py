@@ -11,7 +11,7 @@ COLUMNS: Columns = {
             "requests": "Requests that are made whatever is answered.",
             "requests_at_most": "Requests with all that adaptive replication may add.",
             "disk_bytes": "Bytes that the run directory should take.",
-            "notes": "What the sweep's author should know, a line each.",
+            "notes": "What to know before it is run, a line each.",
             "resolved": "The sweep with every default filled in.",
         },
         "stages": {

@@ -38,7 +38,7 @@ _SHARED: Mapping[str, str] = {
     "low": "Lower end of the 95 % interval; null where there is none.",
     "high": "Upper end of the 95 % interval; null where there is none.",
     "noise_floor": (
-        "What the value would be by chance: its mean where what is said is shuffled across the "
+        "What the value would be by chance: its mean with the verdicts shuffled across the "
         "questions; null where it has no floor."
     ),
     "noise_floor_sd": (
@@ -55,7 +55,10 @@ _SHARED: Mapping[str, str] = {
     "difference": (
         "Second less first, in the unit of the values; above 0 where the second is higher."
     ),
-    "p_holm": "The p-value adjusted by Holm's method for all comparisons of the table.",
+    "p_holm": (
+        "The p-value adjusted by Holm's method for all comparisons of the table; null where that "
+        "is."
+    ),
     "undefined": "Code that says why there is no value; null where nothing is lacking.",
     "measurement": (
         "Level of measurement: nominal (verdicts as names), ordinal, interval or ratio (as "
@@ -80,8 +83,8 @@ _SHARED: Mapping[str, str] = {
         "Code that says why there is no interval; null where there is one, or no value to have one."
     ),
     "n_compared": (
-        "Questions that value and interval rest on; null where the interval is not by question, "
-        "or there is none."
+        "Questions that value and interval rest on; null where no interval is by question, "
+        "unless all questions come out alike."
     ),
     "n_resamples": "Bootstrap resamples drawn; null where none were.",
     "null_method": (

@@ -16,7 +16,7 @@ COLUMNS: Columns = {
             "alarm": "Whether any judge is called drifted.",
             "series": "Name of the series.",
             "level": "Chance of a false alarm that is allowed, over all refreshes.",
-            "since": "Refresh that later ones are held against.",
+            "since": "Refresh from which on drift counts; later ones are held against it.",
             "warnings": "What weakens the newest refresh, a line each.",
         },
         "judges": {
@@ -29,7 +29,7 @@ COLUMNS: Columns = {
             "evidence": (
                 "Evidence for drift now: how much likelier a change is than none, 1 at the start."
             ),
-            "highest_evidence": "The most that it ever was; the alarm is at 1 by the level.",
+            "highest_evidence": "The most that it ever was; there is alarm from 1 / level on.",
             "alarm": "Whether it is called drifted.",
             "since": "Refresh at which it was first; null where it is not.",
             "refreshes": "Refreshes that count.",

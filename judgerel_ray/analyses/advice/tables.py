@@ -20,9 +20,9 @@ COLUMNS: Columns = {
                 "or chosen (facets that stay as they are); null without an estimate."
             ),
             "estimate": (
-                "Variance of the effect, in squared points of the scores or of vote shares, "
-                "below 0 where there is less than chance would give; null where undefined says "
-                "why."
+                "Variance of the effect: of scores in squared points, of names of the shares of "
+                "verdicts; below 0 where there is less of it than chance would give; null where "
+                "undefined says why."
             ),
             "share": (
                 "Share of the variance of one judgment; null where that variance is not above 0."
@@ -33,13 +33,17 @@ COLUMNS: Columns = {
                 "too_few_levels where a facet that is drawn from more has two levels in the "
                 "data; else null."
             ),
-            "n_levels": "Levels of the effect in the data; of the residual, judgments.",
+            "n_levels": (
+                "Levels of the effect in the data; of the residual, judgments; null without an "
+                "estimate."
+            ),
             "levels_of": (
                 "How many levels the facet has in all, where that is known; null where they are "
-                "unlimited."
+                "unlimited, and of several facets."
             ),
             "negative": (
-                "true where the estimate is below 0; it counts as 0 in all that is planned."
+                "true where the estimate is below 0; it counts as 0 in all that is planned; null "
+                "without an estimate."
             ),
             "n_items": "Questions that it rests on.",
             "n_judgments": "Judgments that it rests on.",
@@ -52,7 +56,7 @@ COLUMNS: Columns = {
         "designs": {
             "design": (
                 "replications (the same prompt again) or apart (judgments spread over the levels "
-                "of facets that should not matter)."
+                "of facets that should not matter); null where undefined says why."
             ),
             "facets": (
                 "Facets that judgments are spread over, with commas between; null of replications."
@@ -65,7 +69,10 @@ COLUMNS: Columns = {
                 "How many levels each of them has in all, null where unlimited; null of "
                 "replications."
             ),
-            "n_judgments": "Judgments of one question that are averaged, or vote.",
+            "n_judgments": (
+                "Judgments of one question that are averaged, or vote; null where undefined says "
+                "why."
+            ),
             "generalizability": (
                 "How well the mean of so many judgments compares questions: the share of its "
                 "variance that is the questions' own (0 to 1); null where undefined says why."
@@ -78,7 +85,7 @@ COLUMNS: Columns = {
             ),
             "dependability": (
                 "The same for the value of one question by itself (0 to 1); never above "
-                "generalizability."
+                "generalizability; null where undefined says why."
             ),
             "repeatability": (
                 "generalizability of the mean where this very prompt is all that counts; null of "
@@ -132,12 +139,14 @@ COLUMNS: Columns = {
                 "Judgments of each question that it takes, as a fraction; of questions their "
                 "number; null where the target is out of reach."
             ),
-            "needed_whole": "The same, as it can be bought.",
+            "needed_whole": "The same, as it can be bought; null where the target is out of reach.",
             "needed_cautious": (
                 "The same where the low end of the interval, and not the estimate, must reach "
                 "the target; null where none does, and of interval_width."
             ),
-            "unreachable": "Why no number reaches the target; null where one does.",
+            "unreachable": (
+                "Why no number reaches the target, or none is known; null where one does."
+            ),
             "judgments": (
                 "Judgments in all that needed_whole takes; null where the target is out of reach."
             ),

@@ -41,32 +41,38 @@ from judgerel_ray.stats.ratings.reference import PeopleMatch, people_match
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UncertaintyTables:
-    """What is printed and drawn of uncertainty.
+    """How sure a judge is of single judgments, and what that is worth.
 
     Attributes
     ----------
     judgments : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.matrices.matrix_rows`.
+        One row a confusion matrix: the option chosen, the right one where it is known, the label of
+        low or high uncertainty, and every score.
     worth : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.worth.uncertainty_summary`.
+        One row a group and quantity: accuracy by label, how well the margin ranks right before
+        wrong, what a threshold guarantees.
     scores : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.worth.score_table`.
+        One row a group and score: its mean, and how well it tells right judgments from wrong ones.
     labels : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.tables.label_table`.
+        One row a group, way of labelling and criterion: accuracy under each label, and the share of
+        low uncertainty.
     transfer : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.groups.transfer_table`.
+        One row a pair of benchmarks, judges or criteria: a threshold chosen on the one, used on the
+        other.
     people : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.people.people_table`.
+        One row a benchmark and kind of people: how often two of them agree.
     against_people : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.tables.matched_table`.
+        One row a group, kind of people and label: how often the judge gives the label of a person,
+        beside a person held out.
     curves : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.tables.threshold_curves`.
+        One row a group and threshold from .01 to .99: the columns of `labels`.
     acceptance : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.tables.acceptance_table`.
+        One row a group and margin: the share wrong among judgments that reach it.
     sparsity : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.matrices.sparsity_table`.
+        One row a judge and number of options: how far probability follows what was argued.
     picked : tuple of Picked
-        From :func:`judgerel_ray.analyses.confusion.matrices.picked_matrices`.
+        Matrices that show most: of each judge the most certain, the most torn, and the most
+        confidently wrong one.
     """
 
     judgments: pl.DataFrame
@@ -492,7 +498,7 @@ COLUMNS: Columns = {
             "surer": "higher where a larger score is surer, lower where a smaller one is.",
             "mean": (
                 "Mean of the score over the judgments (entropies and mutual information in nats, "
-                "all else from -1 to 1)."
+                "all else from -1 to 1); null where no judgment has it."
             ),
             "mean_low": (
                 "Lower end of the 95 % interval of the mean; null where all judgments are of one "
@@ -506,11 +512,11 @@ COLUMNS: Columns = {
                 "How often a right judgment is surer than a wrong one, ties counting half (1 "
                 "perfect, .5 says nothing); null where undefined says why."
             ),
-            "auroc_low": "Lower end of the 95 % interval of auroc.",
-            "auroc_high": "Upper end of the 95 % interval of auroc.",
+            "auroc_low": "Lower end of the 95 % interval of auroc; null where there is none.",
+            "auroc_high": "Upper end of the 95 % interval of auroc; null where there is none.",
             "aurc": (
                 "Share wrong among the surest judgments, averaged over all shares accepted (0 to "
-                "1, less is better)."
+                "1, less is better); null where no judgment has the score."
             ),
             "aurc_low": (
                 "Lower end of the 95 % interval of aurc; null where all are right, or all wrong."
@@ -567,7 +573,9 @@ COLUMNS: Columns = {
             "share_to": "Upper end of the 95 % interval of share; null in-sample.",
         },
         "transfer": {
-            "across": "What source and target differ in: benchmarks, judges or criteria.",
+            "across": (
+                "The column in which source and target differ: benchmark, judge or criterion."
+            ),
             "within": "What source and target have in common.",
             "source": "Where the threshold was chosen.",
             "target": "Where it is used.",
@@ -581,8 +589,12 @@ COLUMNS: Columns = {
             "low": "Lower end of the 95 % interval of accuracy_low; null where there is none.",
             "high": "Upper end of the 95 % interval of accuracy_low; null where there is none.",
             "share_low": "Share of the target's judgments that are of low uncertainty (0 to 1).",
-            "share_low_low": "Lower end of the 95 % interval of share_low.",
-            "share_low_high": "Upper end of the 95 % interval of share_low.",
+            "share_low_low": (
+                "Lower end of the 95 % interval of share_low; null where there is none."
+            ),
+            "share_low_high": (
+                "Upper end of the 95 % interval of share_low; null where there is none."
+            ),
             **shared("undefined"),
         },
         "people": {
@@ -605,17 +617,27 @@ COLUMNS: Columns = {
                 "How often the judge gives the label of a person, the mean over items of the "
                 "share of their people (0 to 1)."
             ),
-            "judge_low": "Lower end of the 95 % interval of judge_share.",
-            "judge_high": "Upper end of the 95 % interval of judge_share.",
+            "judge_low": "Lower end of the 95 % interval of judge_share; null where there is none.",
+            "judge_high": (
+                "Upper end of the 95 % interval of judge_share; null where there is none."
+            ),
             "person_share": "The same of each person against the item's other people.",
-            "person_low": "Lower end of the 95 % interval of person_share.",
-            "person_high": "Upper end of the 95 % interval of person_share.",
+            "person_low": (
+                "Lower end of the 95 % interval of person_share; null where there is none."
+            ),
+            "person_high": (
+                "Upper end of the 95 % interval of person_share; null where there is none."
+            ),
             "difference": (
                 "judge_share less person_share, on the same items; above 0 the judge is nearer "
                 "to people than they are to each other."
             ),
-            "difference_low": "Lower end of the 95 % interval of the difference.",
-            "difference_high": "Upper end of the 95 % interval of the difference.",
+            "difference_low": (
+                "Lower end of the 95 % interval of the difference; null where there is none."
+            ),
+            "difference_high": (
+                "Upper end of the 95 % interval of the difference; null where there is none."
+            ),
             "noise_floor": (
                 "judge_share with the judge's labels shuffled across items; null where it has no "
                 "floor."

@@ -97,9 +97,11 @@ class CorrectionTables:
     budget : pl.DataFrame
         Labels ``needed`` for the interval of PPI++ to be as narrow as ``width``, and without the
         judge; null where labelling everything would not do. Empty unless asked for.
-    agreed, judges : pl.DataFrame
-        Without labels: what several judges agree on, and how often each is right by that; see
-        :func:`judgerel_ray.analyses.correction.tables.agreed_tables`.
+    agreed : pl.DataFrame
+        Without labels: a row a group, the pass rate that several judges agree on if they err
+        independently; empty otherwise.
+    judges : pl.DataFrame
+        Without labels: a row a judge, how often it is right by what they agree on; empty otherwise.
     """
 
     estimates: pl.DataFrame

@@ -108,7 +108,7 @@ COLUMNS: Columns = {
             ),
             "more_questions": (
                 "Further questions that would decide, should the value stay; null where it is "
-                "decided, or 100,000 in all are not enough."
+                "decided, there is no interval, or 100,000 in all are not enough."
             ),
             "more_replications": (
                 "Further replications of the same questions that would decide, should the value "
@@ -116,7 +116,8 @@ COLUMNS: Columns = {
             ),
             "n_items": "Questions of the group; of a drop those that both have.",
             "n_compared": (
-                "Questions that the interval is over: asked twice, or with a right verdict."
+                "Questions that the interval is over: asked twice, or with a right verdict; null "
+                "where there is no interval by question, unless all questions come out alike."
             ),
             "n_replications": "Largest number of judgments of one unit; null of a drop.",
             "n_judgments": "Judgments of the group.",

@@ -63,7 +63,7 @@ _WORTH = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelTables:
-    """What is said of panels; every table starts with the columns of the groups.
+    """What judges are worth as panels; every table starts with the columns of the groups.
 
     Attributes
     ----------
@@ -78,9 +78,9 @@ class PanelTables:
         The best panel of each size, and at each cost: ``in_sample`` where it was chosen,
         ``accuracy`` where other folds chose (``n_alike`` of ``n_folds`` chose the same).
     next : pl.DataFrame
-        Panels of each size drawn at random from the members, and what one more member adds.
+        One row a size: panels drawn at random from the members, and what one more member adds.
     worth : pl.DataFrame
-        How many members with errors of their own they are worth.
+        One row a group: how many members with errors of their own they are worth.
     """
 
     members: pl.DataFrame
@@ -416,8 +416,14 @@ COLUMNS: Columns = {
             "budget": "What one question may cost on average, in cost_unit.",
             **shared("cost_unit"),
             "cost": "What one question cost, with thresholds that other questions chose.",
-            "cost_low": "Lower end of the 95 % interval of the cost, over questions.",
-            "cost_high": "Upper end of the 95 % interval of the cost, over questions.",
+            "cost_low": (
+                "Lower end of the 95 % interval of the cost, over questions; null where there is "
+                "none."
+            ),
+            "cost_high": (
+                "Upper end of the 95 % interval of the cost, over questions; null where there is "
+                "none."
+            ),
             "accuracy": (
                 "Share of the questions answered rightly, with thresholds that other questions "
                 "chose (0 to 1)."
@@ -474,8 +480,10 @@ COLUMNS: Columns = {
             "n_asked": "Questions times replications put to it.",
             "n_answered": "Those of them that it answered.",
             "answered": "Share that it answered (0 to 1); null of a person.",
-            "answered_low": "Lower end of the 95 % interval of answered.",
-            "answered_high": "Upper end of the 95 % interval of answered.",
+            "answered_low": "Lower end of the 95 % interval of answered; null where there is none.",
+            "answered_high": (
+                "Upper end of the 95 % interval of answered; null where there is none."
+            ),
             "n_right": "Right answers, where the right one is known.",
             "accuracy": (
                 "Share right of the answers to questions whose right answer is known; null "

@@ -30,20 +30,28 @@ COLUMNS: Columns = {
                 "heuristic that may exceed 1; null of more than two scales, and where it has no "
                 "value."
             ),
-            "disattenuated_low": "Lower end of the 95 % interval of disattenuated.",
-            "disattenuated_high": "Upper end of the 95 % interval of disattenuated.",
+            "disattenuated_low": (
+                "Lower end of the 95 % interval of disattenuated; null where there is none."
+            ),
+            "disattenuated_high": (
+                "Upper end of the 95 % interval of disattenuated; null where there is none."
+            ),
             "shift": (
                 "How much higher the same things come out on the second scale, on the common "
                 "axis; null of more than two scales, and of midranks."
             ),
-            "shift_low": "Lower end of the 95 % interval of the shift.",
-            "shift_high": "Upper end of the 95 % interval of the shift.",
+            "shift_low": "Lower end of the 95 % interval of the shift; null where there is none.",
+            "shift_high": "Upper end of the 95 % interval of the shift; null where there is none.",
             "rank_correlation": (
                 "Spearman's rho of mean scores on two scales, before any mapping (-1 to 1); null "
                 "of more than two scales."
             ),
-            "rank_correlation_low": "Lower end of the 95 % interval of rank_correlation.",
-            "rank_correlation_high": "Upper end of the 95 % interval of rank_correlation.",
+            "rank_correlation_low": (
+                "Lower end of the 95 % interval of rank_correlation; null where there is none."
+            ),
+            "rank_correlation_high": (
+                "Upper end of the 95 % interval of rank_correlation; null where there is none."
+            ),
             "own_first": (
                 "Self-consistency (alpha of replications) on the first scale, on the common "
                 "axis; null where it was rated once."
@@ -79,12 +87,15 @@ COLUMNS: Columns = {
             ),
             "single_low": "Lower end of the 95 % interval of single; null where there is none.",
             "single_high": "Upper end of the 95 % interval of single; null where there is none.",
-            "averaged": "Agreement of the mean of a thing's replications with the reference.",
+            "averaged": (
+                "Agreement of the mean of a thing's replications with the reference; null where "
+                "undefined says why."
+            ),
             "averaged_low": "Lower end of the 95 % interval of averaged; null where there is none.",
             "averaged_high": (
                 "Upper end of the 95 % interval of averaged; null where there is none."
             ),
-            "gain": "averaged less single: what averaging buys.",
+            "gain": "averaged less single: what averaging buys; null where either is.",
             "gain_low": "Lower end of the 95 % interval of the gain; null where there is none.",
             "gain_high": "Upper end of the 95 % interval of the gain; null where there is none.",
             "p_gain": "Two-sided p-value of no gain; null where it was not tested.",

@@ -33,10 +33,10 @@ _PAIRED = {
         "Share wrong of the second less that of the first, at the same share accepted, averaged "
         "over these shares; below 0 the second is better; null without a confidence."
     ),
-    "error_low": "Lower end of the 95 % interval of error_difference.",
-    "error_high": "Upper end of the 95 % interval of error_difference.",
-    "error_p": "Two-sided p-value of no difference of errors.",
-    "error_p_holm": "error_p adjusted by Holm's method for n_comparisons.",
+    "error_low": "Lower end of the 95 % interval of error_difference; null where there is none.",
+    "error_high": "Upper end of the 95 % interval of error_difference; null where there is none.",
+    "error_p": "Two-sided p-value of no difference of errors; null where there is none.",
+    "error_p_holm": "error_p adjusted by Holm's method for n_comparisons; null where that is.",
     "undefined": (
         "Code that says why nothing is compared (no_common_questions, no_model_alone, "
         "several_answer_temperatures); null where it is."
@@ -55,20 +55,18 @@ COLUMNS: Columns = {
             "accuracy": (
                 "Share of the answers that are right, unread ones counted as wrong (0 to 1)."
             ),
-            "low": (
-                "Lower end of the 95 % interval of the accuracy; null where all answers are to "
-                "one question."
-            ),
-            "high": (
-                "Upper end of the 95 % interval of the accuracy; null where all answers are to "
-                "one question."
-            ),
+            "low": "Lower end of the 95 % interval of the accuracy; null where there is none.",
+            "high": "Upper end of the 95 % interval of the accuracy; null where there is none.",
             "interval": "How the interval of the accuracy was made.",
             "accuracy_read": (
                 "Share right of the answers with a readable verdict; null where there are none."
             ),
-            "read_low": "Lower end of the 95 % interval of accuracy_read.",
-            "read_high": "Upper end of the 95 % interval of accuracy_read.",
+            "read_low": (
+                "Lower end of the 95 % interval of accuracy_read; null where there is none."
+            ),
+            "read_high": (
+                "Upper end of the 95 % interval of accuracy_read; null where there is none."
+            ),
             "chance": (
                 "Accuracy of guessing, the mean of 1 by the number of options; null where that "
                 "number is not known of every question."
@@ -81,22 +79,31 @@ COLUMNS: Columns = {
             "n_rejected": (
                 "Answers without that confidence or without a verdict: no threshold accepts them."
             ),
-            "n_distinct": "Different values of the confidence that occur.",
+            "n_distinct": (
+                "Different values of the confidence that occur; null without a confidence."
+            ),
             "auroc": (
                 "How often a right answer has more confidence than a wrong one, ties counting "
                 "half (1 perfect, .5 says nothing); null where undefined says why."
             ),
-            "auroc_low": "Lower end of the 95 % interval of auroc.",
-            "auroc_high": "Upper end of the 95 % interval of auroc.",
-            "auroc_floor_sd": "Standard deviation of auroc about .5 by chance.",
-            "auroc_p_noise": "Two-sided p-value of auroc: how often chance lies as far from .5.",
+            "auroc_low": "Lower end of the 95 % interval of auroc; null where there is none.",
+            "auroc_high": "Upper end of the 95 % interval of auroc; null where there is none.",
+            "auroc_floor_sd": (
+                "Standard deviation of auroc about .5 by chance; null without an auroc, and "
+                "where all confidences tie."
+            ),
+            "auroc_p_noise": (
+                "Two-sided p-value of auroc: how often chance lies as far from .5; null without "
+                "an auroc, and where all confidences tie."
+            ),
             "auroc_noise": (
                 "true where auroc_p_noise is above .05, so that the ranking cannot be told from "
-                "chance."
+                "chance; null without an auroc_p_noise."
             ),
             "aurc": (
                 "Area under the risk-coverage curve: the share wrong among the surest answers, "
-                "averaged over all shares accepted (0 to 1, less is better)."
+                "averaged over all shares accepted (0 to 1, less is better); null without a "
+                "confidence."
             ),
             "aurc_low": (
                 "Lower end of the 95 % interval of aurc; null where all answers are right, or "
@@ -108,40 +115,57 @@ COLUMNS: Columns = {
             ),
             "aurc_floor": (
                 "The area of a confidence that says nothing: the share wrong among answers that "
-                "have one."
+                "have one; null without a confidence."
             ),
             "aurc_excess": (
-                "aurc less that of a confidence that ranks every wrong answer last; 0 is perfect."
+                "aurc less that of a confidence that ranks every wrong answer last; 0 is "
+                "perfect; null without a confidence."
             ),
             "few": (
                 "few_wrong or few_right where fewer than ten questions have such an answer, so "
                 "that the ranking rests on few; else null."
             ),
-            "mean_confidence": "Mean confidence of the answers that have one (0 to 1).",
+            "mean_confidence": (
+                "Mean confidence of the answers that have one (0 to 1); null without a confidence."
+            ),
             "accuracy_confident": (
-                "Share right of these answers; below mean_confidence the system is overconfident."
+                "Share right of these answers; below mean_confidence the system is "
+                "overconfident; null without a confidence."
             ),
             "ece": (
                 "Expected calibration error over bins of equal width: how far accuracy lies from "
-                "mean confidence (0 to 1, less is better; read it beside its floor)."
+                "mean confidence (0 to 1, less is better; read it beside its floor); null "
+                "without a confidence."
             ),
             "ece_floor": (
-                "What ece would be of calibrated confidence with as many answers; never 0."
+                "What ece would be of calibrated confidence with as many answers; never 0; null "
+                "without a confidence."
             ),
-            "ece_p": "Chance of an ece this large or larger if confidence were calibrated.",
-            "ece_mass": "The same error over bins of about equally many answers.",
-            "ece_mass_floor": "What ece_mass would be of calibrated confidence.",
+            "ece_p": (
+                "Chance of an ece this large or larger if confidence were calibrated; null "
+                "without a confidence."
+            ),
+            "ece_mass": (
+                "The same error over bins of about equally many answers; null without a confidence."
+            ),
+            "ece_mass_floor": (
+                "What ece_mass would be of calibrated confidence; null without a confidence."
+            ),
             "ece_mass_p": (
-                "Chance of an ece_mass this large or larger if confidence were calibrated."
+                "Chance of an ece_mass this large or larger if confidence were calibrated; null "
+                "without a confidence."
             ),
-            "n_bins": "Bins asked for.",
+            "n_bins": "Bins asked for; null without a confidence.",
             "brier": (
                 "Brier score: mean squared distance of confidence from 1 (right) or 0 (wrong); "
-                "less is better."
+                "less is better; null without a confidence."
             ),
             "brier_low": "Lower end of the 95 % interval of brier; null where there is none.",
             "brier_high": "Upper end of the 95 % interval of brier; null where there is none.",
-            "brier_floor": "Brier score of the same confidences shuffled across the answers.",
+            "brier_floor": (
+                "Brier score of the same confidences shuffled across the answers; null without a "
+                "confidence."
+            ),
             "undefined": (
                 "Code that says why there is no auroc (no_confidence, no_variance, no_verdicts); "
                 "null where there is one."
@@ -159,11 +183,11 @@ COLUMNS: Columns = {
             "error": "Share wrong of the accepted (0 to 1).",
             "low": (
                 "Lower end of the 95 % interval of the error at this threshold by itself; null "
-                "where all accepted are of one question."
+                "where there is none."
             ),
             "high": (
                 "Upper end of the 95 % interval of the error at this threshold by itself; null "
-                "where all accepted are of one question."
+                "where there is none."
             ),
             "band_low": (
                 "Lower end of the error that holds at all thresholds together (95 %); null where "
@@ -193,14 +217,8 @@ COLUMNS: Columns = {
             "accuracy": (
                 "Share right of them; below mean_confidence the system is overconfident there."
             ),
-            "low": (
-                "Lower end of the 95 % interval of the accuracy; null where all are of one "
-                "question."
-            ),
-            "high": (
-                "Upper end of the 95 % interval of the accuracy; null where all are of one "
-                "question."
-            ),
+            "low": "Lower end of the 95 % interval of the accuracy; null where there is none.",
+            "high": "Upper end of the 95 % interval of the accuracy; null where there is none.",
         },
         "guarantees": {
             "system": "The system in words, as in systems.",
@@ -223,8 +241,8 @@ COLUMNS: Columns = {
             ),
             "n_errors": "Wrong ones among the accepted; null without a threshold.",
             "error": "Share wrong of the accepted held-out answers; null where none are.",
-            "low": "Lower end of the 95 % interval of the error; null where none are accepted.",
-            "high": "Upper end of the 95 % interval of the error; null where none are accepted.",
+            "low": "Lower end of the 95 % interval of the error; null where there is none.",
+            "high": "Upper end of the 95 % interval of the error; null where there is none.",
             "split": "How the questions were split in two.",
             "undefined": (
                 "Code that says why there is no threshold (too_few_judgments, risk_too_high); "
@@ -253,7 +271,7 @@ COLUMNS: Columns = {
         "matched_cost": {
             "first": (
                 "The model alone that the judge is held against, the best of n_candidates on "
-                "these questions; null where costs cannot be told."
+                "these questions; null where undefined says why."
             ),
             "baseline": (
                 "single: that model asked once; votes: its majority of as many replies as the "
@@ -283,12 +301,12 @@ COLUMNS: Columns = {
             "participant": "Its accuracy where its own answer is among those it compares.",
             "evaluator_only": "Its accuracy where its own answer is not shown.",
             "difference": "participant less evaluator_only.",
-            "low": "Lower end of the 95 % interval of the difference.",
-            "high": "Upper end of the 95 % interval of the difference.",
+            "low": "Lower end of the 95 % interval of the difference; null where there is none.",
+            "high": "Upper end of the 95 % interval of the difference; null where there is none.",
             "p": "Two-sided p-value of no difference of the accuracies.",
             "n_disputed": (
-                "Questions on which the models disagree and it answered itself: the columns "
-                "below are of these."
+                "Questions on which the models disagree, which it answered itself, and of which "
+                "the other judges judged any: the columns below are of these."
             ),
             "own_picked": "How often it picks the answer that it gave itself (0 to 1).",
             "own_picked_by_others": (
@@ -298,15 +316,23 @@ COLUMNS: Columns = {
                 "own_picked less own_picked_by_others; opinions differ, so by itself it shows no "
                 "preference."
             ),
-            "own_low": "Lower end of the 95 % interval of own_difference.",
-            "own_high": "Upper end of the 95 % interval of own_difference.",
+            "own_low": (
+                "Lower end of the 95 % interval of own_difference; null where there is none."
+            ),
+            "own_high": (
+                "Upper end of the 95 % interval of own_difference; null where there is none."
+            ),
             "own_p": "Two-sided p-value of own_difference.",
             "n_own_wrong": "Those questions on which its own answer is wrong.",
             "own_wrong_picked": "own_picked where its own answer is wrong.",
             "own_wrong_picked_by_others": "own_picked_by_others where its own answer is wrong.",
             "own_wrong_difference": "own_difference where its own answer is wrong.",
-            "own_wrong_low": "Lower end of the 95 % interval of own_wrong_difference.",
-            "own_wrong_high": "Upper end of the 95 % interval of own_wrong_difference.",
+            "own_wrong_low": (
+                "Lower end of the 95 % interval of own_wrong_difference; null where there is none."
+            ),
+            "own_wrong_high": (
+                "Upper end of the 95 % interval of own_wrong_difference; null where there is none."
+            ),
             "own_wrong_p": "Two-sided p-value of own_wrong_difference.",
             "n_self": "Disputed questions that it was asked as evaluator_only, too.",
             "self_picked": "How often it picks its own answer there as participant.",
@@ -318,8 +344,12 @@ COLUMNS: Columns = {
                 "self_picked less self_picked_as_evaluator: above 0 where showing it its own "
                 "answer makes it pick it more."
             ),
-            "self_low": "Lower end of the 95 % interval of self_difference.",
-            "self_high": "Upper end of the 95 % interval of self_difference.",
+            "self_low": (
+                "Lower end of the 95 % interval of self_difference; null where there is none."
+            ),
+            "self_high": (
+                "Upper end of the 95 % interval of self_difference; null where there is none."
+            ),
             "self_noise_sd": (
                 "Standard deviation of self_difference about 0, were the two roles exchanged at "
                 "random."
@@ -332,8 +362,12 @@ COLUMNS: Columns = {
                 "self_picked_as_evaluator where its own answer is wrong."
             ),
             "self_wrong_difference": "self_difference where its own answer is wrong.",
-            "self_wrong_low": "Lower end of the 95 % interval of self_wrong_difference.",
-            "self_wrong_high": "Upper end of the 95 % interval of self_wrong_difference.",
+            "self_wrong_low": (
+                "Lower end of the 95 % interval of self_wrong_difference; null where there is none."
+            ),
+            "self_wrong_high": (
+                "Upper end of the 95 % interval of self_wrong_difference; null where there is none."
+            ),
             "self_wrong_noise_sd": "self_noise_sd where its own answer is wrong.",
             "self_wrong_p": "Two-sided p-value of self_wrong_difference.",
             "self_wrong_p_holm": "self_wrong_p adjusted by Holm's method over the judges.",

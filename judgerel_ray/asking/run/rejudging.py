@@ -278,8 +278,17 @@ COLUMNS = {
 class Replayed:
     """Requests asked again, and the share that differ with its 95 % interval.
 
-    ``rows`` has one row a request; ``low`` and ``high`` are Clopper-Pearson limits of the share of
-    all landed requests that differ, None where one request was named and not drawn.
+    Attributes
+    ----------
+    rows : pl.DataFrame
+        One row a request: what landed, and what came back now.
+    n, n_differing : int
+        Requests asked again, and those whose reply differs.
+    share : float
+        The one by the other.
+    low, high : float or None
+        Clopper-Pearson limits of the share of all landed requests that differ; None where one
+        request was named and not drawn.
     """
 
     rows: pl.DataFrame
