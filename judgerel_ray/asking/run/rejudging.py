@@ -53,7 +53,15 @@ READ = ("verdict", "label", "score", "confidence", "outcome")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejudged:
-    """What reading again changed: judgments by judge, and those of them that are others now."""
+    """What reading the texts again changed.
+
+    Attributes
+    ----------
+    generation : Generation
+        The readings that were written, with their number.
+    rows, changed : mapping of str to int
+        By judge, its judgments, and those of them that are others now.
+    """
 
     generation: Generation
     rows: Mapping[str, int]
