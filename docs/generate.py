@@ -1,4 +1,4 @@
-"""What the documentation takes from the code: verbs, keys of the sweep file, names of the API.
+"""What the documentation takes from the code: verbs, keys of the sweep file, columns, the API.
 
     python docs/generate.py
 
@@ -14,16 +14,18 @@ import inspect
 import json
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import click
+from numpydoc.docscrape import NumpyDocString
 
 from judgerel_ray.cli.parsing import commands
 from judgerel_ray.config import Sweep
-from judgerel_ray.core.verb import VERBS, flag_of
+from judgerel_ray.core.meanings import GROUPS, Columns
+from judgerel_ray.core.verb import VERBS, Verb, flag_of
 from judgerel_ray.protocols.ask import Table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -212,7 +214,84 @@ def verbs_page() -> str:
             meaning = meaning[: given.start()] if given else meaning
             meaning = " ".join(meaning.split()).replace("|", "\\|")
             lines.append(f"| `{shown}` | {default} | {meaning} |")
+        if verb.prints:
+            place = f"columns.md#judgerel-{name}"
+            lines += ["", f"Its JSON: [columns of judgerel {name}]({place})."]
         lines.append("")
+    return "\n".join(lines)
+
+
+def columns_of(verb: Verb) -> Mapping[str, Mapping[str, str]]:
+    """What each column of a verb's JSON means, by table: of ``tables.py`` beside its module."""
+    beside = verb.act.__module__.rpartition(".")[0]
+    columns: Columns = importlib.import_module(f"{beside}.tables").COLUMNS
+    return columns[verb.name]
+
+
+def result_of(verb: Verb) -> type | None:
+    """The class of a verb's result; None where it is a table of Polars or a plain value."""
+    module = inspect.getmodule(verb.act)
+    assert module is not None
+    name = verb.act.__annotations__["return"]
+    for node in ast.walk(ast.parse(inspect.getsource(module))):  # most are imported for types alone
+        if isinstance(node, ast.ImportFrom) and name in {one.name for one in node.names}:
+            module = importlib.import_module(str(node.module))
+    found = getattr(module, name, None)
+    return found if inspect.isclass(found) else None
+
+
+def results() -> list[type]:
+    """The classes of all verbs' results, by name."""
+    found = {one for verb in VERBS.values() if (one := result_of(verb)) is not None}
+    return sorted(found, key=lambda one: one.__name__)
+
+
+def described(documented: object, section: str) -> dict[str, str]:
+    """What a docstring's section says of each of its entries, as Markdown on one line."""
+    entries = NumpyDocString(inspect.getdoc(documented) or "")[section]
+    role = re.compile(r":\w+:`[~.]?([\w.]+)`")
+    return {
+        name.strip(): role.sub(r"`\1`", " ".join(" ".join(one.desc).split())).replace("``", "`")
+        for one in entries
+        for name in one.name.split(",")
+    }
+
+
+def _meanings(columns: Mapping[str, str]) -> Iterator[str]:
+    """Columns as rows."""
+    yield "| column | meaning |"
+    yield "|---|---|"
+    for name, meaning in columns.items():
+        yield f"| `{name}` | {meaning.replace('|', chr(92) + '|')} |"
+
+
+def columns_page() -> str:
+    """Reference of results: every column of every table, verb by verb."""
+    lines = [
+        "# Columns of results", "",
+        "What each verb prints as JSON, and what the Python functions return. Shares, chances and "
+        "p-values are from 0 to 1, intervals cover 95 % unless a column says otherwise. A number "
+        "is never NaN: what has none is null, and another column says why. Codes are told in words "
+        "by the tables on the terminal and by the page of `judgerel report`.", "",
+        "## Columns of groups", "",
+        "They come first in most tables, those that hold any value; columns that `--by` names "
+        "stand in their place.", "", *_meanings(GROUPS), "",
+    ]  # fmt: skip
+    for name in commands():
+        verb = VERBS[name]
+        if not verb.prints:
+            continue
+        made, result = described(verb.act, "Returns"), result_of(verb)
+        lines += [f"## judgerel {name}", "", *made.values(), ""]
+        if result is not None:
+            lines += [f"In Python: {{py:class}}`~{result.__module__}.{result.__qualname__}`.", ""]
+        of_tables = {} if result is None else described(result, "Attributes")
+        for table, columns in columns_of(verb).items():
+            if table:
+                lines += [f"### `{table}`", ""]
+            if table in of_tables:
+                lines += [of_tables[table], ""]
+            lines += [*_meanings(columns), ""]
     return "\n".join(lines)
 
 
@@ -247,6 +326,10 @@ def api_page(name: str) -> str:
                 lines += [f".. autoclass:: {public}", "   :members:", ""]
             else:
                 lines += [f".. autofunction:: {public}", ""]
+    if name == "judgerel_ray":
+        lines += ["Results", "-------", "", "What functions return that is no plain table.", ""]
+        for one in results():
+            lines += [f".. autoclass:: {one.__module__}.{one.__qualname__}", "   :members:", ""]
     return "\n".join(lines)
 
 
@@ -256,6 +339,7 @@ def main() -> None:
     SCHEMA.write_text(schema_text(), encoding="utf-8")
     (PAGES / "sweep-file.md").write_text(sweep_page(), encoding="utf-8")
     (PAGES / "verbs.md").write_text(verbs_page(), encoding="utf-8")
+    (PAGES / "columns.md").write_text(columns_page(), encoding="utf-8")
     for name in API:
         page = PAGES / f"api-{name.rpartition('.')[2]}.rst"
         page.write_text(api_page(name), encoding="utf-8")

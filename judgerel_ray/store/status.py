@@ -166,7 +166,25 @@ class JudgeStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStatus:
-    """A run directory as it stands; ``notes`` say in words what is not known of it, and why."""
+    """A run directory as it stands.
+
+    Attributes
+    ----------
+    run, sweep : str
+        Address of the directory, and name of the sweep.
+    session : int
+        Number of the last session, from 1; 0 where none has begun.
+    state : str
+        "running", "done" or "incomplete".
+    live : str or None
+        Who is at work.
+    judges : tuple of JudgeStatus
+        One a judge: requests asked, landed, pending and failed, outcomes, tokens, pace.
+    broken : tuple of str
+        Records of commits that cannot be read.
+    notes : tuple of str
+        What is not known of it and why, a line each.
+    """
 
     run: str
     sweep: str
@@ -178,7 +196,7 @@ class RunStatus:
     notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
-        """Plain values; totals first, None for what nobody knows."""
+        """Give plain values, totals first; None for what nobody knows."""
         tokens = sum((judge.tokens for judge in self.judges), TokenCounts())
         costs = [judge.cost for judge in self.judges if judge.cost is not None]
         outcomes: dict[str, int] = {}

@@ -165,6 +165,16 @@ def test_references_name_every_verb_and_every_public_function():
     assert ":: krippendorff_alpha\n" in generate.api_page("judgerel_ray.stats")
 
 
+def test_references_name_every_result_and_its_tables():
+    columns, front = generate.columns_page(), generate.api_page("judgerel_ray")
+    made = [name for name, verb in VERBS.items() if verb.prints]
+    assert re.findall(r"\n## judgerel (\w+)", columns) == made
+    assert re.findall(r"columns\.md#judgerel-(\w+)", generate.verbs_page()) == made
+    assert "### `guarantees`\n\nOne row a system and confidence: a threshold" in columns
+    assert ":: judgerel_ray.analyses.selection.selection.Selection\n" in front
+    assert [one.__name__ for one in generate.results()][:2] == ["Advice", "CascadeTables"]
+
+
 def test_the_judgments_shown_are_what_their_script_makes():
     from bench.judges_in_a_file import written
 

@@ -1,8 +1,28 @@
-"""Every column of every table says what it holds."""
+"""Every column says what it holds: of tables that are kept, and of all results that are printed."""
 
 from __future__ import annotations
 
 import ast
+import importlib
+import json
+import warnings
+from collections.abc import Iterator
+
+import polars as pl
+import pytest
+
+import judgerel_ray
+from judgerel_ray.analyses.distributions.distributions import reasoning_table
+from judgerel_ray.analyses.distributions.settled import settled_summary
+from judgerel_ray.analyses.distributions.weighted import weighted_summary, weighted_table
+from judgerel_ray.analyses.drift.from_run import summary_of
+from judgerel_ray.analyses.panels.cascades import SCHEMA, told_cascade
+from judgerel_ray.cli import main
+from judgerel_ray.config.series import Series
+from judgerel_ray.core.meanings import GROUPS
+from judgerel_ray.core.verb import VERBS
+from judgerel_ray.reporting.verb import Refreshed
+from judgerel_ray.store.series import Refresh
 
 
 def _is_table(node: ast.AST, tables: set[str]) -> bool:
@@ -39,3 +59,167 @@ def test_undocumented_columns_are_found(planted):
         "class C:\n    v = dy.Int32()\n"
     )
     assert undocumented_columns([planted(text)]) == ["A.y", "B.z", "B.w"]
+
+
+RUN, ROWS, SWEEP = (judgerel_ray.example(n) for n in ("run", "judgments.csv", "sweep.toml"))
+IN_ORDER = {"order": ["simulated-erratic", "simulated-steady"], "confidence": "probability"}
+FRAMES = [
+    ("reduce", RUN, {"bands": True, "tolerance": {"flip_rate": 0.3}}),
+    ("questions", RUN, {}),
+    ("serving", RUN, {}),
+    ("uncertainty", RUN, {}),
+    ("distributions", RUN, {}),
+    ("select", RUN, {"resamples": 100}),
+    ("systems", RUN, {"resamples": 100}),
+    ("panels", RUN, {}),
+    ("cascade", RUN, IN_ORDER),
+    ("scales", RUN, {}),
+    ("align", RUN, {"reference": "human"}),
+    ("rank", RUN, {}),
+    ("advise", ROWS, {}),
+    ("compare", ROWS, {"by": "judge"}),
+]
+"""Verbs whose JSON is their tables, which have columns without rows, too."""
+PRINTED = [
+    ("plan", SWEEP),
+    ("status", RUN),
+    ("doctor", ROWS),
+    ("doctor",),
+    ("doctor", "log.csv"),
+    ("replay", RUN, "--all", "2", "--sweep", SWEEP),
+    ("gate", RUN),
+]
+"""Verbs whose JSON holds more than tables."""
+Columns = dict[tuple[str, str], set[str]]
+
+
+def of_frames(name: str, found: object, table: str = "") -> Iterator[tuple[tuple[str, str], str]]:
+    """Columns of a result, by verb and table."""
+    verb = VERBS[name]
+    tables = found if verb.show is None else verb.show(found).tables
+    tables = {table: tables} if isinstance(tables, pl.DataFrame) else tables
+    return (((name, one), column) for one, rows in tables.items() for column in rows.columns)
+
+
+def of_json(name: str, content: dict) -> Iterator[tuple[tuple[str, str], str]]:
+    """Keys of JSON, by verb and table: a list of objects is a table."""
+    for key, value in content.items():
+        rows = [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+        yield from (((name, key), column) for row in rows for column in row)
+        if not rows:
+            yield (name, ""), key
+
+
+def corrected(folder) -> Iterator[object]:
+    """Scores corrected by labels, and by what three judges agree on."""
+    rows = pl.read_csv(ROWS)
+    labels = rows.select("item_id", label=(pl.col("gold") == "a").cast(pl.Int64)).unique()
+    labels.write_csv(folder / "labels.csv")
+    third = rows.filter(judge="simulated-steady").with_columns(judge=pl.lit("third"))
+    path = str(folder / "labels.csv")
+    yield judgerel_ray.correct(rows, labels=path, positive="a", width=0.1)
+    yield judgerel_ray.correct(pl.concat([rows, third]), positive="a")
+
+
+def refreshed() -> dict:
+    """What a trigger of a series prints, of a series that was refreshed once."""
+    series = Series(name="s", out="o", sweep=({"path": "a", "role": "anchor"},))
+    drift = [{"sweep": "a", "judge": "j", "p": None}]
+    result = {"state": "done", "since": 1, "drift": drift, "measures": []}
+    once = Refresh(number=1, started_at="2026-01-01T00:00:00+00:00", sweeps=(), result=result)
+    return Refreshed(state="done", line="", summary=summary_of(series, [once])).as_json()
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory) -> Columns:
+    """The columns of all that verbs print as JSON, on the shipped examples."""
+    found: Columns = {}
+    folder = tmp_path_factory.mktemp("results")
+
+    def add(columns: Iterator[tuple[tuple[str, str], str]]) -> None:
+        for place, column in columns:
+            found.setdefault(place, set()).add(column)
+
+    with warnings.catch_warnings(action="ignore"):  # that a tiny run holds little
+        for name, path, options in FRAMES:
+            view = "limits" if name == "distributions" else ""
+            add(of_frames(name, getattr(judgerel_ray, name)(path, **options), view))
+        for one in corrected(folder):
+            add(of_frames("correct", one))
+    asked = {"judge": "j", "item_id": "q", "state": "settled", "replications": 9, "most": 20}
+    settled = settled_summary(pl.DataFrame([asked]), by=["judge"])
+    texts = {name: pl.String for name in ("judge", "benchmark")}
+    reasoned = reasoning_table(pl.DataFrame(schema={**texts, "temperature": pl.Float64}))
+    weighted = weighted_summary(weighted_table(pl.DataFrame(schema={"scale": pl.String})))
+    views = {"settled": settled, "reasoning": reasoned, "weighted": weighted}
+    for view, table in views.items():
+        add((("distributions", view), column) for column in table.columns)
+    add(of_frames("cascade", told_cascade(pl.DataFrame(schema=SCHEMA))))
+    add(of_json("refresh", refreshed()))
+    found["serving", ""] |= found["reduce", ""] - {"band"}  # where a run has tolerances
+    return found
+
+
+@pytest.fixture
+def printed(results, capsys, tmp_path, monkeypatch) -> Columns:
+    """The same with what verbs print that is more than tables."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.csv").write_text("some,thing\n1,2\n")  # whose columns say nothing
+    for name, *arguments in PRINTED:
+        main([name, *arguments, *(["--format", "json"] if name == "gate" else ["--json"])])
+        for place, column in of_json(name, json.loads(capsys.readouterr().out)):
+            results.setdefault(place, set()).add(column)
+    return results
+
+
+def described() -> dict[tuple[str, str], dict[str, str]]:
+    """What is said of columns, by verb and table."""
+    found = {}
+    for name, verb in VERBS.items():
+        if verb.prints:
+            module = f"{verb.act.__module__.rpartition('.')[0]}.tables"
+            tables = importlib.import_module(module).COLUMNS[name]
+            found |= {(name, table): dict(columns) for table, columns in tables.items()}
+    return found
+
+
+def not_described(there: Columns, said: dict[tuple[str, str], dict[str, str]]) -> list[str]:
+    """Columns that nothing is said of."""
+    return sorted(
+        f"{verb} {table}.{column}: not described"
+        for (verb, table), columns in there.items()
+        for column in columns - {*said.get((verb, table), {}), *GROUPS}
+    )
+
+
+def stale(there: Columns, said: dict[tuple[str, str], dict[str, str]]) -> list[str]:
+    """Columns that something is said of, and no table has."""
+    every = set().union(*there.values())
+    return sorted(
+        f"{verb} {table}.{column}: no such column"
+        for (verb, table), columns in said.items()
+        for column in columns.keys() - there.get((verb, table), set())
+    ) + sorted(f"{name}: makes no group" for name in GROUPS.keys() - every)
+
+
+def test_every_column_of_every_result_is_described(printed):
+    assert {verb for verb, _ in printed} == {name for name, verb in VERBS.items() if verb.prints}
+    assert not (faults := not_described(printed, described())), "\n".join(faults)
+    assert not (faults := stale(printed, described())), "\n".join(faults)
+
+
+def test_a_description_is_a_sentence_on_one_line():
+    faults = [
+        f"{place} {column}: {text!r}"
+        for place, columns in {**described(), ("", ""): GROUPS}.items()
+        for column, text in columns.items()
+        if "\n" in text or not text.endswith(".")
+    ]
+    assert not faults, "\n".join(faults)
+
+
+def test_columns_that_are_not_described_or_gone_are_found():
+    there = {("select", "systems"): {"judge", "accuracy", "new"}}
+    said = {("select", "systems"): {"accuracy": "Right.", "gone": "Was."}}
+    assert not_described(there, said) == ["select systems.new: not described"]
+    assert stale(there, said)[0] == "select systems.gone: no such column"

@@ -32,6 +32,7 @@ from judgerel_ray.analyses.confusion.matrices import (
 )
 from judgerel_ray.analyses.confusion.people import people_labels, people_table
 from judgerel_ray.analyses.confusion.worth import group_schema, score_table, uncertainty_summary
+from judgerel_ray.core.meanings import Columns, shared
 from judgerel_ray.stats import acceptance_curve, label_accuracy
 from judgerel_ray.stats.confusion.labels import DEFAULT_GRID, LabelAccuracy
 from judgerel_ray.stats.intervals.shares import clustered_share
@@ -40,32 +41,38 @@ from judgerel_ray.stats.ratings.reference import PeopleMatch, people_match
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UncertaintyTables:
-    """What is printed and drawn of uncertainty.
+    """How sure a judge is of single judgments, and what that is worth.
 
     Attributes
     ----------
     judgments : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.matrices.matrix_rows`.
+        One row a confusion matrix: the option chosen, the right one where it is known, the label of
+        low or high uncertainty, and every score.
     worth : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.worth.uncertainty_summary`.
+        One row a group and quantity: accuracy by label, how well the margin ranks right before
+        wrong, what a threshold guarantees.
     scores : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.worth.score_table`.
+        One row a group and score: its mean, and how well it tells right judgments from wrong ones.
     labels : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.tables.label_table`.
+        One row a group, way of labelling and criterion: accuracy under each label, and the share of
+        low uncertainty.
     transfer : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.groups.transfer_table`.
+        One row a pair of benchmarks, judges or criteria: a threshold chosen on the one, used on the
+        other.
     people : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.people.people_table`.
+        One row a benchmark and kind of people: how often two of them agree.
     against_people : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.tables.matched_table`.
+        One row a group, kind of people and label: how often the judge gives the label of a person,
+        beside a person held out.
     curves : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.tables.threshold_curves`.
+        One row a group and threshold from .01 to .99: the columns of `labels`.
     acceptance : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.tables.acceptance_table`.
+        One row a group and margin: the share wrong among judgments that reach it.
     sparsity : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.matrices.sparsity_table`.
+        One row a judge and number of options: how far probability follows what was argued.
     picked : tuple of Picked
-        From :func:`judgerel_ray.analyses.confusion.matrices.picked_matrices`.
+        Matrices that show most: of each judge the most certain, the most torn, and the most
+        confidently wrong one.
     """
 
     judgments: pl.DataFrame
@@ -458,3 +465,191 @@ def _row(criterion: object, label: str, found: PeopleMatch) -> dict[str, object]
         "n_ratings": found.n_ratings, "n_split": found.n_split, "n_single": found.n_single,
         "undefined": found.judge.undefined,
     }  # fmt: skip
+
+
+COLUMNS: Columns = {
+    "uncertainty": {
+        "worth": {
+            "n_matrices": "Confusion matrices of the group.",
+            "quantity": (
+                "What is told: accuracy, accuracy_low and accuracy_high (by label), share_low, "
+                "auroc, aurc, conformal_coverage, ..."
+            ),
+            "threshold": (
+                "Threshold of the labels that it is about; null where each fold has its own, and "
+                "of all else."
+            ),
+            "value": (
+                "The number; a share is from 0 to 1, a deviation in steps of the scale; null "
+                "where undefined says why."
+            ),
+            **shared("low", "high"),
+            "k": "Successes, where it is a share; else null.",
+            "n": (
+                "Judgments that it rests on, of which k are successes where it is a share; null "
+                "of a threshold."
+            ),
+            **shared("estimator", "undefined", "flags", "flag_numbers"),
+        },
+        "scores": {
+            "score": (
+                "The score of a judgment: margin, entropy, largest_u, ..., or a plain baseline."
+            ),
+            "surer": "higher where a larger score is surer, lower where a smaller one is.",
+            "mean": (
+                "Mean of the score over the judgments (entropies and mutual information in nats, "
+                "all else from -1 to 1); null where no judgment has it."
+            ),
+            "mean_low": (
+                "Lower end of the 95 % interval of the mean; null where all judgments are of one "
+                "text."
+            ),
+            "mean_high": (
+                "Upper end of the 95 % interval of the mean; null where all judgments are of one "
+                "text."
+            ),
+            "auroc": (
+                "How often a right judgment is surer than a wrong one, ties counting half (1 "
+                "perfect, .5 says nothing); null where undefined says why."
+            ),
+            "auroc_low": "Lower end of the 95 % interval of auroc; null where there is none.",
+            "auroc_high": "Upper end of the 95 % interval of auroc; null where there is none.",
+            "aurc": (
+                "Share wrong among the surest judgments, averaged over all shares accepted (0 to "
+                "1, less is better); null where no judgment has the score."
+            ),
+            "aurc_low": (
+                "Lower end of the 95 % interval of aurc; null where all are right, or all wrong."
+            ),
+            "aurc_high": (
+                "Upper end of the 95 % interval of aurc; null where all are right, or all wrong."
+            ),
+            "few": (
+                "few_wrong or few_right where fewer than ten texts have such a judgment; else null."
+            ),
+            "n": "Judgments that have the score.",
+            "tokens": (
+                "Mean number of tokens that the score takes for an item, computed and generated; "
+                "null where that is not known."
+            ),
+            "undefined": (
+                "Code that says why there is no auroc (no_variance, no_verdicts); null where "
+                "there is one."
+            ),
+        },
+        "labels": {
+            "kind": (
+                "How labels of low and high uncertainty were given: threshold (stated), "
+                "cross-fitted (by thresholds of other folds) or in-sample (optimistic)."
+            ),
+            "threshold": "The threshold; null where each fold has its own.",
+            "how": "How the threshold was come by.",
+            "criterion": "The criterion that the row is of; null for all together.",
+            "k_all": "Right judgments.",
+            "n_all": "Judgments.",
+            "all": "Share right of all judgments (0 to 1).",
+            "all_from": "Lower end of the 95 % interval of all; null where there is none.",
+            "all_to": "Upper end of the 95 % interval of all; null where there is none.",
+            "k_low": "Right judgments of low uncertainty.",
+            "n_low": "Judgments of low uncertainty.",
+            "low": (
+                "Share right of the judgments of low uncertainty (0 to 1); null where there are "
+                "none."
+            ),
+            "low_from": "Lower end of the 95 % interval of low; null in-sample.",
+            "low_to": "Upper end of the 95 % interval of low; null in-sample.",
+            "k_high": "Right judgments of high uncertainty.",
+            "n_high": "Judgments of high uncertainty.",
+            "high": (
+                "Share right of the judgments of high uncertainty (0 to 1); null where there are "
+                "none."
+            ),
+            "high_from": "Lower end of the 95 % interval of high; null in-sample.",
+            "high_to": "Upper end of the 95 % interval of high; null in-sample.",
+            "k_share": "Judgments of low uncertainty.",
+            "n_share": "Judgments.",
+            "share": "Share of the judgments that are of low uncertainty (0 to 1).",
+            "share_from": "Lower end of the 95 % interval of share; null in-sample.",
+            "share_to": "Upper end of the 95 % interval of share; null in-sample.",
+        },
+        "transfer": {
+            "across": (
+                "The column in which source and target differ: benchmark, judge or criterion."
+            ),
+            "within": "What source and target have in common.",
+            "source": "Where the threshold was chosen.",
+            "target": "Where it is used.",
+            "threshold": (
+                "The threshold; null where source and target are one, labelled by cross-fitting."
+            ),
+            "cross_fitted": "true where every judgment is labelled by a threshold of other folds.",
+            "n": "Judgments of the target.",
+            "n_low": "Those of low uncertainty.",
+            "accuracy_low": "Share right of these (0 to 1); null where there are none.",
+            "low": "Lower end of the 95 % interval of accuracy_low; null where there is none.",
+            "high": "Upper end of the 95 % interval of accuracy_low; null where there is none.",
+            "share_low": "Share of the target's judgments that are of low uncertainty (0 to 1).",
+            "share_low_low": (
+                "Lower end of the 95 % interval of share_low; null where there is none."
+            ),
+            "share_low_high": (
+                "Upper end of the 95 % interval of share_low; null where there is none."
+            ),
+            **shared("undefined"),
+        },
+        "people": {
+            "criterion": "The criterion that the row is of; null for all together.",
+            "raters": "Kind of people, where raters are named kind:name; else null.",
+            "value": (
+                "How often two people who rate the same give the same rating: the mean over "
+                "items of the share of pairs that agree (0 to 1)."
+            ),
+            **shared("low", "high"),
+            "n_items": "Items with two ratings or more.",
+            "n_ratings": "Ratings of these.",
+            **shared("undefined"),
+        },
+        "against_people": {
+            "raters": "Kind of people, where raters are named kind:name; else null.",
+            "criterion": "The criterion that the row is of; null for all together.",
+            "label": "all judgments, or those of low or of high uncertainty.",
+            "judge_share": (
+                "How often the judge gives the label of a person, the mean over items of the "
+                "share of their people (0 to 1)."
+            ),
+            "judge_low": "Lower end of the 95 % interval of judge_share; null where there is none.",
+            "judge_high": (
+                "Upper end of the 95 % interval of judge_share; null where there is none."
+            ),
+            "person_share": "The same of each person against the item's other people.",
+            "person_low": (
+                "Lower end of the 95 % interval of person_share; null where there is none."
+            ),
+            "person_high": (
+                "Upper end of the 95 % interval of person_share; null where there is none."
+            ),
+            "difference": (
+                "judge_share less person_share, on the same items; above 0 the judge is nearer "
+                "to people than they are to each other."
+            ),
+            "difference_low": (
+                "Lower end of the 95 % interval of the difference; null where there is none."
+            ),
+            "difference_high": (
+                "Upper end of the 95 % interval of the difference; null where there is none."
+            ),
+            "noise_floor": (
+                "judge_share with the judge's labels shuffled across items; null where it has no "
+                "floor."
+            ),
+            **shared("noise_floor_sd", "p_noise", "noise"),
+            "person_floor": "person_share with people's labels shuffled across items.",
+            "n_items": "Items of two people or more that take part.",
+            "n_ratings": "Ratings of these.",
+            "n_split": "Those of the items without a single most frequent label.",
+            "n_single": "Items of one person, which take no part.",
+            **shared("undefined"),
+        },
+    },
+}
+"""What each column means, and how to read it: of each verb, by table."""

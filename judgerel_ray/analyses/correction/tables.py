@@ -16,6 +16,7 @@ import polars as pl
 
 from judgerel_ray.analyses.correction.labels import Units, judged_values, pairs_of
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.meanings import Columns, shared
 from judgerel_ray.counting.groups.grouping import parts_by
 from judgerel_ray.counting.judged import Judged
 from judgerel_ray.stats.correction.dawid_skene import dawid_skene
@@ -96,9 +97,11 @@ class CorrectionTables:
     budget : pl.DataFrame
         Labels ``needed`` for the interval of PPI++ to be as narrow as ``width``, and without the
         judge; null where labelling everything would not do. Empty unless asked for.
-    agreed, judges : pl.DataFrame
-        Without labels: what several judges agree on, and how often each is right by that; see
-        :func:`judgerel_ray.analyses.correction.tables.agreed_tables`.
+    agreed : pl.DataFrame
+        Without labels: a row a group, the pass rate that several judges agree on if they err
+        independently; empty otherwise.
+    judges : pl.DataFrame
+        Without labels: a row a judge, how often it is right by what they agree on; empty otherwise.
     """
 
     estimates: pl.DataFrame
@@ -440,3 +443,110 @@ def _agreed(
         for j, name in enumerate(names)
     ]  # fmt: skip
     return group | row, [group | one for one in judges]
+
+
+COLUMNS: Columns = {
+    "correct": {
+        "estimates": {
+            "estimate": (
+                "judge_alone (as judged), labels_alone (labels alone), ppi (both, by PPI++) or "
+                "rogan_gladen (both, by the judge's error rates)."
+            ),
+            "measure": "rate (share that passes, 0 to 1) or mean (of scores).",
+            "value": "The estimate; null where undefined says why.",
+            **shared("low", "high"),
+            "weight": "How far PPI++ follows the judge (0 to 1); null of other estimates.",
+            "replication_share": (
+                "Share of the variance that replications of one prompt differ by; null of other "
+                "estimates, and where prompts were asked once."
+            ),
+            "n_units": "Things judged.",
+            "n_questions": "Questions that they are of.",
+            "n_judgments": "Judgments of them.",
+            "n_labels": "Things that people labelled.",
+            "n_unmatched": "Labels of nothing that was judged.",
+            **shared("undefined"),
+            "flags": (
+                "Codes of what weakens the estimates: few_labels, transport, unmatched_labels, "
+                "raters_disagree; empty where nothing does."
+            ),
+        },
+        "rates": {
+            "rate": (
+                "tpr: how often the judge passes what people pass; tnr: how often it fails what "
+                "they fail."
+            ),
+            "value": "That share (0 to 1); null where undefined says why.",
+            **shared("low", "high"),
+            "n_labels": (
+                "Labels that it rests on; a fraction where people or replications disagree."
+            ),
+            **shared("undefined"),
+        },
+        "transport": {
+            "labelled": (
+                "What the judge says of labelled things: its mean there; null where there are none."
+            ),
+            "unlabelled": "What the judge says of the others; null where there are none.",
+            "difference": "labelled less unlabelled.",
+            "low": "Lower end of the 95 % interval of the difference; null where there is none.",
+            "high": "Upper end of the 95 % interval of the difference; null where there is none.",
+            "differs": (
+                "true where the interval leaves out 0, so that labels are not of things like the "
+                "others."
+            ),
+            "undefined": "all_labelled where there are no others; else null.",
+        },
+        "differences": {
+            "differing": "Column in which the two groups differ.",
+            "a": "Its value of the one group.",
+            "b": "Its value of the other group.",
+            "estimate": "ppi or rogan_gladen, as in estimates.",
+            "value": "Corrected score of a less that of b; null where undefined says why.",
+            **shared("low", "high"),
+            "judge_alone": "The same difference without correction.",
+            "n_labels": "Labels that it rests on.",
+            "n_questions": "Questions that it rests on.",
+            **shared("undefined"),
+        },
+        "budget": {
+            "width": "Width of the interval that is wanted, from end to end.",
+            "width_now": "Width of that of PPI++ now; null where there is none.",
+            "n_labels": "Labels there are.",
+            "needed": "Labels that it takes; null where labelling everything would not do.",
+            "needed_without_judge": (
+                "Labels that it would take without the judge; null where labelling everything "
+                "would not do."
+            ),
+            **shared("undefined"),
+        },
+        "agreed": {
+            "value": (
+                "Pass rate by what the judges agree on, if they err independently (0 to 1); null "
+                "where undefined says why."
+            ),
+            **shared("low", "high"),
+            "mean_of_judges": "Pass rate without correction: the mean over judges.",
+            "n_judges": "Judges.",
+            "n_units": "Things judged.",
+            "n_questions": "Questions that they are of.",
+            "effective": (
+                "Independent judges that these are worth by their errors; null where it cannot "
+                "be told."
+            ),
+            "effective_null": "What that would be if errors were independent.",
+            "effective_null_sd": "Standard deviation of effective_null.",
+            "p_correlated": (
+                "Chance of an effective this small if errors were independent; small where they "
+                "are not, so that the value misleads."
+            ),
+            **shared("undefined"),
+        },
+        "judges": {
+            "judge_alone": "Pass rate of this judge (0 to 1).",
+            "tpr": "How often it passes what the judges together pass (0 to 1).",
+            "tnr": "How often it fails what the judges together fail (0 to 1).",
+        },
+    },
+}
+"""What each column means, and how to read it: of each verb, by table."""

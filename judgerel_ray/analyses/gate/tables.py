@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from judgerel_ray.core.meanings import Columns, shared
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -59,3 +61,68 @@ class Gated:
         from judgerel_ray.analyses.gate.show import gate_junit
 
         return gate_junit(self)
+
+
+COLUMNS: Columns = {
+    "gate": {
+        "": {
+            "verdict": (
+                "FAIL where any requirement fails in any group, else INCONCLUSIVE where any is, "
+                "else PASS."
+            ),
+            "exit_code": "0 of PASS, 4 of FAIL, 5 of INCONCLUSIVE.",
+            "look": (
+                "Which look at these data it was: number, confidence of its intervals, ledger, "
+                "whether nothing was new (again), n_judgments."
+            ),
+            "notes": "What failed and counts in nothing, a line each.",
+        },
+        "requirements": {
+            "requirement": "The requirement as it was written.",
+            "verdict": (
+                "PASS where the whole interval meets it, FAIL where the whole interval misses "
+                "it, else INCONCLUSIVE."
+            ),
+            **shared("coefficient", "missing", "conditions"),
+            "value": (
+                "The coefficient; of a drop the baseline's less this one's, on the questions "
+                "both have; null where there is none."
+            ),
+            "low": (
+                "Lower end of the interval, at the confidence of the look (95 % without a "
+                "ledger); null where there is none."
+            ),
+            "high": (
+                "Upper end of the interval, at the confidence of the look (95 % without a "
+                "ledger); null where there is none."
+            ),
+            "at_most": (
+                "true where the value may be at most the limit, false where it must be at least "
+                "that."
+            ),
+            "limit": "What the whole interval must keep.",
+            "baseline": "Of a drop the baseline's own value; else null.",
+            "reason": (
+                "Code of why nothing is decided, such as interval_crosses_limit or few_verdicts; "
+                "null where it is."
+            ),
+            "more_questions": (
+                "Further questions that would decide, should the value stay; null where it is "
+                "decided, there is no interval, or 100,000 in all are not enough."
+            ),
+            "more_replications": (
+                "Further replications of the same questions that would decide, should the value "
+                "stay; null where it is decided, not known, or no number is enough."
+            ),
+            "n_items": "Questions of the group; of a drop those that both have.",
+            "n_compared": (
+                "Questions that the interval is over: asked twice, or with a right verdict; null "
+                "where there is no interval by question, unless all questions come out alike."
+            ),
+            "n_replications": "Largest number of judgments of one unit; null of a drop.",
+            "n_judgments": "Judgments of the group.",
+            "flags": "Codes of what weakens the value; empty or null where nothing does.",
+        },
+    },
+}
+"""What each column means, and how to read it: of each verb, by table."""

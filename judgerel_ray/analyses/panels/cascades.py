@@ -85,7 +85,7 @@ _CURVE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CascadeTables:
-    """What is said of cascades; both tables start with the columns of the groups.
+    """What cascades buy; every table starts with the columns of the groups.
 
     Attributes
     ----------
@@ -99,7 +99,8 @@ class CascadeTables:
         however sure they are. ``alone``: the best member for that money, its majority of so many
         replications, chosen on other folds, too.
     cascaded : pl.DataFrame, optional
-        As of :func:`.cascaded_table`, in place of the other two: what a cascade that was asked did.
+        In place of the other two, where a run asked a cascade: a row a model, one of what was left
+        to a person, and one of all of it.
     """
 
     stages: pl.DataFrame

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.panels.voters import N_FOLDS, RULES, Voters, rule_weights
+from judgerel_ray.core.meanings import Columns, shared
 from judgerel_ray.counting.verdicts.policy import Row
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.panels.panel import (
@@ -62,7 +63,7 @@ _WORTH = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelTables:
-    """What is said of panels; every table starts with the columns of the groups.
+    """What judges are worth as panels; every table starts with the columns of the groups.
 
     Attributes
     ----------
@@ -77,9 +78,9 @@ class PanelTables:
         The best panel of each size, and at each cost: ``in_sample`` where it was chosen,
         ``accuracy`` where other folds chose (``n_alike`` of ``n_folds`` chose the same).
     next : pl.DataFrame
-        Panels of each size drawn at random from the members, and what one more member adds.
+        One row a size: panels drawn at random from the members, and what one more member adds.
     worth : pl.DataFrame
-        How many members with errors of their own they are worth.
+        One row a group: how many members with errors of their own they are worth.
     """
 
     members: pl.DataFrame
@@ -291,3 +292,219 @@ def _gain(credit_Q: Floats, single: Floats | None) -> Row:
         return {"gain": 0.0, "gain_low": None, "gain_high": None}
     found = paired_accuracy(single, credit_Q)
     return {"gain": found.difference, "gain_low": found.low, "gain_high": found.high}
+
+
+_GAIN = {
+    "gain": (
+        "Accuracy less that of the best single member, which other folds chose, on the same "
+        "questions; null of a single question."
+    ),
+    "gain_low": "Lower end of the 95 % interval of the gain; null where there is none.",
+    "gain_high": "Upper end of the 95 % interval of the gain; null where there is none.",
+}
+
+_ACCURACY = {
+    "accuracy": (
+        "Share of the questions answered rightly, no verdict counted as wrong and a tie by its "
+        "share (0 to 1)."
+    ),
+    "low": (
+        "Lower end of the 95 % interval of the accuracy, over questions; null where there is none."
+    ),
+    "high": (
+        "Upper end of the 95 % interval of the accuracy, over questions; null where there is none."
+    ),
+}
+
+COLUMNS: Columns = {
+    "panels": {
+        "members": {
+            "member": "The system: a judge, and its role where there are several.",
+            "n_items": "Questions that all members answered.",
+            **_ACCURACY,
+            "valid": "Share of its answers with a verdict (0 to 1).",
+            "cost": "Mean cost of one question, in cost_unit.",
+            **shared("cost_unit"),
+        },
+        "panels": {
+            "rule": (
+                "What a vote counts: majority (all alike), confidence (by confidence) or "
+                "accuracy (by accuracy on other questions)."
+            ),
+            "n_members": "Members that vote.",
+            "n_items": "Questions that all members answered.",
+            **_ACCURACY,
+            **shared("noise_floor", "noise_floor_sd", "p_noise", "noise"),
+            "tied": "Share of the questions whose votes tie, so that the verdict is drawn by lot.",
+            "silent": "Share of the questions without any vote.",
+            "cost": "Mean cost of one question to all members, in cost_unit.",
+            **shared("cost_unit"),
+            **_GAIN,
+            "n_dropped": "Questions left out because not all members were asked.",
+        },
+        "best": {
+            "chosen_by": (
+                "size: the best panel of so many members; cost: the best that costs no more."
+            ),
+            "limit": "That size, or that cost of one question.",
+            "members": "The panel chosen on all questions, names with + between.",
+            "n_members": "Members of it.",
+            "cost": "Mean cost of one question, in cost_unit.",
+            **shared("cost_unit"),
+            "in_sample": "Its accuracy on the questions that it was chosen by: optimistic.",
+            "accuracy": (
+                "Accuracy of the panels that the other folds chose, each on questions it was not "
+                "chosen by (0 to 1)."
+            ),
+            "low": (
+                "Lower end of the 95 % interval of the accuracy, over questions; null where "
+                "there is none."
+            ),
+            "high": (
+                "Upper end of the 95 % interval of the accuracy, over questions; null where "
+                "there is none."
+            ),
+            **_GAIN,
+            "n_alike": "Folds that chose the same panel as all questions do.",
+            "n_folds": "Folds.",
+            "n_panels": "Panels looked at.",
+            "exhaustive": "true where these are all panels that there are.",
+        },
+        "next": {
+            "n_members": "Members of panels drawn at random.",
+            **_ACCURACY,
+            "gain": (
+                "Accuracy less that of random panels with one member fewer; null for the first."
+            ),
+            "gain_low": "Lower end of the 95 % interval of the gain; null for the first.",
+            "gain_high": "Upper end of the 95 % interval of the gain; null for the first.",
+        },
+        "worth": {
+            "n_members": "Members whose errors vary.",
+            **shared("effective", "effective_low", "effective_high"),
+            "most": (
+                "What infinitely many members of this kind would be worth; null where there is "
+                "no limit."
+            ),
+            **shared("error_correlation"),
+            "n_items": "Questions that all of them answered.",
+            "undefined": (
+                "Code that says why there is no effective (too_few_judges, too_few_units, "
+                "no_bound); null where there is one."
+            ),
+        },
+    },
+    "cascade": {
+        "stages": {
+            "stage": "Place in asking order, from 1.",
+            "member": "Who is asked there; person where nobody measured it.",
+            "n_items": "Questions that all members answered.",
+            "cost": "Mean cost of asking it one question, in cost_unit.",
+            **shared("cost_unit"),
+            "accuracy": (
+                "Share of all questions that it answers rightly by itself; of a person as assumed."
+            ),
+            "low": (
+                "Lower end of the 95 % interval of the accuracy, over questions; null of a person."
+            ),
+            "high": (
+                "Upper end of the 95 % interval of the accuracy, over questions; null of a person."
+            ),
+            "confident": "Share of its answers that state a confidence; null of a person.",
+        },
+        "curve": {
+            "budget": "What one question may cost on average, in cost_unit.",
+            **shared("cost_unit"),
+            "cost": "What one question cost, with thresholds that other questions chose.",
+            "cost_low": (
+                "Lower end of the 95 % interval of the cost, over questions; null where there is "
+                "none."
+            ),
+            "cost_high": (
+                "Upper end of the 95 % interval of the cost, over questions; null where there is "
+                "none."
+            ),
+            "accuracy": (
+                "Share of the questions answered rightly, with thresholds that other questions "
+                "chose (0 to 1)."
+            ),
+            "low": (
+                "Lower end of the 95 % interval of the accuracy, over questions; null where "
+                "there is none."
+            ),
+            "high": (
+                "Upper end of the 95 % interval of the accuracy, over questions; null where "
+                "there is none."
+            ),
+            "answered": (
+                "Share of the questions that each stage answers, in asking order, with commas "
+                "between."
+            ),
+            "thresholds": (
+                "Confidence from which each stage but the last answers, chosen on all questions: "
+                "-inf always, inf never."
+            ),
+            "in_sample": (
+                "Accuracy with these thresholds on the questions that chose them: optimistic."
+            ),
+            "in_sample_cost": "Cost with these thresholds on the questions that chose them.",
+            "n_alike": "Folds that chose the same thresholds.",
+            "n_folds": "Folds.",
+            "random": "Accuracy were as many questions passed on at each stage at random.",
+            "over_random": "accuracy less random.",
+            "over_random_low": (
+                "Lower end of the 95 % interval of over_random; null where both answer alike."
+            ),
+            "over_random_high": (
+                "Upper end of the 95 % interval of over_random; null where both answer alike."
+            ),
+            "alone": (
+                "The best single member for the same money, x K where it is the majority of K of "
+                "its replications; null where the money buys none."
+            ),
+            "alone_accuracy": "Its accuracy, chosen on other questions than those it is tried on.",
+            "alone_cost": "Its cost of one question.",
+            "over_alone": "accuracy less alone_accuracy.",
+            "over_alone_low": (
+                "Lower end of the 95 % interval of over_alone; null where both answer alike."
+            ),
+            "over_alone_high": (
+                "Upper end of the 95 % interval of over_alone; null where both answer alike."
+            ),
+            "n_items": "Questions that all members answered.",
+        },
+        "cascaded": {
+            "asked": "A model of the cascade, a person (what was left to one), or all of it.",
+            "threshold": "Confidence from which an answer counted.",
+            "n_questions": "Different questions put to it.",
+            "n_asked": "Questions times replications put to it.",
+            "n_answered": "Those of them that it answered.",
+            "answered": "Share that it answered (0 to 1); null of a person.",
+            "answered_low": "Lower end of the 95 % interval of answered; null where there is none.",
+            "answered_high": (
+                "Upper end of the 95 % interval of answered; null where there is none."
+            ),
+            "n_right": "Right answers, where the right one is known.",
+            "accuracy": (
+                "Share right of the answers to questions whose right answer is known; null "
+                "without any."
+            ),
+            "low": "Lower end of the 95 % interval of the accuracy; null where there is none.",
+            "high": "Upper end of the 95 % interval of the accuracy; null where there is none.",
+            "interval": "How the interval of the accuracy was made, in words.",
+            "noise_floor": (
+                "Accuracy that the same answers would have on average with the right answers "
+                "shuffled across questions; null below two questions."
+            ),
+            **shared("noise_floor_sd", "p_noise", "noise"),
+            "spent": (
+                "What it took, by question put to the cascade, in unit; null where replies do "
+                "not say."
+            ),
+            "unit": (
+                "cost (money) where every reply has one, else tokens; null where neither is known."
+            ),
+        },
+    },
+}
+"""What each column means, and how to read it: of each verb, by table."""

@@ -191,13 +191,12 @@ class JudgeRanks:
     Attributes
     ----------
     ranks : pl.DataFrame
-        temperature, then judge, measure, value, rank, low, high (of the rank), p_best,
-        n_questions, few (whether fewer than ten questions decide a comparison), undefined; n_cells
-        (that all judges have), n_left_out (that some lack).
+        One row a temperature, measure and judge: the measure, and the judge's rank by it with the
+        ranks that it may have.
     mean_ranks : pl.DataFrame
-        temperature, judge, value, low, high, p_best.
+        One row a temperature and judge: the mean rank over the measures.
     agreements : pl.DataFrame
-        temperature, first, second (measures), tau, low, high, n_judges.
+        One row a temperature and pair of measures: how far they rank the judges alike.
     """
 
     ranks: pl.DataFrame

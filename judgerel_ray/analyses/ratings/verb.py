@@ -81,9 +81,11 @@ class ScaleTables:
     Attributes
     ----------
     self_consistency : pl.DataFrame
-        One row a group and scale, as :func:`.reduce_judgments`: alpha of replications.
+        One row a group and scale: alpha of replications, in the columns of
+        :func:`judgerel_ray.reduce`.
     inter_scale : pl.DataFrame
-        One row a group and comparison, as :func:`.inter_scale_table`.
+        One row a group and comparison of scales: agreement across scales, beside what a judge
+        without noise reaches.
     """
 
     self_consistency: pl.DataFrame

@@ -271,13 +271,14 @@ class Selection:
     Attributes
     ----------
     systems : DataFrame
-        Accuracy beside chance, ranking, calibration.
+        One row a system and confidence: accuracy beside chance, ranking, calibration.
     acceptance : DataFrame
-        Error and accuracy at every threshold that occurs.
+        One row a system, confidence and threshold: error and accuracy of what it accepts.
     reliability : DataFrame
-        Accuracy by stated confidence.
+        One row a system, confidence and bin: accuracy by confidence.
     guarantees : DataFrame
-        Thresholds with a bound on the risk, and what they did on questions held out.
+        One row a system and confidence: a threshold with a bound on the risk, and what it did on
+        questions held out.
     """
 
     systems: pl.DataFrame

@@ -64,13 +64,17 @@ class SystemComparison:
     Attributes
     ----------
     pairs : DataFrame
-        As of :func:`judgerel_ray.analyses.selection.systems_paired.pair_tables`.
+        One row a pair of systems: questions right by both, one or neither, and the difference of
+        their accuracy.
     equal_acceptance : DataFrame
-        Their errors where both accept the same share.
+        One row a pair and share accepted, in tenths: their errors where both accept that share.
     matched_cost : DataFrame
-        As of :func:`judgerel_ray.analyses.selection.systems_compared.matched_table`.
+        Two rows a judge that compares others' answers: against the best model alone, and against
+        that model's majority for the same cost. The best is chosen on these very questions, which
+        favours it.
     self_preference : DataFrame
-        As of :func:`judgerel_ray.analyses.selection.systems_compared.preference_table`.
+        One row a judge and temperature: how far it prefers its own answer. The control is the same
+        model where that answer is not shown to it.
     """
 
     pairs: pl.DataFrame

@@ -155,7 +155,25 @@ class JudgeCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A sweep's counts and costs."""
+    """A sweep's counts and costs.
+
+    Attributes
+    ----------
+    sweep : str
+        Name of the sweep.
+    requests, requests_at_most : int
+        What is asked whatever is answered, and with all that adaptive replication may add.
+    stages : tuple of StageCount
+        One an ask, stage and judge: items, conditions, requests.
+    judges : tuple of JudgeCost
+        One a judge: requests, tokens, hours of GPU time.
+    disk_bytes : int
+        What the run directory should take.
+    notes : tuple of str
+        What an author of the sweep should know, a line each.
+    misfits : tuple of str
+        Which prompts do not fit which judge; also among the notes.
+    """
 
     sweep: str
     requests: int
@@ -165,10 +183,9 @@ class Plan:
     disk_bytes: int
     notes: tuple[str, ...]
     misfits: tuple[str, ...] = ()
-    """Which prompts do not fit which judge; also among the notes."""
 
     def as_json(self) -> dict[str, object]:
-        """Plain values, for plan.json."""
+        """Give plain values, as ``plan.json`` holds them."""
         return {
             "sweep": self.sweep,
             "requests": self.requests,

@@ -53,7 +53,15 @@ READ = ("verdict", "label", "score", "confidence", "outcome")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejudged:
-    """What reading again changed: judgments by judge, and those of them that are others now."""
+    """What reading the texts again changed.
+
+    Attributes
+    ----------
+    generation : Generation
+        The readings that were written, with their number.
+    rows, changed : mapping of str to int
+        By judge, its judgments, and those of them that are others now.
+    """
 
     generation: Generation
     rows: Mapping[str, int]
@@ -278,8 +286,17 @@ COLUMNS = {
 class Replayed:
     """Requests asked again, and the share that differ with its 95 % interval.
 
-    ``rows`` has one row a request; ``low`` and ``high`` are Clopper-Pearson limits of the share of
-    all landed requests that differ, None where one request was named and not drawn.
+    Attributes
+    ----------
+    rows : pl.DataFrame
+        One row a request: what landed, and what came back now.
+    n, n_differing : int
+        Requests asked again, and those whose reply differs.
+    share : float
+        The one by the other.
+    low, high : float or None
+        Clopper-Pearson limits of the share of all landed requests that differ; None where one
+        request was named and not drawn.
     """
 
     rows: pl.DataFrame

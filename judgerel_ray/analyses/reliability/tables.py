@@ -1,0 +1,103 @@
+"""What each column of ``reduce``, ``questions`` and ``serving`` means, and how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from judgerel_ray.core.meanings import Columns, shared
+
+COEFFICIENTS: Mapping[str, str] = {
+    **shared("coefficient"),
+    "value": "The coefficient; null where undefined says why, and in rows of bounds.",
+    "low": (
+        "Lower end of the 95 % interval, null where there is none; in rows of bounds the worst "
+        "case of the missing verdicts."
+    ),
+    "high": (
+        "Upper end of the 95 % interval, null where there is none; in rows of bounds the best "
+        "case of the missing verdicts."
+    ),
+    **shared("noise_floor", "noise_floor_sd", "p_noise", "noise", "measurement", "missing"),
+    "n_categories": (
+        "Verdicts there are to choose from, where the coefficient depends on their number; else "
+        "null."
+    ),
+    **shared("unit", "conditions"),
+    "n_items": "Questions of the group; of serving noise those asked more than once.",
+    "n_replications": "Largest number of judgments of one unit.",
+    "n_judgments": "Judgments of the group, those without a verdict included.",
+    "n_missing": (
+        "Judgments that the value leaves out: failed requests, by policy replies without a "
+        "verdict, and of accuracy those whose right verdict is not known."
+    ),
+    **shared("statistic", "interval_method", "no_interval", "n_compared", "n_resamples"),
+    **shared("null_method", "n_permutations", "flags", "flag_numbers", "estimator", "undefined"),
+    "lead": (
+        "What to know first of the group, the same in all its rows: agreement, noise, "
+        "few_verdicts, one_answer:VERDICT, ...; null where no coefficient that leads was asked "
+        "for."
+    ),
+}
+"""Columns of every table of coefficients."""
+
+_TOLERATED = {
+    "tolerance": (
+        "Least value allowed (of flip_rate the most), null where none is set; the column is "
+        "there where any tolerance is."
+    ),
+    "standing": (
+        "meets or fails where the whole interval does, else undecided; null without a tolerance."
+    ),
+}
+
+COLUMNS: Columns = {
+    "reduce": {
+        "": {
+            **COEFFICIENTS,
+            **_TOLERATED,
+            "band": (
+                "With --bands, the verbal bands that the whole interval lies in; null where the "
+                "coefficient has none."
+            ),
+        },
+    },
+    "questions": {
+        "": {
+            "item_id": "The question.",
+            "n_judgments": "Replies counted; with --missing drop those with a verdict alone.",
+            "accuracy": (
+                "Share of them that are right (0 to 1); null where the right verdict is not known."
+            ),
+            "low": (
+                "Lower end of the exact 95 % interval of the accuracy on this question, were it "
+                "asked again; null without one."
+            ),
+            "high": (
+                "Upper end of the exact 95 % interval of the accuracy on this question, were it "
+                "asked again; null without one."
+            ),
+            "percent_agreement": (
+                "Share of pairs of replies that agree (0 to 1); null where there is no pair."
+            ),
+            "agreement_right": (
+                "Share of pairs that agree on the right verdict; null where it is not known or "
+                "there is no pair."
+            ),
+            "agreement_wrong": (
+                "Share of pairs that agree on a wrong verdict; null where the right one is not "
+                "known or there is no pair."
+            ),
+            "majority_right": (
+                "1 where the most frequent verdict is the right one, 0 where not, between where "
+                "several tie or the question was asked in several ways; null where the right one "
+                "is not known."
+            ),
+            "undefined": (
+                "Codes that say why a number is null or weak (no_gold, single_replication, "
+                "no_verdicts, serving_noise, few_verdicts), with semicolons between; null where "
+                "none is."
+            ),
+        },
+    },
+    "serving": {"": {**COEFFICIENTS, **_TOLERATED}},
+}
