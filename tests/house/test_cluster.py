@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -12,6 +13,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
+
+from judgerel_ray.config.series import load_series
 
 CLUSTER = Path(__file__).resolve().parents[2] / "cluster"
 # JSON has no comments to open with; the dashboard is tested beside what it shows.
@@ -192,6 +195,42 @@ def test_the_plain_cron_job_runs_one_sweep_at_a_time_with_the_token():
     assert {"RAY_API_SERVER_ADDRESS", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"} == {
         variable["name"] for variable in container["env"]
     }
+
+
+@pytest.mark.parametrize("recipe", ["raycronjob.yaml", "plain-cronjob.yaml"])
+def test_recipes_of_a_series_send_one_that_ships_to_a_bucket(recipe, root, tmp_path):
+    text = (CLUSTER / recipe).read_text()
+    (name,) = re.findall(r"s\|SERIES\|(\w+)\|g", text)
+    assert f"jobs/{name}.toml" in text.replace("jobs/SERIES.toml", "")
+    shipped = root / "jobs" / f"{name}.toml"
+    (command,) = re.findall(r"^#     (sed -i .*? jobs/\w+\.toml)", text, re.MULTILINE)
+    shutil.copytree(root / "jobs", tmp_path / "jobs")
+    subprocess.run(["bash", "-c", command], check=True, cwd=tmp_path)
+    series = load_series(tmp_path / "jobs" / shipped.name)
+    assert series.url == f"s3://my-bucket/{name}"
+    assert series.sweep == load_series(shipped).sweep
+
+
+def test_the_line_of_a_crontab_names_a_series_that_ships(root):
+    for page in (CLUSTER / "plain-cronjob.yaml", root / "docs" / "refresh.md"):
+        line = re.search(r"17 3 \* \* \* .* refresh (\S+?\.toml)", page.read_text())
+        assert load_series(root / line[1]).name == "nightly"
+
+
+SENT = (
+    "jobs/refresh.py",
+    "cluster/raycronjob.yaml",
+    "cluster/plain-cronjob.yaml",
+    "docs/refresh.md",
+)
+
+
+@pytest.mark.parametrize("name", SENT)
+def test_what_sends_a_series_says_how_an_alarm_ends_it(name, root):
+    text = re.sub(r"\n#?\s*", " ", (root / name).read_text())
+    assert re.search(r"`ray job submit`.{0,30} ends with 1 for every job that failed", text)
+    assert "failed with exit code 6" in text
+    assert '"alarm": true' in text
 
 
 def test_the_container_installs_what_the_environment_of_a_gpu_does(root):
