@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -20,6 +21,8 @@ CLUSTER = Path(__file__).resolve().parents[2] / "cluster"
 # JSON has no comments to open with; the dashboard is tested beside what it shows.
 RECIPES = sorted(path for path in CLUSTER.iterdir() if path.is_file() and path.suffix != ".json")
 SHELL = [path for path in RECIPES if path.suffix in {".sh", ".sbatch"}]
+SCRIPTS = [*CLUSTER.parent.glob("jobs/*.sh"), CLUSTER.parent / ".ci/run"]
+SCRIPTS += CLUSTER.parent.glob(".github/actions/**/*.sh")
 AUTOSCALERS = [path for path in RECIPES if path.name.startswith("ray-autoscaler-")]
 
 
@@ -66,10 +69,11 @@ def test_a_recipe_opens_with_its_command_and_its_cost(recipe):
     assert "\n# Cost" in opening
 
 
-@pytest.mark.parametrize("recipe", SHELL, ids=_name)
-def test_shell_recipes_parse(recipe):
-    checked = subprocess.run(["bash", "-n", recipe], capture_output=True, text=True, check=False)
-    assert (checked.returncode, checked.stderr) == (0, "")
+@pytest.mark.parametrize("script", [*SHELL, *SCRIPTS], ids=_name)
+def test_shellcheck_finds_nothing(script):
+    shellcheck = Path(sys.executable).parent / "shellcheck"
+    checked = subprocess.run([shellcheck, script], capture_output=True, text=True, check=False)
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize("recipe", AUTOSCALERS, ids=_name)
