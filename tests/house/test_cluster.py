@@ -245,6 +245,14 @@ def test_the_container_installs_what_the_environment_of_a_gpu_does(root):
     assert all(re.search(lists, line) for line in installs)
     makefile = (root / "Makefile").read_text()
     assert re.search(rf"{lists} -e '\.\[vllm,\$\(EXTRAS\)\]'", makefile)
+    of_gpu, of_cpu = (
+        re.findall(pin, text, re.MULTILINE)
+        for pin, text in (
+            (r"^vllm==(\S+)$", (root / "requirements" / "gpu.txt").read_text()),
+            (r"\bvllm-cpu==(\S+)$", makefile),
+        )
+    )
+    assert (of_gpu, len(of_gpu)) == (of_cpu, 1)  # the vLLM that the tests run
     (project_line,) = (line for line in installs if "'.[" in line)
     extras = set(re.search(r"'\.\[(.*)\]'", project_line)[1].split(","))
     known = tomllib.loads((root / "pyproject.toml").read_text())["project"]
