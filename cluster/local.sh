@@ -41,6 +41,7 @@ address="http://127.0.0.1:$dashboard"
 answers() { ray job list --address "$address" >/dev/null 2>&1; }
 
 head=""
+# shellcheck disable=SC2329 # the trap below calls it
 finish() {
     [[ -n "$head" ]] && kill -0 "$head" 2>/dev/null || return 0
     if [[ "${KEEP:-}" == 1 ]]; then

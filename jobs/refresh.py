@@ -4,8 +4,10 @@
 
 The driver runs on the head without a GPU and joins the cluster that started it. The ``out`` of the
 series must be seen by every node: a shared folder or a bucket (s3://...). Submit the same line as
-often as a schedule likes: one refresh runs at a time, and asks only what is new. The exit code is
-that of ``judgerel refresh``: 6 where a judge is called drifted.
+often as a schedule likes: one refresh runs at a time, and asks only what is new. The job's exit
+code is that of ``judgerel refresh``: 6 where a judge is called drifted. ``ray job submit`` itself
+ends with 1 for every job that failed, and prints the job's code (``failed with exit code 6``);
+``summary.json`` of the series has ``"alarm": true``.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
 
 The driver runs on the head without a GPU and joins the cluster that started it; engines run where
 GPUs are. RUN must be seen by every node: a shared folder or a bucket (s3://...). Submit the same
-line again to go on with what is pending. The exit code is that of ``judgerel run``.
+line again to go on with what is pending. The job's exit code is that of ``judgerel run``; ``ray job
+submit`` itself ends with 1 for every job that failed, and prints the job's code.
 """
 
 from __future__ import annotations

@@ -66,7 +66,9 @@ class PlanRequest:
 
     cluster: str | PathLike[str] | None = field(
         default=None,
-        metadata=flag("recipe of a cluster: refused where no node type holds a judge", "FILE"),
+        metadata=flag(
+            "recipe of a cluster: which nodes hold each judge; refused where none do", "FILE"
+        ),
     )
 
 
@@ -125,13 +127,14 @@ def plan(sweep: Sweep | str | PathLike[str], asked: PlanRequest) -> Plan:
     184
     """
     from judgerel_ray.asking.plan.planning import plan_resolved
-    from judgerel_ray.asking.plan.recipes import check_recipe
+    from judgerel_ray.asking.plan.recipes import nodes_of_judges
     from judgerel_ray.asking.plan.resolve import resolve
 
     resolved = resolve(_loaded(sweep))
-    if asked.cluster is not None:
-        check_recipe(resolved.specs.values(), fspath(asked.cluster))
-    return plan_resolved(resolved)
+    if asked.cluster is None:
+        return plan_resolved(resolved)
+    nodes = nodes_of_judges(resolved.specs.values(), fspath(asked.cluster))
+    return plan_resolved(resolved, nodes)
 
 
 @verb(

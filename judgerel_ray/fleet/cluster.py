@@ -146,26 +146,42 @@ def connected(address: str | None) -> Iterator[bool]:
     wanted = wanted_address(address)
     probe_cluster(address)
     try:
+        _join(wanted)
         if wanted:
-            ray.init(address=wanted, log_to_driver=False, logging_level="error")
             demand([])
-        else:
-            # Ray lowers its workers' priority by 15; here they are the work, not its background.
-            os.environ.setdefault("RAY_worker_niceness", "0")
-            ray.init(
-                address="local", include_dashboard=False, log_to_driver=False, logging_level="error"
-            )
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         ray.shutdown()
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise EngineStartError(
-            f"no Ray cluster: {first}", where={"address": wanted or "local"}, hint=HINT
-        ) from error
+        raise _no_cluster(error, wanted) from error
     try:
         with _terminated_as_interrupted(), short_notices():
             yield not wanted
     finally:
         ray.shutdown()
+
+
+def _join(wanted: str | None) -> None:
+    """Connect this process to the cluster that is wanted, or start one here."""
+    import ray
+
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+    try:
+        if wanted:
+            ray.init(address=wanted, **quiet)
+            return
+        # Ray lowers its workers' priority by 15; here they are the work, not its background.
+        os.environ.setdefault("RAY_worker_niceness", "0")
+        ray.init(address="local", include_dashboard=False, **quiet)
+    except Exception as error:  # a bare one is raised where a node is slow to start
+        ray.shutdown()
+        raise _no_cluster(error, wanted) from error
+
+
+def _no_cluster(error: Exception, wanted: str | None) -> EngineStartError:
+    """What is said where Ray does not start, or its cluster cannot be joined."""
+    first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return EngineStartError(
+        f"no Ray cluster: {first}", where={"address": wanted or "local"}, hint=HINT
+    )
 
 
 def _is_own() -> bool:

@@ -58,10 +58,22 @@ def plan_text(plan: Row, sweep: Row) -> str:
             f"when each prompt is computed once, at most {_count(judge['generated_at_most'])} new"
             + (f", about {hours:.2f} GPU-hours expected" if isinstance(hours, float) else "")
         )
+    lines += [
+        f"judge {judge['judge']}: {_nodes(judge['node_types'])}"
+        for judge in _rows(plan["judges"])
+        if "node_types" in judge
+    ]
     lines.append(f"disk: about {_bytes(plan['disk_bytes'])} expected")
     lines += [f"note: {note}" for note in cast("Sequence[str]", plan["notes"])]
     lines += ["", "resolved sweep:", *_toml_like(sweep, "  ")]
     return "\n".join(lines)
+
+
+def _nodes(value: object) -> str:
+    """Which nodes of a cluster hold one engine of a judge."""
+    nodes = cast("Mapping[str, int]", value)
+    written = [name if n == 1 else f"{name} x {n}" for name, n in nodes.items()]
+    return ", ".join(written) or "any node (no GPU)"
 
 
 def _as(stage: Row) -> str:

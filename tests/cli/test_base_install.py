@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
 import time
 import venv
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -80,16 +83,21 @@ def test_a_verb_that_needs_an_extra_names_it_in_one_line(base):
     )
 
 
+@pytest.fixture
+def source(tmp_path):
+    """A copy of what the package is built of, for a build leaves files where it is done."""
+    folder = tmp_path / "source"
+    for name in ("judgerel_ray", "requirements"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    return folder
+
+
 @pytest.mark.slow
-def test_the_wheel_alone_measures_a_file(tmp_path):
+def test_the_wheel_alone_measures_a_file(source, tmp_path):
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     made = [*pip, "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), "."]
-    source = tmp_path / "source"  # for a build leaves files where it is done
-    shutil.copytree(
-        ROOT / "judgerel_ray", source / "judgerel_ray", ignore=shutil.ignore_patterns("__pycache__")
-    )
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
     subprocess.run(made, cwd=source, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     venv.create(tmp_path / "bare", with_pip=False)
@@ -124,3 +132,28 @@ def test_the_wheel_alone_measures_a_file(tmp_path):
         assert code == {"gate": 2 if is_refused else 4}.get(one.words[1], 0), (one.words, err)
     size = sum(one.stat().st_size for one in (tmp_path / "bare").rglob("*") if one.is_file())
     print(f"installed in {seconds:.0f} s, {size / 2**20:.0f} MiB; {len(told)} commands ran")
+
+
+@pytest.mark.slow
+def test_the_install_lines_of_the_container_find_what_they_pin(source, tmp_path):
+    """In an environment of its own; what the packages need in turn is not looked for."""
+    venv.create(tmp_path / "bare", with_pip=False)
+    pip = [sys.executable, "-m", "pip", "--python", str(tmp_path / "bare/bin/python")]
+    recipe = (ROOT / "cluster/Containerfile").read_text(encoding="utf-8")
+    lines = re.findall(r"^RUN pip (install .*)$", recipe, re.MULTILINE)
+
+    def tried(line: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*pip, *shlex.split(line), "--dry-run", "--no-deps"],
+            cwd=source, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    found = []
+    for line in lines:
+        done = tried(line)
+        if done.returncode and tried("install vllm").returncode:
+            pytest.skip("no package index can be reached")
+        assert done.returncode == 0, done.stderr
+        found += re.findall(r"^Would install (.*)$", done.stdout, re.MULTILINE)
+    (pinned,) = re.findall(r"^vllm==(\S+)$", (ROOT / "requirements/gpu.txt").read_text(), re.M)
+    assert found == [f"vllm-{pinned}", f"judgerel_ray-{version('judgerel_ray')}"]

@@ -111,21 +111,31 @@ def test_a_sweep_and_a_series_are_sent_as_ray_jobs_and_sent_again_ask_nothing(
     assert again.returncode == 0
     assert "(0 in this session, 0 pending)" in again.stdout
 
-    series = tmp_path / "series.toml"
-    series.write_text(
-        'name = "nightly"\nout = "series"\nsweep = [{path = "outside.toml", role = "anchor"}]\n'
-    )
+    # The series that ships, beside the demo's items; its out is a folder next to its own.
+    shutil.copytree(ROOT / "jobs", tmp_path / "jobs")
+    (tmp_path / "judgerel_ray").symlink_to(ROOT / "judgerel_ray")
+    series, out = tmp_path / "jobs" / "nightly.toml", tmp_path / "runs" / "nightly"
     address = f"http://127.0.0.1:{kept_head['DASHBOARD_PORT']}"
     job = ["ray", "job", "submit", "--address", address, "--working-dir", ".", "--"]
-    sent = subprocess.run(
-        [*job, "python", "jobs/refresh.py", str(series)],
-        capture_output=True, text=True, timeout=900, check=False, cwd=ROOT,
-        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
-    )  # fmt: skip
+
+    def send() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*job, "python", "jobs/refresh.py", str(series)],
+            capture_output=True, text=True, timeout=900, check=False, cwd=ROOT,
+            env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        )  # fmt: skip
+
+    sent = send()
     assert sent.returncode == 0, sent.stdout[-2000:] + sent.stderr[-2000:]
     assert "refresh 1: done" in sent.stdout
-    status = json.loads(
-        command("status", f"{tmp_path}/series/refreshes/0001/outside", "--json").stdout
-    )
-    assert (status["landed"], status["owed"]) == (REQUESTS, 0)
+    status = json.loads(command("status", f"{out}/refreshes/0001/anchors", "--json").stdout)
+    assert (status["landed"], status["owed"]) == (160, 0)
     assert command("refresh", str(series)).stdout == "nothing changed: no request is new\n"
+    # A judge that changes behind its name: the job ends with 6, what submits it with 1.
+    (anchors,) = (tmp_path / "jobs").glob("anchors__*.toml")
+    steady = re.sub(r"(?m)^engine_options.*\n", "", anchors.read_text())
+    anchors.write_text(steady.replace('model = "latent"', 'model = "always"'))
+    sent = send()
+    assert sent.returncode == 1, sent.stdout[-2000:] + sent.stderr[-2000:]
+    assert "failed with exit code 6" in sent.stdout + sent.stderr
+    assert json.loads((out / "summary.json").read_text())["alarm"] is True

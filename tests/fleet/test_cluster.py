@@ -91,6 +91,26 @@ def test_a_dead_address_is_no_cluster_and_leaves_ray_unconnected(monkeypatch):
         pytest.fail("there is no cluster")
 
 
+@pytest.mark.parametrize("address", [None, "127.0.0.1:6379"])
+def test_a_node_that_is_slow_to_start_is_no_cluster(monkeypatch, address):
+    import ray
+
+    def init(**_):
+        raise Exception("The current node timed out during startup. This could happen because")
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("RAY_worker_niceness", "0")  # what is set is taken back
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr("judgerel_ray.fleet.cluster.probe_cluster", lambda _: None)
+    with (
+        pytest.raises(EngineStartError, match="no Ray cluster: The current node timed out") as told,
+        connected(address),
+    ):
+        pytest.fail("there is no cluster")
+    assert told.value.where == {"address": address or "local"}
+
+
 def test_an_actor_that_went_with_its_node_before_it_ran_is_a_loss_of_that_node(monkeypatch):
     import ray
     from ray.core.generated.common_pb2 import ActorDiedErrorContext

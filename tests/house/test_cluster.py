@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -13,10 +15,14 @@ import jsonschema
 import pytest
 import yaml
 
+from judgerel_ray.config.series import load_series
+
 CLUSTER = Path(__file__).resolve().parents[2] / "cluster"
 # JSON has no comments to open with; the dashboard is tested beside what it shows.
 RECIPES = sorted(path for path in CLUSTER.iterdir() if path.is_file() and path.suffix != ".json")
 SHELL = [path for path in RECIPES if path.suffix in {".sh", ".sbatch"}]
+SCRIPTS = [*CLUSTER.parent.glob("jobs/*.sh"), CLUSTER.parent / ".ci/run"]
+SCRIPTS += CLUSTER.parent.glob(".github/actions/**/*.sh")
 AUTOSCALERS = [path for path in RECIPES if path.name.startswith("ray-autoscaler-")]
 
 
@@ -63,10 +69,11 @@ def test_a_recipe_opens_with_its_command_and_its_cost(recipe):
     assert "\n# Cost" in opening
 
 
-@pytest.mark.parametrize("recipe", SHELL, ids=_name)
-def test_shell_recipes_parse(recipe):
-    checked = subprocess.run(["bash", "-n", recipe], capture_output=True, text=True, check=False)
-    assert (checked.returncode, checked.stderr) == (0, "")
+@pytest.mark.parametrize("script", [*SHELL, *SCRIPTS], ids=_name)
+def test_shellcheck_finds_nothing(script):
+    shellcheck = Path(sys.executable).parent / "shellcheck"
+    checked = subprocess.run([shellcheck, script], capture_output=True, text=True, check=False)
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize("recipe", AUTOSCALERS, ids=_name)
@@ -194,6 +201,42 @@ def test_the_plain_cron_job_runs_one_sweep_at_a_time_with_the_token():
     }
 
 
+@pytest.mark.parametrize("recipe", ["raycronjob.yaml", "plain-cronjob.yaml"])
+def test_recipes_of_a_series_send_one_that_ships_to_a_bucket(recipe, root, tmp_path):
+    text = (CLUSTER / recipe).read_text()
+    (name,) = re.findall(r"s\|SERIES\|(\w+)\|g", text)
+    assert f"jobs/{name}.toml" in text.replace("jobs/SERIES.toml", "")
+    shipped = root / "jobs" / f"{name}.toml"
+    (command,) = re.findall(r"^#     (sed -i .*? jobs/\w+\.toml)", text, re.MULTILINE)
+    shutil.copytree(root / "jobs", tmp_path / "jobs")
+    subprocess.run(["bash", "-c", command], check=True, cwd=tmp_path)
+    series = load_series(tmp_path / "jobs" / shipped.name)
+    assert series.url == f"s3://my-bucket/{name}"
+    assert series.sweep == load_series(shipped).sweep
+
+
+def test_the_line_of_a_crontab_names_a_series_that_ships(root):
+    for page in (CLUSTER / "plain-cronjob.yaml", root / "docs" / "refresh.md"):
+        line = re.search(r"17 3 \* \* \* .* refresh (\S+?\.toml)", page.read_text())
+        assert load_series(root / line[1]).name == "nightly"
+
+
+SENT = (
+    "jobs/refresh.py",
+    "cluster/raycronjob.yaml",
+    "cluster/plain-cronjob.yaml",
+    "docs/refresh.md",
+)
+
+
+@pytest.mark.parametrize("name", SENT)
+def test_what_sends_a_series_says_how_an_alarm_ends_it(name, root):
+    text = re.sub(r"\n#?\s*", " ", (root / name).read_text())
+    assert re.search(r"`ray job submit`.{0,30} ends with 1 for every job that failed", text)
+    assert "failed with exit code 6" in text
+    assert '"alarm": true' in text
+
+
 def test_the_container_installs_what_the_environment_of_a_gpu_does(root):
     """Its install lines are those of `make setup`, held to the same pinned lists."""
     lines = (CLUSTER / "Containerfile").read_text().splitlines()
@@ -202,6 +245,14 @@ def test_the_container_installs_what_the_environment_of_a_gpu_does(root):
     assert all(re.search(lists, line) for line in installs)
     makefile = (root / "Makefile").read_text()
     assert re.search(rf"{lists} -e '\.\[vllm,\$\(EXTRAS\)\]'", makefile)
+    of_gpu, of_cpu = (
+        re.findall(pin, text, re.MULTILINE)
+        for pin, text in (
+            (r"^vllm==(\S+)$", (root / "requirements" / "gpu.txt").read_text()),
+            (r"\bvllm-cpu==(\S+)$", makefile),
+        )
+    )
+    assert (of_gpu, len(of_gpu)) == (of_cpu, 1)  # the vLLM that the tests run
     (project_line,) = (line for line in installs if "'.[" in line)
     extras = set(re.search(r"'\.\[(.*)\]'", project_line)[1].split(","))
     known = tomllib.loads((root / "pyproject.toml").read_text())["project"]

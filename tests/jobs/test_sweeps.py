@@ -14,13 +14,15 @@ from judgerel_ray.asking.plan.specs import engine_spec
 from judgerel_ray.benchmarks import load_items, sample_items
 from judgerel_ray.cli import main
 from judgerel_ray.config import load_sweep
+from judgerel_ray.config.series import load_series
 from judgerel_ray.core import Item, Option
 from judgerel_ray.design import AskFrame, Voice, count_stages
 from judgerel_ray.engines.simulated.options import simulated_options
 from judgerel_ray.protocols import load_template
 
 JOBS = Path(__file__).resolve().parents[2] / "jobs"
-SWEEPS = sorted(JOBS.glob("*.toml"))
+SERIES = JOBS / "nightly.toml"
+SWEEPS = sorted(set(JOBS.glob("*.toml")) - {SERIES})
 PAPER = "schroeder2024__3-judges__1xgpu-each"
 OWN = "schroeder2024-own-responses__5-responders-3-judges__1xgpu-each"
 CATEGORIES = {"bbh": 27, "squad": 20, "mt_bench": 8}
@@ -88,6 +90,17 @@ def test_a_ready_sweep_loads_and_says_how_to_start_it(file):
     assert first.startswith("# ")
     assert f"jobs/{file.name}" in first
     assert len(numbers(header(file))) > 3
+
+
+def test_the_ready_series_asks_of_a_simulated_judge_what_its_header_says():
+    series = load_series(SERIES)
+    assert series.name == SERIES.stem
+    assert SERIES.read_text().startswith("# judgerel refresh jobs/nightly.toml\n")
+    [(anchors, role)] = series.sweeps()
+    assert (role, [judge.engine for judge in anchors.judge]) == ("anchor", ["simulated"])
+    plan = plan_resolved(resolve(anchors))
+    assert {16, 10, plan.requests} <= numbers(header(SERIES))
+    assert {16, 10, plan.requests} <= numbers(header(Path(series.find(series.sweep[0].path))))
 
 
 def test_the_grid_of_the_paper_is_66165_requests_and_its_header_says_so():
@@ -162,7 +175,9 @@ def test_a_job_without_arguments_says_its_usage(script):
     assert found.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("file", SWEEPS, ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file", [one for one in SWEEPS if "simulated" not in one.stem], ids=lambda file: file.stem
+)
 def test_a_ready_sweep_says_how_to_try_it_with_a_simulated_judge(file, tmp_path):
     """What its header says, done to its text."""
     said = re.search(r"(engine = \S+) and (model = \S+) in .*, and no (.*); verdicts", header(file))

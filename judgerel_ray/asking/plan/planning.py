@@ -140,7 +140,8 @@ class JudgeCost:
     ``shared`` what is left when every prompt is computed once. ``generated_at_most`` is the bound
     from max_tokens. Adaptive replication makes ``requests`` at least and ``requests_at_most`` at
     most; tokens, hours and disk are of the most. ``gpu_hours`` is None for a judge that is asked
-    nothing or needs no GPU, and where its size is not known here.
+    nothing or needs no GPU, and where its size is not known here. ``node_types`` counts the nodes
+    that hold one engine, by type, where a cluster is named.
     """
 
     judge: str
@@ -151,6 +152,14 @@ class JudgeCost:
     generated_at_most: int
     tokens_are: str
     gpu_hours: float | None
+    node_types: Mapping[str, int] | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """Plain values; of nodes only where a cluster is named."""
+        values = asdict(self)
+        if self.node_types is None:
+            del values["node_types"]
+        return values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,16 +200,24 @@ class Plan:
             "requests": self.requests,
             "requests_at_most": self.requests_at_most,
             "stages": [asdict(stage) for stage in self.stages],
-            "judges": [asdict(judge) for judge in self.judges],
+            "judges": [judge.as_json() for judge in self.judges],
             "disk_bytes": self.disk_bytes,
             "notes": list(self.notes),
         }
 
 
-def plan_resolved(resolved: Resolved) -> Plan:
+def plan_resolved(resolved: Resolved, nodes: Mapping[str, Mapping[str, int]] | None = None) -> Plan:
     """Count what a resolved sweep asks, and estimate what it takes.
 
     Effects: may read a tokenizer's file. Retry: safe.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The sweep.
+    nodes : mapping of str to mapping, optional
+        Nodes of a cluster that hold each judge, as of
+        :func:`judgerel_ray.asking.plan.recipes.nodes_of_judges`.
     """
     counts = resolved.counts
     too_long = tuple(misfits(resolved))
@@ -208,7 +225,10 @@ def plan_resolved(resolved: Resolved) -> Plan:
     needs = node_needs(spec for spec in resolved.specs.values() if spec.name in asked)
     notes = [*too_long, *needs, *sweep_remarks(resolved)]
     judges = tuple(
-        _judge_cost(resolved, name, [count for count in counts if count.judge == name], notes)
+        replace(
+            _judge_cost(resolved, name, [count for count in counts if count.judge == name], notes),
+            node_types=None if nodes is None else nodes[name],
+        )
         for name in resolved.specs
     )
     requests = sum(count.requests for count in counts)

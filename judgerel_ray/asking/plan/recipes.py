@@ -1,19 +1,83 @@
 """Which nodes a sweep's judges need, and whether a cluster's recipe has such node types.
 
 A recipe is what Ray's autoscaler or KubeRay reads: the file says how many GPUs each of its node
-types has. An engine is whole on one node, or each stage of its pipeline is.
+types has, and how many nodes of it may run. An engine is whole on one node, or each stage of its
+pipeline is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.core.files import read_bytes
 from judgerel_ray.engines import EngineSpec
 
 GPU_OF_KUBERNETES = "nvidia.com/gpu"
+UNCAPPED = 2**31 - 1  # what KubeRay takes where a group says no maxReplicas
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeType:
+    """A kind of node: its GPUs, how many may join, and how many run anyway (the head)."""
+
+    gpus: int
+    joining: int
+    standing: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """What a cluster may grow to: its node types by name, and how many nodes may join in all."""
+
+    path: str
+    types: Mapping[str, NodeType]
+    joining: int = UNCAPPED
+
+    def nodes_for(self, stages: tuple[int, ...]) -> tuple[dict[str, int], int]:
+        """Choose nodes for the stages of one engine, each whole on one node.
+
+        The smallest node type of which enough may run is chosen, else several, largest first.
+
+        Parameters
+        ----------
+        stages : tuple of int
+            GPUs of each stage, all alike.
+
+        Returns
+        -------
+        tuple of dict and int
+            How many nodes of which type, and how many of the stages they hold.
+
+        Examples
+        --------
+        >>> types = {"small": NodeType(gpus=4, joining=8), "large": NodeType(gpus=8, joining=2)}
+        >>> recipe = Recipe(path="c.yaml", types=types)
+        >>> recipe.nodes_for((4,)), recipe.nodes_for((8, 8)), recipe.nodes_for((8, 8, 8))
+        (({'small': 1}, 1), ({'large': 2}, 2), ({'large': 2}, 2))
+        >>> recipe.nodes_for((4,) * 10)
+        ({'large': 2, 'small': 6}, 10)
+        """
+        each, wanted = stages[0], len(stages)
+        fitting = {name: kind for name, kind in self.types.items() if kind.gpus >= each}
+        for name in sorted(fitting, key=lambda name: fitting[name].gpus):
+            kind = fitting[name]
+            n = ceil(wanted / (kind.gpus // each))
+            if n <= kind.standing + min(kind.joining, self.joining):
+                return {name: n}, wanted
+        chosen: dict[str, int] = {}
+        held, joining = 0, self.joining
+        for name in sorted(fitting, key=lambda n: (-fitting[n].standing, -fitting[n].gpus)):
+            kind = fitting[name]
+            holds = kind.gpus // each
+            n = min(kind.standing + min(kind.joining, joining), ceil((wanted - held) / holds))
+            if n:
+                chosen[name] = n
+                held, joining = held + n * holds, joining - max(0, n - kind.standing)
+        return chosen, min(held, wanted)
 
 
 def node_needs(specs: Iterable[EngineSpec]) -> Iterator[str]:
@@ -36,8 +100,10 @@ def node_needs(specs: Iterable[EngineSpec]) -> Iterator[str]:
             yield f"{spec.name}: {gpus} on one node: needs a node of {gpus} or more"
 
 
-def check_recipe(specs: Iterable[EngineSpec], path: str) -> dict[str, int]:
-    """Refuse a recipe of a cluster none of whose nodes can hold an engine of a sweep.
+def nodes_of_judges(specs: Iterable[EngineSpec], path: str) -> dict[str, dict[str, int]]:
+    """Find which nodes of a cluster hold each judge of a sweep; refuse one that cannot hold all.
+
+    Judges need not fit beside one another: one waits until another is done.
 
     Parameters
     ----------
@@ -48,31 +114,47 @@ def check_recipe(specs: Iterable[EngineSpec], path: str) -> dict[str, int]:
 
     Returns
     -------
-    dict of str to int
-        GPUs of each node type that the cluster may have.
+    dict of str to dict
+        Of each judge, how many nodes of which type one engine takes; none without GPUs.
 
     Raises
     ------
     SweepError
-        If the file describes no cluster, or no node type holds one of the judges.
+        If the file describes no cluster, no node type holds one of the judges, or too few nodes
+        may run for the stages of one.
     """
-    types = gpus_of_types(path)
-    for spec in specs:
-        least = max(spec.stages, default=0)
-        if least > max(types.values(), default=0):
-            there = ", ".join(f"{name} {gpus}" for name, gpus in types.items()) or "none"
-            raise SweepError(
-                f"no node type holds judge {spec.name}: expected one of {_gpus(least)} or more, "
-                f"got {there}",
-                where={"cluster": path},
-                hint=f"a node type of {_gpus(least)}, or pipeline_parallel_size of the judge to "
-                "cut it into stages on several nodes",
-            )
-    return types
+    recipe = read_recipe(path)
+    return {spec.name: _nodes_of(spec, recipe) if spec.stages else {} for spec in specs}
 
 
-def gpus_of_types(path: str) -> dict[str, int]:
-    """Read how many GPUs each node type of a recipe has, of those it may start any of.
+def _nodes_of(spec: EngineSpec, recipe: Recipe) -> dict[str, int]:
+    """Nodes that hold one judge with GPUs, or a refusal that says what is there."""
+    each, wanted = spec.stages[0], len(spec.stages)
+    types, where = recipe.types, {"cluster": recipe.path}
+    if each > max((kind.gpus for kind in types.values()), default=0):
+        there = ", ".join(f"{name} {kind.gpus}" for name, kind in types.items()) or "none"
+        raise SweepError(
+            f"no node type holds judge {spec.name}: expected one of {_gpus(each)} or more, "
+            f"got {there}",
+            where=where,
+            hint=f"a node type of {_gpus(each)}, or pipeline_parallel_size of the judge to "
+            "cut it into stages on several nodes",
+        )
+    nodes, held = recipe.nodes_for(spec.stages)
+    if held < wanted:
+        there = ", ".join(f"{n} of {name}" for name, n in nodes.items()) or "no node"
+        raise SweepError(
+            f"too few nodes for judge {spec.name}: expected room for "
+            f"{count_of(wanted, 'stage')} of {_gpus(each)}, each on one node, got room for {held} "
+            f"({there} at most)",
+            where=where,
+            hint=f"max_workers or maxReplicas for more nodes of {_gpus(each)}, or a type of more",
+        )
+    return nodes
+
+
+def read_recipe(path: str) -> Recipe:
+    """Read which nodes a cluster may have: those node types of which any may run.
 
     Raises
     ------
@@ -83,34 +165,45 @@ def gpus_of_types(path: str) -> dict[str, int]:
 
     try:
         document = yaml.safe_load(read_bytes(path))
-        return dict(_types_of(document, path))
+        if "available_node_types" in document:
+            most = int(document.get("max_workers", UNCAPPED))
+            return Recipe(path=path, types=dict(_types_of_ray(document, path, most)), joining=most)
+        return Recipe(path=path, types=dict(_types_of_kuberay(document)))
     except (yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise _no_recipe(path) from error
 
 
-def _types_of(document: Mapping[str, Any], path: str) -> Iterator[tuple[str, int]]:
-    """Names and GPUs of a recipe's node types."""
-    if "available_node_types" in document:
-        for name, kind in document["available_node_types"].items():
-            most = kind.get("max_workers", 0)
-            if name != document["head_node_type"] and not most:
-                continue
-            if "resources" not in kind:
-                raise SweepError(
-                    f"node type {name} does not say its resources",
-                    where={"cluster": path},
-                    hint='resources: { "CPU": 16, "GPU": 4 }',
-                )
-            yield name, int(kind["resources"].get("GPU", 0))
-        return
+def _types_of_ray(
+    document: Mapping[str, Any], path: str, most: int
+) -> Iterator[tuple[str, NodeType]]:
+    """Node types of a file of Ray's autoscaler; a type that says no number may fill the cluster."""
+    for name, kind in document["available_node_types"].items():
+        is_head = name == document["head_node_type"]
+        joining = int(kind.get("max_workers", 0 if is_head else most))
+        if not joining and not is_head:
+            continue
+        if "resources" not in kind:
+            raise SweepError(
+                f"node type {name} does not say its resources",
+                where={"cluster": path},
+                hint='resources: { "CPU": 16, "GPU": 4 }',
+            )
+        gpus = int(kind["resources"].get("GPU", 0))
+        yield name, NodeType(gpus=gpus, joining=joining, standing=int(is_head))
+
+
+def _types_of_kuberay(document: Mapping[str, Any]) -> Iterator[tuple[str, NodeType]]:
+    """Node types of a RayJob, RayCronJob or RayCluster."""
     spec = document["spec"]
     for part in ("jobTemplate", "rayClusterSpec"):
         spec = spec.get(part, spec)
     for group in spec["workerGroupSpecs"]:
-        if group.get("maxReplicas", 1):
+        joining = int(group.get("maxReplicas", UNCAPPED)) * int(group.get("numOfHosts", 1))
+        if joining:
             containers = group["template"]["spec"]["containers"]
             limits = [one["resources"].get("limits", {}) for one in containers]
-            yield group["groupName"], sum(int(one.get(GPU_OF_KUBERNETES, 0)) for one in limits)
+            gpus = sum(int(one.get(GPU_OF_KUBERNETES, 0)) for one in limits)
+            yield group["groupName"], NodeType(gpus=gpus, joining=joining)
 
 
 def _no_recipe(path: str) -> SweepError:
