@@ -11,7 +11,7 @@ import judgerel_ray
 from judgerel_ray.analyses.correction.show import correction_blocks
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.cli import main
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import ReadingWarning, SweepError
 
 
 @cache
@@ -121,6 +121,33 @@ def test_verdicts_that_say_neither_are_told_from_those_that_do(labels):
     with pytest.raises(SweepError, match=r"which verdict passes\? 'Fail\.' says neither") as error:
         judgerel_ray.correct(frame, labels=labels(truth.head(80)))
     assert "--positive VERDICT" in str(error.value)
+
+
+def test_labels_in_words_that_no_verdict_has_are_not_counted_as_fails(labels):
+    frame, truth = judged()
+    words = {1: "acceptable", 0: "unacceptable"}
+    said = truth.head(80).with_columns(pl.col("label").replace_strict(words))
+    path = labels(said)
+    for positive in (None, "pass", "fail"):
+        with pytest.raises(SweepError, match=r"must say pass or fail.*acceptable") as error:
+            judgerel_ray.correct(frame, labels=path, positive=positive)
+        assert "in the labels write pass or fail, or a verdict (fail, pass)" in str(error.value)
+        assert "--positive" not in str(error.value)
+    with pytest.raises(SweepError, match="Try: --positive pass"):
+        judgerel_ray.correct(frame, labels=path, positive="acceptable")
+    half = labels(said.with_columns(pl.col("label").replace("unacceptable", "fail")), "half.csv")
+    with pytest.raises(SweepError, match="got 'acceptable'"):
+        judgerel_ray.correct(frame, labels=half, positive="pass")
+
+
+def test_labels_that_say_neither_are_named_where_they_count_as_not_passed(labels):
+    frame, truth = judged()
+    words = {1: "pass", 0: "unsure"}
+    said = labels(truth.head(80).with_columns(pl.col("label").replace_strict(words)))
+    n = int((truth.head(80)["label"] == 0).sum())
+    with pytest.warns(ReadingWarning, match=f"{n} labels of 80 say 'unsure', which no verdict"):
+        found = judgerel_ray.correct(frame, labels=said, positive="pass")
+    assert one(found, "labels_alone")["value"] == 1 - n / 80
 
 
 def test_who_labels_an_item_twice_is_one_rater(labels):
