@@ -318,7 +318,12 @@ def labelled_units(
     ------
     SweepError
         If no label is of a judged item, labels do not say of which of several units of an item
-        they are, or nothing says which verdict passes.
+        they are or are on another scale than scores, or nothing says which verdict passes.
+
+    Warns
+    -----
+    ReadingWarning
+        If labels may be on another scale than scores.
     """
     counted, valued, is_rate = judged_values(judged, by=by, positive=positive)
     verdicts = valued.filter(SCORED).select(folded(LABEL)).to_series().unique()
@@ -326,6 +331,8 @@ def labelled_units(
         labels, positive=positive, is_rate=is_rate, verdicts=verdicts.to_list(),
         where={"file": file},
     )  # fmt: skip
+    if not is_rate:
+        _check_scale(values["said"], valued["value"], file)
     there = set(counted.columns)
     _refuse_unjudged(labels, [name for name in _APART if name not in there], file)
     named = [one for one in (*_APART, *counted.groups) if one in there and one != "judge"]
@@ -352,6 +359,35 @@ def labelled_units(
         for key, part in parts_by(joined.sort(*counted.groups, *unit), counted.groups).items()
     ]
     return groups, missed
+
+
+def _check_scale(said: pl.Series, scores: pl.Series, file: str) -> None:
+    """Refuse labels of another scale than the scores; warn where they only seem to be of one.
+
+    Of people and a judge who differ on one scale, neither is within [0, 1] with all of the other
+    above it. Far scores of a few items alone prove nothing: a judge may be lenient.
+    """
+    ends: list[tuple[float, float]] = []
+    for one in (said, scores.drop_nulls()):
+        low, high = one.min(), one.max()
+        if not isinstance(low, float) or not isinstance(high, float):
+            return
+        ends.append((low, high))
+    (label_low, label_high), (score_low, score_high) = ends
+    spans = f"labels are from {label_low:g} to {label_high:g}, scores from {score_low:g} to "
+    spans += f"{score_high:g}"
+    as_shares = 0 <= label_low < 1 >= label_high and score_low > 1
+    if as_shares or (0 <= score_low < 1 >= score_high and label_low > 1):
+        raise SweepError(
+            f"labels and scores must be on one scale: {spans}",
+            where={"file": file},
+            hint="in both the same scale; or whether it passes, as pass and fail in both",
+        )
+    median = scores.median()
+    binary = said.is_in([0.0, 1.0]).all() and said.n_unique() == 2
+    apart = label_high < score_low or score_high < label_low
+    if apart or (binary and isinstance(median, float) and median > 1):
+        warn_of([f"{file}: {spans}; the corrected mean is right only if both are on one scale"])
 
 
 def judged_values(

@@ -150,6 +150,52 @@ def test_labels_that_say_neither_are_named_where_they_count_as_not_passed(labels
     assert one(found, "labels_alone")["value"] == 1 - n / 80
 
 
+def scored(*scores):
+    """Judgments of 60 items with these scores in turn, and labels of 20 of them."""
+    names = [f"q{i:02}" for i in range(60)]
+    frame = pl.DataFrame(
+        {"item_id": names, "score": [float(scores[i % len(scores)]) for i in range(60)]}
+    )
+    frame = frame.with_columns(replication=0)
+    return frame, lambda *said: pl.DataFrame(
+        {"item_id": names[:20], "label": [float(said[i % len(said)]) for i in range(20)]}
+    )
+
+
+@pytest.mark.parametrize(
+    ("scores", "said", "spans"),
+    [
+        ((2, 9, 8), (0, 1), "labels are from 0 to 1, scores from 2 to 9"),
+        ((2, 9, 8), (0.25, 1), "labels are from 0.25 to 1, scores from 2 to 9"),
+        ((0.2, 0.9), (20, 90), "labels are from 20 to 90, scores from 0.2 to 0.9"),
+    ],
+)
+def test_labels_of_another_scale_than_scores_are_refused(labels, scores, said, spans):
+    frame, labelled = scored(*scores)
+    with pytest.raises(SweepError, match=f"must be on one scale: {spans} .file=.*Try: in both"):
+        judgerel_ray.correct(frame, labels=labels(labelled(*said)))
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [((4, 5), (1, 2)), ((4.5, 5), (1, 1)), ((1, 7, 9), (0, 1)), ((7, 9), (70, 90))],
+)
+def test_labels_that_may_be_of_another_scale_are_named(labels, scores, said):
+    frame, labelled = scored(*scores)
+    with pytest.warns(ReadingWarning, match="only if both are on one scale"):
+        judgerel_ray.correct(frame, labels=labels(labelled(*said)))
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [((2.5, 3.5), (1, 5)), ((2, 4, 5), (1, 3)), ((0, 1, 0.5), (0, 1)), ((0, 1, 2), (0, 1))],
+)
+def test_labels_on_the_scale_of_scores_pass_without_a_word(labels, scores, said, recwarn):
+    frame, labelled = scored(*scores)
+    judgerel_ray.correct(frame, labels=labels(labelled(*said)))
+    assert not [one for one in recwarn if one.category is ReadingWarning]
+
+
 def test_who_labels_an_item_twice_is_one_rater(labels):
     frame, truth = judged()
     ann = truth.head(80).with_columns(rater=pl.lit("ann"))
