@@ -385,6 +385,15 @@ def test_a_run_directory_is_gated_and_stays_as_it_is(ledger):
         ("alpha > .7", "a requirement is"),
         ("krippendorff_alpha >= seven", "must be a finite number, got 'seven'"),
         ("krippendorff_alpha >= 70", "must be at most 1"),
+        ("accuracy >= -5", r"limit of accuracy must be at least 0, .*got -5.*Try: -0\.05, if -5 %"),
+        ("krippendorff_alpha >= -1.5", "must be at least -1"),
+        (
+            "drop of accuracy <= 2 against x.csv",
+            r"a drop of accuracy must be at most 1.*Try: 0\.02",
+        ),
+        ("drop of valid_rate <= 1.5 against x.csv", "must be at most 1"),
+        ("drop of krippendorff_alpha <= 2.5 against x.csv", "must be at most 2"),
+        ("drop of flip_rate >= -5 against x.csv", r"must be at least -1.*Try: -0\.05, if -5 %"),
         ("valid_rate >= 99.5 % where judge=j", "percentage .*>= 0.995 where judge=j"),
         ("drop of accuracy <= .02", "a drop needs a baseline"),
         ("accuracy <= .02 against x.csv", "a drop needs a baseline"),
@@ -403,6 +412,18 @@ def test_a_run_directory_is_gated_and_stays_as_it_is(ledger):
 def test_a_wrong_requirement_is_refused(rule, says):
     with pytest.raises(SweepError, match=says):
         gate(judged(), require=rule)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "krippendorff_alpha >= -.2", "drop of krippendorff_alpha <= 1.5 against x.csv",
+        "drop of position_bias >= -1.5 against x.csv", "standard_error <= 3",
+        "drop of accuracy <= -.02 against x.csv",
+    ],
+)  # fmt: skip
+def test_a_limit_that_values_can_be_beyond_is_taken(rule):
+    assert requirement(rule).text == rule
 
 
 def test_rules_stand_in_a_file(tmp_path):
