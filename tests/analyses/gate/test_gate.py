@@ -20,7 +20,7 @@ from judgerel_ray.analyses.gate.show import (
     verdict_line,
 )
 from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_judged
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.stats import clopper_pearson
 
@@ -607,6 +607,27 @@ def test_a_drop_of_agreement_of_a_judge_with_a_habit_meets_nothing(tmp_path):
     rule = f"drop of percent_agreement <= .02 against {tmp_path}/baseline.parquet"
     told = gate(both, require=rule).requirements.select("judge", "verdict").rows()
     assert sorted(told) == [("j", "INCONCLUSIVE"), ("k", "PASS")]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("accuracy", "has no right verdict of them"), ("valid_rate", "was not asked them")],
+)
+def test_a_drop_says_which_questions_one_side_alone_has(name, why, tmp_path):
+    rows = judged(30)
+    earlier = rows.filter(~pl.col("item_id").is_in(["q3", "q7"])).with_columns(
+        pl.col("item_id").replace("q9", "Q9")
+    )
+    earlier.write_parquet(tmp_path / "baseline.parquet")
+    rule = f"drop of {name} <= .5 against {tmp_path}/baseline.parquet"
+    with pytest.warns(ReadingWarning, match="differs in spelling alone.*'q9' and 'Q9'"):
+        found = gate(rows, require=rule)
+    counts = f"3 of the frame given, 1 of {tmp_path}/baseline.parquet"
+    assert found.notes == (f"{rule}: questions left out, as the other side {why}: {counts}",)
+    assert json.loads(found.as_json())["notes"] == [*found.notes]
+    assert "questions left out" in " ".join(gate_text(found).split())
+    rows.write_parquet(tmp_path / "baseline.parquet")
+    assert gate(rows, require=rule).notes == ()
 
 
 def test_a_drop_of_accuracy_against_another_key_is_refused(tmp_path):
