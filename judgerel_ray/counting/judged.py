@@ -60,6 +60,8 @@ class Judged:
     """How a file was read, as its reader was warned, a line each."""
     only: tuple[pl.Expr, ...] = ()
     """What rows were chosen by, of those of a run."""
+    where: Mapping[str, object] = field(default_factory=dict)
+    """The file, as errors name it."""
 
     @property
     def keyed(self) -> pl.LazyFrame:
@@ -189,6 +191,7 @@ def _of_rows(path: str | Given, extra: Sequence[str], reads: Sequence[str]) -> J
         verdicts_known=named.known,
         as_written=tally.spellings is None,
         notes=(*tally.notes, *more, *named.notes),
+        where={"file": str(path)},
     )
 
 

@@ -10,8 +10,8 @@ import polars as pl
 from judgerel_ray.analyses.selection.systems import SYSTEM
 from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.core.verb import number
+from judgerel_ray.counting.measured import TOKENS
 
-_TOKENS = ("prompt_tokens", "completion_tokens")
 _SPENT = "spent"
 _MILLION = 1_000_000
 _MOST = 1e12
@@ -145,15 +145,15 @@ def read_spending(
         judgments = judgments.filter(pl.col("block").fill_null(0) == 0)
     if "outcome" in columns:
         judgments = judgments.filter(pl.col("outcome").fill_null("") != Outcome.FAILED.value)
-    there = [name for name in ("cost", *_TOKENS) if name in columns]
+    there = [name for name in ("cost", *TOKENS) if name in columns]
     nulls = judgments.select(pl.col(there).null_count()).collect().to_dicts() if there else [{}]
     whole = {name for name in there if not nulls[0][name]}
-    tokens = pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in _TOKENS)
+    tokens = pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in TOKENS)
     if prices is not None:
         unit, row = "cost", _priced(judgments, prices, whole)
     elif "cost" in whole and _is_charged(judgments):
         unit, row = "cost", pl.col("cost").cast(pl.Float64)
-    elif set(_TOKENS) <= whole:
+    elif set(TOKENS) <= whole:
         unit, row = "tokens", tokens
     else:
         unit, row = "requests", pl.lit(1.0)
@@ -188,7 +188,7 @@ def _priced(judgments: pl.LazyFrame, prices: Mapping[str, Price], whole: set[str
             hint="--price NAME=... for every judge",
         )
     by_token = any(price.prompt or price.completion for price in prices.values())
-    if by_token and not set(_TOKENS) <= whole:
+    if by_token and not set(TOKENS) <= whole:
         raise SweepError("prices of tokens need prompt_tokens and completion_tokens in every row")
 
     def part(name: str) -> pl.Expr:
@@ -197,5 +197,5 @@ def _priced(judgments: pl.LazyFrame, prices: Mapping[str, Price], whole: set[str
 
     if not by_token:
         return part("reply")
-    read, written = (pl.col(name).cast(pl.Float64) for name in _TOKENS)
+    read, written = (pl.col(name).cast(pl.Float64) for name in TOKENS)
     return part("reply") + (part("prompt") * read + part("completion") * written) / _MILLION

@@ -38,6 +38,7 @@ from judgerel_ray.counting.judged import (
     right_verdicts,
     strangers_of,
 )
+from judgerel_ray.counting.measured import CHANCES, SPENT, with_numbers
 from judgerel_ray.counting.right_answers import GOLD, ITEM
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.protocols import labels_for
@@ -86,6 +87,7 @@ def run_comparison(
     options = options or ComparisonOptions()
     with reading_of(path):
         judged = open_judgments(path, extra=by or (), reads=["confidence", GOLD])
+        judged = _with_spent(judged)
         systems = open_systems(judged, by=by, items=known_items(judged, gold))
         options = replace(options, answer_temperature=answer_temperature(judged, options))
         return compare_systems(systems, read_spending(judged.frame, systems), options)
@@ -95,9 +97,10 @@ def open_systems(
     judged: Judged, *, by: Sequence[str] | None = None, items: pl.DataFrame | None = None
 ) -> list[System]:
     """Tell the systems of judgments apart, with what is right and every confidence there is."""
-    frame, gold = judged.frame, items
     if not judged.verdicts_known:
         refuse_unknown("what is right", {})
+    judged = with_numbers(judged, CHANCES)
+    frame, gold = judged.frame, items
     if judged.run is None:
         right = _right(gold)
         found = read_systems(frame, gold=right, by=by)
@@ -117,6 +120,12 @@ def open_systems(
     return read_systems(frame, gold=right, by=by, chances=run_chances(judged.run))
 
 
+def _with_spent(judged: Judged) -> Judged:
+    """The judgments with what answers took as numbers, where roles tell answers from judges."""
+    told = {"role", "judge"} <= set(judged.frame.collect_schema())
+    return with_numbers(judged, SPENT) if told else judged
+
+
 def selection_on_page(measured: Measured, _options: object) -> list[Block]:
     """Make the page's sections on selecting among answers, and on systems compared."""
     return selection_sections(selected_of(measured.judged))
@@ -133,6 +142,7 @@ def selected_of(judged: Judged) -> Selected | None:
     if stated.is_empty() or (judged.run is not None and (right is None or right.is_empty())):
         return None
     try:
+        judged = _with_spent(judged)
         systems = open_systems(judged, items=items)
     except SweepError as error:  # a page has more to say than this
         return Selected(selection={}, comparison={}, refused=error.problem)

@@ -17,7 +17,6 @@ import polars as pl
 
 from judgerel_ray.analyses.selection.systems import (
     QUESTION,
-    SPENT,
     System,
     joined_accuracy,
     most_accurate,
@@ -31,6 +30,7 @@ from judgerel_ray.analyses.selection.systems_paired import (
     with_holm,
 )
 from judgerel_ray.core import CHOSEN, Outcome
+from judgerel_ray.counting.measured import SPENT
 from judgerel_ray.counting.right_answers import ITEM
 from judgerel_ray.stats import holm
 from judgerel_ray.stats.selective.systems import (
