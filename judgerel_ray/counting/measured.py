@@ -56,6 +56,44 @@ def with_numbers(judged: Judged, names: Sequence[str]) -> Judged:
     return replace(judged, frame=judged.frame.with_columns(**numbers))
 
 
+def unused_line(judgments: pl.LazyFrame, counted: pl.Expr, unit: str) -> str | None:
+    """Say why costs that rows have are not used, and of which row; None where they have none.
+
+    Parameters
+    ----------
+    judgments : LazyFrame
+        All rows in their order, ``cost`` as numbers.
+    counted : Expr
+        Which rows count.
+    unit : str
+        What answers are counted in, in place of money.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"cost": [2.0, None]})
+    >>> unused_line(rows, pl.lit(True), "requests")
+    'column cost is not used, as 1 of 2 rows has none (row 2): answers are counted in requests'
+    """
+    if COST not in judgments.collect_schema():
+        return None
+    rows = judgments.select(COST, counted=counted).with_row_index("row").filter("counted")
+    costs = rows.select("row", COST).collect(engine="streaming").sort("row")
+    known = costs[COST].drop_nulls()
+    if known.is_empty():
+        return None
+    for what, is_so in (("none", pl.col(COST).is_null()), ("one below 0", pl.col(COST) < 0)):
+        found = costs.filter(is_so)
+        if found.height:
+            has = "has" if found.height == 1 else "have"
+            first = "row" if found.height == 1 else "the first is row"
+            why = f"as {found.height:,} of {costs.height:,} rows {has} {what} "
+            why += f"({first} {found['row'][0] + 1})"
+            break
+    else:
+        why = "as all are 0"
+    return f"column {COST} is not used, {why}: answers are counted in {unit}"
+
+
 def _number(name: str, kind: pl.DataType, where: Mapping[str, object]) -> pl.Expr:
     """A column as numbers, null where a text is none."""
     column = pl.col(name)

@@ -10,7 +10,8 @@ import polars as pl
 from judgerel_ray.analyses.selection.systems import SYSTEM
 from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.core.verb import number
-from judgerel_ray.counting.measured import TOKENS
+from judgerel_ray.counting.given import warn_of
+from judgerel_ray.counting.measured import TOKENS, unused_line
 
 _SPENT = "spent"
 _MILLION = 1_000_000
@@ -126,13 +127,18 @@ def read_spending(
     Returns
     -------
     Spending
-        In money by `prices`, or where every row has a ``cost`` and not all are 0; else in tokens,
-        where every row has them; else every reply counts 1.
+        In money by `prices`, or where every row has a ``cost``, none below 0 and not all 0; else in
+        tokens, where every row has them; else every reply counts 1.
 
     Raises
     ------
     SweepError
         If a judge has no price, a price names no judge, or prices of tokens lack token counts.
+
+    Warns
+    -----
+    ReadingWarning
+        If rows have costs that are not used, for some row has none.
 
     Examples
     --------
@@ -140,11 +146,13 @@ def read_spending(
     >>> read_spending(rows).unit, read_spending(rows).of({"judge": "a"})
     ('tokens', {'': 100.0})
     """
-    columns = judgments.collect_schema().names()
+    columns, every = judgments.collect_schema().names(), judgments
+    counted = pl.lit(True)
     if "block" in columns:
-        judgments = judgments.filter(pl.col("block").fill_null(0) == 0)
+        counted &= pl.col("block").fill_null(0) == 0
     if "outcome" in columns:
-        judgments = judgments.filter(pl.col("outcome").fill_null("") != Outcome.FAILED.value)
+        counted &= pl.col("outcome").fill_null("") != Outcome.FAILED.value
+    judgments = every.filter(counted)
     there = [name for name in ("cost", *TOKENS) if name in columns]
     nulls = judgments.select(pl.col(there).null_count()).collect().to_dicts() if there else [{}]
     whole = {name for name in there if not nulls[0][name]}
@@ -157,6 +165,8 @@ def read_spending(
         unit, row = "tokens", tokens
     else:
         unit, row = "requests", pl.lit(1.0)
+    if unit != "cost" and (line := unused_line(every, counted, unit)):
+        warn_of([line])
     keys = [name for name in SYSTEM if name in columns]
     stage = pl.col("stage") if "stage" in columns else pl.lit("")
     role = [pl.col("role").fill_null("judge")] if "role" in columns else []
@@ -172,8 +182,9 @@ def read_spending(
 
 
 def _is_charged(judgments: pl.LazyFrame) -> bool:
-    """Whether any reply costs anything."""
-    return bool(judgments.select(pl.col("cost").cast(pl.Float64).sum() > 0).collect().item())
+    """Whether any reply costs anything, and none earns it."""
+    cost = pl.col("cost").cast(pl.Float64)
+    return bool(judgments.select((cost.min() >= 0) & (cost.max() > 0)).collect().item())
 
 
 def _priced(judgments: pl.LazyFrame, prices: Mapping[str, Price], whole: set[str]) -> pl.Expr:
