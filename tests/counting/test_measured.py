@@ -74,3 +74,44 @@ def test_verbs_that_read_such_a_column_refuse_it_and_others_do_not(tmp_path):
     assert judgerel_ray.panels(path, prices={"a": 1, "b": 2}).members["cost_unit"][0] == "cost"
     assert judgerel_ray.select(path).tables()
     assert judgerel_ray.systems(path).tables()
+
+
+def test_errors_of_what_is_made_of_a_file_name_it_and_what_to_try(tmp_path):
+    """No column is listed that the file does not have."""
+    path, gold = str(tmp_path / "a.csv"), str(tmp_path / "gold.csv")
+    scores = judged(score=[1.0, 2.0]).drop("verdict", "gold")
+    alone = judged().filter(judge="a").drop("judge").with_columns(gold=pl.lit("A"))
+    strange = judged().with_columns(gold=pl.lit("C"))
+    sides = pl.DataFrame({"item_id": ["q0", "q0"], "gold": ["A", "B"]})
+    reference = lambda one: judgerel_ray.align(one, reference=gold)  # noqa: E731
+    beside = lambda one: judgerel_ray.select(one, gold=gold)  # noqa: E731
+    for rows, table, verb, name, says in (
+        (scores, None, judgerel_ray.scales, "a.csv", "item_id and scale, got .*, score "),
+        (scores, None, judgerel_ray.select, "a.csv", "needs a column 'verdict', got .*, score "),
+        (strange, None, judgerel_ray.select, "a.csv", "no value in common"),
+        (strange, None, judgerel_ray.systems, "a.csv", "no value in common"),
+        (strange, None, judgerel_ray.panels, "a.csv", "no value in common"),
+        (
+            alone,
+            None,
+            judgerel_ray.panels,
+            "a.csv",
+            "need a column 'judge'.*gold ",
+        ),
+        (alone, None, judgerel_ray.systems, "a.csv", "no two systems to compare"),
+        (judged(), sides, beside, "gold.csv", "two right answers: 'A' and 'B'"),
+        (judged(), sides.drop("gold"), beside, "gold.csv", "--gold needs columns item_id, gold"),
+        (
+            judged(scale=["points5"]).with_columns(verdict=pl.lit("3")).drop("gold"),
+            sides,
+            reference,
+            "gold.csv",
+            "--reference needs columns",
+        ),
+    ):
+        rows.write_csv(path)
+        if table is not None:
+            table.write_csv(gold)
+        with pytest.raises(SweepError, match=rf"{says}.*file=[^ ]*{name}.*\. Try: ") as error:
+            verb(path)
+        assert "outcome" not in str(error.value)

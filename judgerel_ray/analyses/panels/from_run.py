@@ -29,7 +29,7 @@ from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.given import Given, reading_of
-from judgerel_ray.counting.judged import Judged, ask_benchmarks, open_judgments
+from judgerel_ray.counting.judged import Judged, ask_benchmarks, naming, open_judgments
 from judgerel_ray.counting.measured import SPENT, TOKENS, with_numbers
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.protocols.registry import protocol_named
@@ -115,8 +115,9 @@ def open_voters(
     judged = with_numbers(judged, SPENT if prices is None else TOKENS)
     apart = None if by is None else [*by, *(name for name in _MEMBER if name in there)]
     systems = open_systems(judged, by=apart, items=known_items(judged, gold))
-    found = read_voters(systems, judged.frame, prices=prices, confidence=confidence)
-    check_voters(found, systems)
+    with naming(judged):
+        found = read_voters(systems, judged.frame, prices=prices, confidence=confidence)
+        check_voters(found, systems)
     return found
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core import CHOSEN, Outcome, SweepError
 from judgerel_ray.counting.columns import FACETS, is_judge
+from judgerel_ray.counting.files.source import columns_told
 from judgerel_ray.counting.measured import CHANCES, SPENT
 from judgerel_ray.counting.right_answers import GOLD, ITEM, refuse_strangers, with_right
 from judgerel_ray.stats.selective.systems import PairedAccuracy, paired_accuracy
@@ -76,7 +77,11 @@ def with_confidences(
     for name in ("stated", *CHANCES):
         outside = rows.filter(~pl.col(name).cast(pl.Float64).is_between(0, 1))
         if outside.height:
-            raise SweepError(f"{name} confidence must be between 0 and 1, got {outside[name][0]}")
+            raise SweepError(
+                f"{name} confidence must be between 0 and 1, got {outside[name][0]}",
+                where={ITEM: outside[ITEM][0]} if ITEM in outside.columns else None,
+                hint="divide percentages by 100",
+            )
     return _with_votes(rows, unit).cast(dict.fromkeys(CONFIDENCES, pl.Float64))
 
 
@@ -257,7 +262,10 @@ def answer_rows(judgments: pl.LazyFrame, *, more: Sequence[str] = ()) -> pl.Data
     columns = judgments.collect_schema().names()
     for name in (ITEM, "verdict"):
         if name not in columns:
-            raise SweepError(f"selection needs a column {name!r}, got {', '.join(columns)}")
+            raise SweepError(
+                f"selection needs a column {name!r}, got {columns_told(columns)}",
+                hint="a column item_id of the question, and verdict of the answer that was chosen",
+            )
     frame = judgments.filter(_is_answer(columns))
     if "block" in columns:
         frame = frame.filter(pl.col("block").fill_null(0) == 0)
