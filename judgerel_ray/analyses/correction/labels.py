@@ -361,14 +361,14 @@ def labelled_units(
     return groups, missed
 
 
-def _check_scale(said: pl.Series, scores: pl.Series, file: str) -> None:
+def _check_scale(labels: pl.Series, scores: pl.Series, file: str) -> None:
     """Refuse labels of another scale than the scores; warn where they only seem to be of one.
 
     Of people and a judge who differ on one scale, neither is within [0, 1] with all of the other
     above it. Far scores of a few items alone prove nothing: a judge may be lenient.
     """
     ends: list[tuple[float, float]] = []
-    for one in (said, scores.drop_nulls()):
+    for one in (labels, scores.drop_nulls()):
         low, high = one.min(), one.max()
         if not isinstance(low, float) or not isinstance(high, float):
             return
@@ -384,7 +384,7 @@ def _check_scale(said: pl.Series, scores: pl.Series, file: str) -> None:
             hint="in both the same scale; or whether it passes, as pass and fail in both",
         )
     median = scores.median()
-    binary = said.is_in([0.0, 1.0]).all() and said.n_unique() == 2
+    binary = labels.is_in([0.0, 1.0]).all() and labels.n_unique() == 2
     apart = label_high < score_low or score_high < label_low
     if apart or (binary and isinstance(median, float) and median > 1):
         warn_of([f"{file}: {spans}; the corrected mean is right only if both are on one scale"])

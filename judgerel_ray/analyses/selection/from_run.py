@@ -125,8 +125,8 @@ def open_systems(
 
 def _with_spent(judged: Judged) -> Judged:
     """The judgments with what answers took as numbers, where roles tell answers from judges."""
-    told = {"role", "judge"} <= set(judged.frame.collect_schema())
-    return with_numbers(judged, SPENT) if told else judged
+    has_roles = {"role", "judge"} <= set(judged.frame.collect_schema())
+    return with_numbers(judged, SPENT) if has_roles else judged
 
 
 def selection_on_page(measured: Measured, _options: object) -> list[Block]:
