@@ -6,7 +6,8 @@ stand beside the rows, so that every analysis counts the same judgments.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +61,8 @@ class Judged:
     """How a file was read, as its reader was warned, a line each."""
     only: tuple[pl.Expr, ...] = ()
     """What rows were chosen by, of those of a run."""
+    where: Mapping[str, object] = field(default_factory=dict)
+    """The file, as errors name it."""
 
     @property
     def keyed(self) -> pl.LazyFrame:
@@ -189,7 +192,27 @@ def _of_rows(path: str | Given, extra: Sequence[str], reads: Sequence[str]) -> J
         verdicts_known=named.known,
         as_written=tally.spellings is None,
         notes=(*tally.notes, *more, *named.notes),
+        where={"file": str(path)},
     )
+
+
+@contextmanager
+def naming(judged: Judged) -> Iterator[None]:
+    """Name the file of judgments in errors of what is made of them, where these name none.
+
+    Examples
+    --------
+    >>> with naming(Judged(frame=pl.LazyFrame(), where={"file": "a.csv"})):
+    ...     raise SweepError("no verdicts")
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.SweepError: no verdicts [file=a.csv]
+    """
+    try:
+        yield
+    except SweepError as error:
+        if "file" not in error.where:
+            error.where = {**judged.where, **error.where}
+        raise
 
 
 def made_matrices() -> pl.Expr:

@@ -9,6 +9,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.counting.columns import FACETS
+from judgerel_ray.counting.files.source import columns_told
 from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows
 from judgerel_ray.counting.verdicts.spelling import folded, told_apart
 
@@ -247,7 +248,7 @@ def with_right(rows: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
     if GOLD not in rows.columns:
         raise SweepError(
             f"selection needs the right answer of every question, expected a column {GOLD!r}, "
-            f"got {', '.join(rows.columns)}",
+            f"got {columns_told(rows.columns)}",
             hint="--gold FILE: a table of item_id and gold, or items of a benchmark",
         )
     right_one = (pl.col("verdict") == pl.col(GOLD)).fill_null(False)
@@ -268,7 +269,8 @@ def refuse_strangers(known: pl.DataFrame) -> None:
         seen, wanted = _apart(verdicts, right)
         raise SweepError(
             "verdict and gold have no value in common, so nothing could be right: verdicts are "
-            f"{seen}; gold is {wanted}"
+            f"{seen}; gold is {wanted}",
+            hint="write gold as the verdict that is right, letter by letter",
         )
 
 

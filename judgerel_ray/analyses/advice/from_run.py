@@ -15,6 +15,7 @@ from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.verb import by_name, number
 from judgerel_ray.counting.given import Given
 from judgerel_ray.counting.judged import Judged, open_judgments, with_gold
+from judgerel_ray.counting.measured import TOKENS, with_numbers
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.store import RunDirectory, checked_ledger
@@ -64,6 +65,7 @@ def advise_path(
     judged = open_judgments(path, reads=[GOLD])
     if not judged.verdicts_known:
         refuse_unknown("advise", {"file": str(path)})
+    judged = with_numbers(judged, TOKENS)
     seconds = gpu_seconds(judged.run) if judged.run else None
     populations = Populations(
         sizes=by_name(facet_sizes, "--facet-size", _facet_size, form="NAME=N") or {},

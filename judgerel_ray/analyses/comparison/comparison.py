@@ -60,6 +60,7 @@ from judgerel_ray.counting.verdicts.policy import (
 )
 from judgerel_ray.counting.verdicts.scales import scale_names, values_on
 from judgerel_ray.stats import COEFFICIENTS, CountStatistic, Level, count_statistic
+from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 from judgerel_ray.stats.generalizability.facet_agreement import PAIR_COEFFICIENTS, repeats_known
 from judgerel_ray.stats.intervals.judge_differences import benjamini_hochberg, holm
 from judgerel_ray.stats.intervals.paired import Difference, paired_difference, terms_difference
@@ -511,13 +512,27 @@ def _distinct(scored: pl.DataFrame) -> int:
     return int(scored.filter(named)["verdict"].n_unique() + further["score"].n_unique())
 
 
+def possible_values(name: str) -> tuple[float, float]:
+    """Give the least and the most that a coefficient can be: of shares 0 and 1, else -1 and 1.
+
+    Examples
+    --------
+    >>> possible_values("flip_rate"), possible_values("krippendorff_alpha")
+    ((0.0, 1.0), (-1.0, 1.0))
+    """
+    if name in COEFFICIENTS or name.startswith("majority_stability_"):
+        signed = count_statistic(name, n_values=2).chance_corrected
+    else:
+        signed = name not in (OF_ORDERS[0], *CORRECTNESS)
+    return -1.0 if signed else 0.0, 1.0
+
+
 def _possible(found: Difference, name: str) -> Difference:
     """End the interval where no difference can be larger: of shares at 1, of the others at 2."""
-    known = name in COEFFICIENTS or name.startswith("majority_stability_")
-    signed = count_statistic(name, n_values=2).chance_corrected if known else name == OF_ORDERS[1]
-    most = 2.0 if signed else 1.0
+    least, most = possible_values(name)
     if found.low is None or found.high is None:
         return found
+    most -= least
     return replace(found, low=max(found.low, -most), high=min(found.high, most))
 
 

@@ -53,7 +53,7 @@ def comparison_text(comparisons: pl.DataFrame) -> str:
     )
     compared = set(comparisons["conditions"].drop_nulls())
     text = f"{text}\n{wrapped(_UNASKED)}" if compared == {"repeatability"} else text
-    left_out = _left_out(comparisons)
+    left_out = left_out_words(comparisons)
     text = f"{text}\n{wrapped(left_out)}" if left_out else text
     few = _compared_few(comparisons)
     return f"{wrapped(few)}\n\n{text}" if few else text
@@ -73,8 +73,15 @@ def _compared_few(comparisons: pl.DataFrame) -> str:
     return f"{'; '.join(sides)}: nothing is said of which side agrees more."
 
 
-def _left_out(comparisons: pl.DataFrame) -> str:
-    """Say how many questions are compared nowhere, as one side alone was asked them."""
+def left_out_words(comparisons: pl.DataFrame, why: str = "was not asked them") -> str:
+    """Say how many questions are compared nowhere, as one side alone was asked them.
+
+    Examples
+    --------
+    >>> sides = {"a": ["new"], "b": ["old"], "n_left_out_a": [0], "n_left_out_b": [3]}
+    >>> left_out_words(pl.DataFrame(sides))
+    'Questions left out, as the other side was not asked them: 3 of old.'
+    """
     numbers = comparisons.select("a", "b", "n_left_out_a", "n_left_out_b").unique(
         maintain_order=True
     )
@@ -87,7 +94,7 @@ def _left_out(comparisons: pl.DataFrame) -> str:
     if not sides:
         return ""
     some = ", ".join(sides[:_MOST_SIDES]) + (", ..." if len(sides) > _MOST_SIDES else "")
-    return f"Questions left out, as the other side was not asked them: {some}."
+    return f"Questions left out, as the other side {why}: {some}."
 
 
 def remarks_not_led(row: Row) -> list[str]:

@@ -14,6 +14,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.text import count_of
+from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.groups.grouping import CountedJudgments, count_judgments, parts_by
 from judgerel_ray.counting.judged import Judged, beside_table
 from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED
@@ -137,11 +138,17 @@ def label_values(
 
     Where `positive` passes, labels that are all verdicts (`verdicts`, as :func:`.folded` gives
     them) mean what these do: with ``positive="no"`` a label no passes. Others mean what they say.
+    Beside labels that pass so, a word that no verdict has does not pass.
 
     Raises
     ------
     SweepError
         If a label says neither pass nor fail, or is not a number where scores are judged.
+
+    Warns
+    -----
+    ReadingWarning
+        If labels do not pass for being a word that no verdict has.
 
     Examples
     --------
@@ -153,25 +160,41 @@ def label_values(
     share = pl.when(number.is_between(0, 1)).then(number)
     by_word = pl.coalesce(passes(pl.col(LABELLED), None), share)
     value = by_word if is_rate else pl.when(number.is_finite()).then(number)
+    unknown = pl.lit(False)
     if is_rate and positive is not None:
-        words = {*verdicts, pl.select(folded(pl.lit(positive))).item()}
-        named = folded(pl.col(LABELLED)).is_in(words)
-        all_named, all_words = labels.select(a=named.all(), b=by_word.is_not_null().all()).row(0)
-        if all_named or not all_words:  # a word for pass among other verdicts says neither
-            value = pl.when(named | by_word.is_null()).then(passes(pl.col(LABELLED), positive))
+        word, meant = folded(pl.col(LABELLED)), pl.select(folded(pl.lit(positive))).item()
+        named = word.is_in({*verdicts, meant})
+        all_named, any_named, all_words, any_passes = labels.select(
+            a=named.all(), b=named.any(), c=by_word.is_not_null().all(), d=(word == meant).any()
+        ).row(0)
+        if all_named:
+            value = passes(pl.col(LABELLED), positive)
+        elif not all_words and any_passes:  # a word for pass among other verdicts says neither
+            unknown = ~named & by_word.is_null()
+            value = pl.when(named | unknown).then(passes(pl.col(LABELLED), positive))
+        elif not all_words:  # the word that people pass by may be one that is not known
+            value = pl.when(named).then(0.0) if any_named else by_word
     found = labels.with_columns(said=value)
     wrong = found.filter(pl.col("said").is_null())
     if wrong.height:
         or_named = f" (or {positive!r})" if positive else ""
         expected = f"pass or fail{or_named}" if is_rate else "a number, as judged"
+        own = f"in the labels write pass or fail, or a verdict ({', '.join(sorted(verdicts)[:6])})"
         raise SweepError(
             f"a label must say {expected}, got {wrong[LABELLED][0]!r} of item "
             f"{wrong['item_id'][0]!r}",
             where=where,
-            hint="--positive NAME: which verdict and label pass"
-            if is_rate
-            else "decimals with a point",
+            hint=own if is_rate else "decimals with a point",
         )
+    strange = found.filter(unknown)
+    if strange.height:
+        few = strange[LABELLED].unique(maintain_order=True)
+        more = f" and {few.len() - 4} more" if few.len() > 4 else ""
+        warn_of([
+            f"{count_of(strange.height, 'label')} of {found.height} say "
+            f"{', '.join(map(repr, few.head(4)))}{more}, which no verdict of the judge is: they "
+            f"count as not {positive!r}; leave out labels that say neither"
+        ])  # fmt: skip
     return found
 
 
@@ -295,7 +318,12 @@ def labelled_units(
     ------
     SweepError
         If no label is of a judged item, labels do not say of which of several units of an item
-        they are, or nothing says which verdict passes.
+        they are or are on another scale than scores, or nothing says which verdict passes.
+
+    Warns
+    -----
+    ReadingWarning
+        If labels may be on another scale than scores.
     """
     counted, valued, is_rate = judged_values(judged, by=by, positive=positive)
     verdicts = valued.filter(SCORED).select(folded(LABEL)).to_series().unique()
@@ -303,6 +331,8 @@ def labelled_units(
         labels, positive=positive, is_rate=is_rate, verdicts=verdicts.to_list(),
         where={"file": file},
     )  # fmt: skip
+    if not is_rate:
+        _check_scale(values["said"], valued["value"], file)
     there = set(counted.columns)
     _refuse_unjudged(labels, [name for name in _APART if name not in there], file)
     named = [one for one in (*_APART, *counted.groups) if one in there and one != "judge"]
@@ -329,6 +359,35 @@ def labelled_units(
         for key, part in parts_by(joined.sort(*counted.groups, *unit), counted.groups).items()
     ]
     return groups, missed
+
+
+def _check_scale(labels: pl.Series, scores: pl.Series, file: str) -> None:
+    """Refuse labels of another scale than the scores; warn where they only seem to be of one.
+
+    Of people and a judge who differ on one scale, neither is within [0, 1] with all of the other
+    above it. Far scores of a few items alone prove nothing: a judge may be lenient.
+    """
+    ends: list[tuple[float, float]] = []
+    for one in (labels, scores.drop_nulls()):
+        low, high = one.min(), one.max()
+        if not isinstance(low, float) or not isinstance(high, float):
+            return
+        ends.append((low, high))
+    (label_low, label_high), (score_low, score_high) = ends
+    spans = f"labels are from {label_low:g} to {label_high:g}, scores from {score_low:g} to "
+    spans += f"{score_high:g}"
+    as_shares = 0 <= label_low < 1 >= label_high and score_low > 1
+    if as_shares or (0 <= score_low < 1 >= score_high and label_low > 1):
+        raise SweepError(
+            f"labels and scores must be on one scale: {spans}",
+            where={"file": file},
+            hint="in both the same scale; or whether it passes, as pass and fail in both",
+        )
+    median = scores.median()
+    binary = labels.is_in([0.0, 1.0]).all() and labels.n_unique() == 2
+    apart = label_high < score_low or score_high < label_low
+    if apart or (binary and isinstance(median, float) and median > 1):
+        warn_of([f"{file}: {spans}; the corrected mean is right only if both are on one scale"])
 
 
 def judged_values(
@@ -361,7 +420,8 @@ def judged_values(
                 f"which verdict passes? expected one of them as --positive, got verdicts {few}"
             )
             problem += f" and --positive {positive}" if positive else ""
-            hint = f"--positive {seen['text'][0]}"
+            failing = folded(pl.col("text")).is_in(FAILING)
+            hint = f"--positive {seen.sort(failing, 'text')['text'][0]}"
         raise SweepError(problem, hint=hint)
     value = pl.when(SCORED).then(passes(LABEL, positive)).otherwise(0.0)
     return counted, rows.with_columns(value=value), True

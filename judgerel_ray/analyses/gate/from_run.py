@@ -10,6 +10,7 @@ import polars as pl
 from judgerel_ray.analyses.advice.from_run import plans_of
 from judgerel_ray.analyses.comparison.compared_facets import pairs_between
 from judgerel_ray.analyses.comparison.from_run import compare_with_serving
+from judgerel_ray.analyses.comparison.show import left_out_words
 from judgerel_ray.analyses.gate.looks import Look, look_at
 from judgerel_ray.analyses.gate.requirement import (
     ALPHA,
@@ -34,7 +35,8 @@ from judgerel_ray.analyses.reliability.from_run import ReduceOptions, failures_o
 from judgerel_ray.analyses.reliability.show import failure_lines
 from judgerel_ray.core import SweepError, count_of, printable
 from judgerel_ray.counting.columns import is_judge
-from judgerel_ray.counting.given import Given, looked_at, reading_of
+from judgerel_ray.counting.doubts import otherwise_line
+from judgerel_ray.counting.given import Given, looked_at, reading_of, warn_of
 from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.counting.judged import (
     Judged,
@@ -99,15 +101,15 @@ def gate_path(
         )
         options = replace(options, intervals=IntervalChoice(confidence=look.confidence))
         if asked:
-            drops = _of_drops(path, known, asked, by, look, judged)
+            drops, left_out = _of_drops(path, known, asked, by, look, judged)
             tables = [*_of_levels(judged, asked, options), *drops]
             found = _decided(judged, asked, tables, options, then=look.next_confidence)
         else:
-            judged = replicated(judged)
+            judged, left_out = replicated(judged), []
             found = gate_by_default(
                 judged, reduce_judged(judged, options), options, then=look.next_confidence
             )
-        notes = _failures(judged, found)
+        notes = (*left_out, *_failures(judged, found))
     return Gated(
         verdict=overall(found["verdict"].to_list()).value, requirements=found, look=look,
         notes=notes,
@@ -272,20 +274,27 @@ def _of_drops(
     by: Sequence[str] | None,
     look: Look,
     judged: Judged,
-) -> list[pl.DataFrame]:
-    """Requirements of differences to a baseline, on the questions that both have."""
-    found = []
+) -> tuple[list[pl.DataFrame], list[str]]:
+    """Requirements of differences to a baseline, on the questions that both have.
+
+    Beside them, which questions are on one side alone: a verdict of the rest is not of those.
+    """
+    found, notes = [], []
     for one in asked:
         if one.against is None:
             continue
         baseline = baselines[one.against]
         if one.name == _OF_A_DROP:
             table = _accuracy_drop(path, baseline, by, look.confidence, one)
+            left_out = left_out_words(table, "has no right verdict of them")
         else:
             table, _ = compare_with_serving(
                 path, baseline, by=by, coefficients=[one.coefficient], serving=False,
                 confidence=look.confidence,
             )  # fmt: skip
+            left_out = left_out_words(table)
+        if left_out:
+            notes.append(f"{one.text}: {left_out[0].lower()}{left_out[1:].rstrip('.')}")
         groups = table.columns[: table.columns.index("a")]
         own = reduce_judged(judged, ReduceOptions(by=tuple(groups), coefficients=(AGREEMENT,)))
         leads = own.select(*groups, "lead").unique(maintain_order=True)
@@ -295,7 +304,7 @@ def _of_drops(
         lacking = _unpaired(table, groups, judged.frame, one)
         whole = pl.concat([table, lacking], how="diagonal_relaxed")
         found.append(of_requirement(one, whole, groups, look.confidence))
-    return found
+    return found, notes
 
 
 def _unpaired(
@@ -376,9 +385,14 @@ def _accuracy_drop(
             "difference": difference.difference, "value_b": difference.second,
             "low": difference.low, "high": difference.high, "n_items": joined.height,
             "n_judgments_a": int(joined["n_judgments"].sum()), "reason": None,
+            "n_left_out_a": sides[0].height - joined.height,
+            "n_left_out_b": sides[1].height - joined.height,
             "standard_error": _standard_error(joined["accuracy_b"] - joined["accuracy"]),
             "undefined": None if joined.height else "no_gold",
         })  # fmt: skip
+    items = [table["item_id"] for table in tables]
+    if line := otherwise_line(*items):
+        warn_of([line])
     if not any(row["n_items"] for row in rows):
         raise SweepError(
             "no question with a right verdict is on both sides",

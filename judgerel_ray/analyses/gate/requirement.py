@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from judgerel_ray.analyses.comparison.comparison import possible_values
 from judgerel_ray.analyses.reliability.tolerance import AT_MOST
 from judgerel_ray.core import SweepError
 
@@ -119,15 +120,7 @@ def requirement(text: str) -> Requirement:
     of_a_drop, at_most = found["drop"] is not None, found["sign"] in ("<=", "\u2264")
     if of_a_drop:
         _check_loss(found["name"], at_most, limit, written)
-    most = 2.0 if of_a_drop else 1.0
-    # A standard error is in points of its scale; anything else is 1 at most.
-    if limit > most and found["name"] != "standard_error":
-        raise SweepError(
-            f"the limit of {found['name']} must be at most {most:g}, which is all it can be, "
-            f"got {limit:g}",
-            where={"require": written},
-            hint=f"{limit / 100:g}, if {limit:g} % was meant",
-        )
+    _check_possible(found["name"].strip(), limit, written, of_a_drop=of_a_drop)
     return Requirement(
         text=written,
         name=found["name"].strip(),
@@ -136,6 +129,23 @@ def requirement(text: str) -> Requirement:
         against=found["against"],
         where=_where(found["where"], written),
     )
+
+
+def _check_possible(name: str, limit: float, written: str, *, of_a_drop: bool) -> None:
+    """Refuse a limit that no value is beyond: the gate would pass, or fail, whatever comes."""
+    if name == "standard_error":  # in points of its scale
+        return
+    least, most = possible_values(name)
+    if of_a_drop:
+        least, most = least - most, most - least
+    if not least <= limit <= most:
+        bound = f"at most {most:g}" if limit > most else f"at least {least:g}"
+        what = f"a drop of {name}" if of_a_drop else name
+        raise SweepError(
+            f"the limit of {what} must be {bound}, which is all it can be, got {limit:g}",
+            where={"require": written},
+            hint=f"{limit / 100:g}, if {limit:g} % was meant",
+        )
 
 
 def _check_loss(name: str, at_most: bool, limit: float, written: str) -> None:

@@ -31,7 +31,8 @@ class Gated:
     look : Look
         Which look at these data it was, and the confidence of its intervals.
     notes : tuple of str
-        Of every judge some of whose requests failed, how many: they count in nothing.
+        Of every drop, how many questions one side alone has; of every judge some of whose requests
+        failed, how many: they count in nothing.
     """
 
     verdict: str

@@ -29,7 +29,8 @@ from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.given import Given, reading_of
-from judgerel_ray.counting.judged import Judged, ask_benchmarks, open_judgments
+from judgerel_ray.counting.judged import Judged, ask_benchmarks, naming, open_judgments
+from judgerel_ray.counting.measured import SPENT, TOKENS, with_numbers
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.protocols.registry import protocol_named
 
@@ -111,10 +112,12 @@ def open_voters(
             hint="judgerel cascade tells what it did; for panels ask every model everything",
         )
     there = judged.frame.collect_schema().names()
+    judged = with_numbers(judged, SPENT if prices is None else TOKENS)
     apart = None if by is None else [*by, *(name for name in _MEMBER if name in there)]
     systems = open_systems(judged, by=apart, items=known_items(judged, gold))
-    found = read_voters(systems, judged.frame, prices=prices, confidence=confidence)
-    check_voters(found, systems)
+    with naming(judged):
+        found = read_voters(systems, judged.frame, prices=prices, confidence=confidence)
+        check_voters(found, systems)
     return found
 
 
@@ -130,6 +133,7 @@ def together_of(judged: Judged) -> Together | None:
     """
     if not judged.verdicts_known or _asks_cascade(judged) or not _is_known(judged):
         return None
+    judged = with_numbers(judged, SPENT)
     systems = open_systems(judged, items=known_items(judged, None))
     found = read_voters(systems, judged.frame)
     if not found:

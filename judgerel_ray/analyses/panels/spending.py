@@ -10,8 +10,9 @@ import polars as pl
 from judgerel_ray.analyses.selection.systems import SYSTEM
 from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.core.verb import number
+from judgerel_ray.counting.given import warn_of
+from judgerel_ray.counting.measured import TOKENS, unused_line
 
-_TOKENS = ("prompt_tokens", "completion_tokens")
 _SPENT = "spent"
 _MILLION = 1_000_000
 _MOST = 1e12
@@ -126,13 +127,18 @@ def read_spending(
     Returns
     -------
     Spending
-        In money by `prices`, or where every row has a ``cost`` and not all are 0; else in tokens,
-        where every row has them; else every reply counts 1.
+        In money by `prices`, or where every row has a ``cost``, none below 0 and not all 0; else in
+        tokens, where every row has them; else every reply counts 1.
 
     Raises
     ------
     SweepError
         If a judge has no price, a price names no judge, or prices of tokens lack token counts.
+
+    Warns
+    -----
+    ReadingWarning
+        If rows have costs that are not used, for some row has none.
 
     Examples
     --------
@@ -140,23 +146,27 @@ def read_spending(
     >>> read_spending(rows).unit, read_spending(rows).of({"judge": "a"})
     ('tokens', {'': 100.0})
     """
-    columns = judgments.collect_schema().names()
+    columns, every = judgments.collect_schema().names(), judgments
+    counted = pl.lit(True)
     if "block" in columns:
-        judgments = judgments.filter(pl.col("block").fill_null(0) == 0)
+        counted &= pl.col("block").fill_null(0) == 0
     if "outcome" in columns:
-        judgments = judgments.filter(pl.col("outcome").fill_null("") != Outcome.FAILED.value)
-    there = [name for name in ("cost", *_TOKENS) if name in columns]
+        counted &= pl.col("outcome").fill_null("") != Outcome.FAILED.value
+    judgments = every.filter(counted)
+    there = [name for name in ("cost", *TOKENS) if name in columns]
     nulls = judgments.select(pl.col(there).null_count()).collect().to_dicts() if there else [{}]
     whole = {name for name in there if not nulls[0][name]}
-    tokens = pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in _TOKENS)
+    tokens = pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in TOKENS)
     if prices is not None:
         unit, row = "cost", _priced(judgments, prices, whole)
     elif "cost" in whole and _is_charged(judgments):
         unit, row = "cost", pl.col("cost").cast(pl.Float64)
-    elif set(_TOKENS) <= whole:
+    elif set(TOKENS) <= whole:
         unit, row = "tokens", tokens
     else:
         unit, row = "requests", pl.lit(1.0)
+    if unit != "cost" and (line := unused_line(every, counted, unit)):
+        warn_of([line])
     keys = [name for name in SYSTEM if name in columns]
     stage = pl.col("stage") if "stage" in columns else pl.lit("")
     role = [pl.col("role").fill_null("judge")] if "role" in columns else []
@@ -172,8 +182,9 @@ def read_spending(
 
 
 def _is_charged(judgments: pl.LazyFrame) -> bool:
-    """Whether any reply costs anything."""
-    return bool(judgments.select(pl.col("cost").cast(pl.Float64).sum() > 0).collect().item())
+    """Whether any reply costs anything, and none earns it."""
+    cost = pl.col("cost").cast(pl.Float64)
+    return bool(judgments.select((cost.min() >= 0) & (cost.max() > 0)).collect().item())
 
 
 def _priced(judgments: pl.LazyFrame, prices: Mapping[str, Price], whole: set[str]) -> pl.Expr:
@@ -188,7 +199,7 @@ def _priced(judgments: pl.LazyFrame, prices: Mapping[str, Price], whole: set[str
             hint="--price NAME=... for every judge",
         )
     by_token = any(price.prompt or price.completion for price in prices.values())
-    if by_token and not set(_TOKENS) <= whole:
+    if by_token and not set(TOKENS) <= whole:
         raise SweepError("prices of tokens need prompt_tokens and completion_tokens in every row")
 
     def part(name: str) -> pl.Expr:
@@ -197,5 +208,5 @@ def _priced(judgments: pl.LazyFrame, prices: Mapping[str, Price], whole: set[str
 
     if not by_token:
         return part("reply")
-    read, written = (pl.col(name).cast(pl.Float64) for name in _TOKENS)
+    read, written = (pl.col(name).cast(pl.Float64) for name in TOKENS)
     return part("reply") + (part("prompt") * read + part("completion") * written) / _MILLION

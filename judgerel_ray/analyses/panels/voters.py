@@ -15,6 +15,7 @@ from judgerel_ray.analyses.panels.spending import Price, Spending, read_spending
 from judgerel_ray.analyses.selection.systems import CONFIDENCES, QUESTION, System, system_label
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS
+from judgerel_ray.counting.files.source import columns_told
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.folds import grouped_folds
@@ -128,7 +129,12 @@ def read_voters(
     (('a', 'b'), [[0, -1], [1, 1]], [0, 1])
     """
     if "judge" not in judgments.collect_schema().names():
-        raise SweepError("panels and cascades need a column 'judge' to tell systems apart by")
+        raise SweepError(
+            "panels and cascades need a column 'judge' to tell systems apart by, got "
+            f"{columns_told(judgments.collect_schema())}",
+            hint="name the column of who answered judge (judgerel import table FILE "
+            "--column judge=NAME --out FILE.parquet)",
+        )
     if confidence not in CONFIDENCES:
         raise SweepError(f"confidence must be one of {', '.join(CONFIDENCES)}, got {confidence!r}")
     spending = read_spending(judgments, prices=prices)

@@ -38,7 +38,7 @@ from judgerel_ray.counting.doubts import nothing_shared, otherwise_line
 from judgerel_ray.counting.files.source import TABLES, kind_of
 from judgerel_ray.counting.given import Given, reading_of, warn_of
 from judgerel_ray.counting.groups.rated import RatedGroup, group_names, rated_groups, rated_rows
-from judgerel_ray.counting.judged import Judged, beside_table, open_judgments
+from judgerel_ray.counting.judged import Judged, beside_table, naming, open_judgments
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_names, told_order
 from judgerel_ray.store.made_tables import DISTRIBUTIONS, read_distributions
@@ -73,7 +73,8 @@ class Ratings:
     @cached_property
     def rows(self) -> tuple[pl.DataFrame, dict[str, Scale]]:
         """The ratings, and their scales."""
-        return rated_rows(self.judged.frame, by=self.by or (), scales=self._scales)
+        with naming(self.judged):
+            return rated_rows(self.judged.frame, by=self.by or (), scales=self._scales)
 
     @cached_property
     def groups(self) -> list[RatedGroup]:
@@ -315,6 +316,7 @@ def _read_table(path: str, *, needed: Sequence[str], flag: str) -> pl.DataFrame:
         raise SweepError(
             f"{flag} needs columns {', '.join(needed)}, got {', '.join(found.columns)}",
             where=where,
+            hint=f"name one column {lacking[0]}",
         )
     kind = found.schema["score"]
     if kind == pl.String:  # text files have nothing else

@@ -34,10 +34,12 @@ from judgerel_ray.counting.judged import (
     Judged,
     ask_benchmarks,
     beside_table,
+    naming,
     open_judgments,
     right_verdicts,
     strangers_of,
 )
+from judgerel_ray.counting.measured import CHANCES, SPENT, with_numbers
 from judgerel_ray.counting.right_answers import GOLD, ITEM
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.protocols import labels_for
@@ -86,21 +88,25 @@ def run_comparison(
     options = options or ComparisonOptions()
     with reading_of(path):
         judged = open_judgments(path, extra=by or (), reads=["confidence", GOLD])
+        judged = _with_spent(judged)
         systems = open_systems(judged, by=by, items=known_items(judged, gold))
         options = replace(options, answer_temperature=answer_temperature(judged, options))
-        return compare_systems(systems, read_spending(judged.frame, systems), options)
+        with naming(judged):
+            return compare_systems(systems, read_spending(judged.frame, systems), options)
 
 
 def open_systems(
     judged: Judged, *, by: Sequence[str] | None = None, items: pl.DataFrame | None = None
 ) -> list[System]:
     """Tell the systems of judgments apart, with what is right and every confidence there is."""
-    frame, gold = judged.frame, items
     if not judged.verdicts_known:
-        refuse_unknown("what is right", {})
+        refuse_unknown("what is right", judged.where)
+    judged = with_numbers(judged, CHANCES)
+    frame, gold = judged.frame, items
     if judged.run is None:
         right = _right(gold)
-        found = read_systems(frame, gold=right, by=by)
+        with naming(judged):
+            found = read_systems(frame, gold=right, by=by)
         strangers_of(judged, right)
         return found
     frame = frame.filter(of_protocols(lambda one: one.has_right_option))
@@ -115,6 +121,12 @@ def open_systems(
             hint="--gold FILE: a table of item_id and gold",
         )
     return read_systems(frame, gold=right, by=by, chances=run_chances(judged.run))
+
+
+def _with_spent(judged: Judged) -> Judged:
+    """The judgments with what answers took as numbers, where roles tell answers from judges."""
+    has_roles = {"role", "judge"} <= set(judged.frame.collect_schema())
+    return with_numbers(judged, SPENT) if has_roles else judged
 
 
 def selection_on_page(measured: Measured, _options: object) -> list[Block]:
@@ -133,6 +145,7 @@ def selected_of(judged: Judged) -> Selected | None:
     if stated.is_empty() or (judged.run is not None and (right is None or right.is_empty())):
         return None
     try:
+        judged = _with_spent(judged)
         systems = open_systems(judged, items=items)
     except SweepError as error:  # a page has more to say than this
         return Selected(selection={}, comparison={}, refused=error.problem)
@@ -166,7 +179,9 @@ def known_items(judged: Judged, gold: str | None) -> pl.DataFrame | None:
     if gold is not None:
         found = _gold_file(gold)
         spelled = judged.tally.spellings if judged.tally else None
-        return found if spelled is None else found.with_columns(spelled.compared(GOLD))
+        found = found if spelled is None else found.with_columns(spelled.compared(GOLD))
+        _refuse_two(found, gold)
+        return found
     if judged.run is None:
         return None
     items = pl.read_parquet(BytesIO(judged.run.read_bytes("items.parquet")))
@@ -181,12 +196,28 @@ def _gold_file(path: str) -> pl.DataFrame:
     lacking = [name for name in (ITEM, GOLD) if name not in found.columns]
     if lacking:
         raise SweepError(
-            f"--gold needs columns {ITEM}, {GOLD}, got {', '.join(found.columns)}", where=where
+            f"--gold needs columns {ITEM}, {GOLD}, got {', '.join(found.columns)}",
+            where=where,
+            hint=f"name the column of the question {ITEM}, and that of the right verdict {GOLD}",
         )
     for name in (ITEM, GOLD):
         if is_nested(found.schema[name]):
             refuse_inside(found[name], name=name, where=where)
     return found.cast({ITEM: pl.String, GOLD: pl.String})
+
+
+def _refuse_two(items: pl.DataFrame, file: str) -> None:
+    """Refuse a table that gives an item two right answers."""
+    keys = [name for name in ("benchmark", ITEM) if name in items.columns]
+    found = items.drop_nulls(GOLD).group_by(keys).agg(pl.col(GOLD).unique().sort())
+    twice = found.filter(pl.col(GOLD).list.len() > 1).sort(keys)
+    if twice.height:
+        first = twice.row(0, named=True)
+        raise SweepError(
+            f"an item has two right answers: {' and '.join(map(repr, first[GOLD][:2]))}",
+            where={"file": file, ITEM: first[ITEM]},
+            hint="leave one row of each item, with a column benchmark where several share a name",
+        )
 
 
 def _right(items: pl.DataFrame | None) -> pl.DataFrame | None:
@@ -195,10 +226,6 @@ def _right(items: pl.DataFrame | None) -> pl.DataFrame | None:
         return None
     keys = [name for name in ("benchmark", ITEM) if name in items.columns]
     found = items.select(*keys, GOLD).filter(pl.col(GOLD).is_not_null())
-    twice = found.group_by(keys).agg(n=pl.col(GOLD).n_unique()).filter(pl.col("n") > 1)
-    if twice.height:
-        first = twice.sort(keys).row(0, named=True)
-        raise SweepError("an item has two right answers", where={ITEM: first[ITEM]})
     return found
 
 

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core import CHOSEN, Outcome, SweepError
 from judgerel_ray.counting.columns import FACETS, is_judge
+from judgerel_ray.counting.files.source import columns_told
+from judgerel_ray.counting.measured import CHANCES, SPENT
 from judgerel_ray.counting.right_answers import GOLD, ITEM, refuse_strangers, with_right
 from judgerel_ray.stats.selective.systems import PairedAccuracy, paired_accuracy
 
@@ -30,7 +32,6 @@ stated: as the reply says. agreement: share of the most frequent verdict among t
 replications. support: share of its other replications that gave this very verdict. margin: of the
 confusion matrix. probability: of this verdict, as log-probabilities have it.
 """
-_GIVEN = ("margin", "probability")
 NOBODY = "all rows (no judge named)"
 """What rows are called that name no judge, and nothing else that tells systems apart."""
 
@@ -71,12 +72,16 @@ def with_confidences(
     stated = pl.col("confidence") if "confidence" in rows.columns else pl.lit(None)
     rows = rows.with_columns(stated=stated.cast(pl.Float64).fill_nan(None))
     rows = rows.with_columns(
-        pl.lit(None, pl.Float64).alias(name) for name in _GIVEN if name not in rows.columns
+        pl.lit(None, pl.Float64).alias(name) for name in CHANCES if name not in rows.columns
     )
-    for name in ("stated", *_GIVEN):
+    for name in ("stated", *CHANCES):
         outside = rows.filter(~pl.col(name).cast(pl.Float64).is_between(0, 1))
         if outside.height:
-            raise SweepError(f"{name} confidence must be between 0 and 1, got {outside[name][0]}")
+            raise SweepError(
+                f"{name} confidence must be between 0 and 1, got {outside[name][0]}",
+                where={ITEM: outside[ITEM][0]} if ITEM in outside.columns else None,
+                hint="divide percentages by 100",
+            )
     return _with_votes(rows, unit).cast(dict.fromkeys(CONFIDENCES, pl.Float64))
 
 
@@ -84,8 +89,8 @@ def _with_chances(rows: pl.DataFrame, chances: pl.DataFrame) -> pl.DataFrame:
     """Margins and probabilities that lie in a table of their own, where the rows say nothing."""
     if chances.is_empty():
         return rows
-    keys = [name for name in chances.columns if name not in _GIVEN and name in rows.columns]
-    given = [name for name in _GIVEN if name in chances.columns]
+    keys = [name for name in chances.columns if name not in CHANCES and name in rows.columns]
+    given = [name for name in CHANCES if name in chances.columns]
     one = chances.select(*keys, *given).unique(keys, keep="any")
     one = one.cast({name: rows.schema[name] for name in keys})
     joined = rows.join(one, on=keys, how="left", nulls_equal=True, suffix="__new")
@@ -126,12 +131,10 @@ SYSTEM = (
 """Columns that make a system, those that hold any value."""
 QUESTION = "question"
 """Number of an item of a benchmark: what systems are joined by, and what is independent."""
-SPENT = ("prompt_tokens", "completion_tokens", "cost")
-"""What an answer took."""
 _OWN = ("top_k", "top_p", "judge_fingerprint")
 _READ = (
     *SYSTEM, *FACETS, ITEM, "replication", "verdict", "outcome", "confidence", GOLD, *SPENT,
-    "margin", "probability", "category",
+    *CHANCES, "category",
 )  # fmt: skip
 
 
@@ -259,7 +262,10 @@ def answer_rows(judgments: pl.LazyFrame, *, more: Sequence[str] = ()) -> pl.Data
     columns = judgments.collect_schema().names()
     for name in (ITEM, "verdict"):
         if name not in columns:
-            raise SweepError(f"selection needs a column {name!r}, got {', '.join(columns)}")
+            raise SweepError(
+                f"selection needs a column {name!r}, got {columns_told(columns)}",
+                hint="a column item_id of the question, and verdict of the answer that was chosen",
+            )
     frame = judgments.filter(_is_answer(columns))
     if "block" in columns:
         frame = frame.filter(pl.col("block").fill_null(0) == 0)

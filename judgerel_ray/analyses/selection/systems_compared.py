@@ -17,7 +17,6 @@ import polars as pl
 
 from judgerel_ray.analyses.selection.systems import (
     QUESTION,
-    SPENT,
     System,
     joined_accuracy,
     most_accurate,
@@ -31,6 +30,8 @@ from judgerel_ray.analyses.selection.systems_paired import (
     with_holm,
 )
 from judgerel_ray.core import CHOSEN, Outcome
+from judgerel_ray.counting.given import warn_of
+from judgerel_ray.counting.measured import SPENT, unused_line
 from judgerel_ray.counting.right_answers import ITEM
 from judgerel_ray.stats import holm
 from judgerel_ray.stats.selective.systems import (
@@ -173,6 +174,11 @@ def read_spending(judgments: pl.LazyFrame, systems: Sequence[System]) -> Spendin
     -------
     Spending
 
+    Warns
+    -----
+    ReadingWarning
+        If rows have costs that are not used, for some row has none.
+
     Examples
     --------
     >>> rows = pl.LazyFrame({"judge": ["a", "a"], "role": ["responder"] * 2, "item_id": ["q"] * 2,
@@ -185,16 +191,17 @@ def read_spending(judgments: pl.LazyFrame, systems: Sequence[System]) -> Spendin
     columns = judgments.collect_schema().names()
     if not {"role", "judge"} <= set(columns):
         return Spending(unit="requests")
-    frame = judgments
-    if "outcome" in columns:
-        frame = frame.filter(pl.col("outcome").fill_null("") != Outcome.FAILED.value)
-    if "block" in columns:
-        frame = frame.filter(pl.col("block").fill_null(0) == 0)
     asked = pl.col("role").is_in(["responder", *JUDGING])
+    if "outcome" in columns:
+        asked &= pl.col("outcome").fill_null("") != Outcome.FAILED.value
+    if "block" in columns:
+        asked &= pl.col("block").fill_null(0) == 0
     names = [name for name in (*_ALONE, ITEM, "replication", "role", "stage") if name in columns]
     spent = [name for name in SPENT if name in columns]
-    rows = frame.filter(asked).select(*names, *spent).cast({"judge": pl.String}).collect()
+    rows = judgments.filter(asked).select(*names, *spent).cast({"judge": pl.String}).collect()
     unit, price = _unit(rows)
+    if unit != "cost" and (line := unused_line(judgments, asked, unit)):
+        warn_of([line])
     rows = rows.with_columns(spent=price)
     alone = rows.filter(pl.col("role") == "responder")
     if "stage" in columns:
@@ -253,8 +260,9 @@ def _unit(rows: pl.DataFrame) -> tuple[str, pl.Expr]:
     """What cost is counted in, and the cost of a row."""
     # Where nothing was charged for, money tells nothing apart.
     whole = "cost" in rows.columns and rows.height and not rows["cost"].null_count()
-    if whole and rows["cost"].cast(pl.Float64).sum() > 0:
-        return "cost", pl.col("cost").cast(pl.Float64)
+    cost = pl.col("cost").cast(pl.Float64)
+    if whole and rows.select((cost.min() >= 0) & (cost.max() > 0)).item():
+        return "cost", cost
     tokens = ("prompt_tokens", "completion_tokens")
     if all(name in rows.columns and not rows[name].null_count() for name in tokens):
         return "tokens", pl.sum_horizontal(*tokens).cast(pl.Float64)

@@ -121,6 +121,7 @@ def pair_tables(
             "there are no two systems to compare"
             + (f" in the family {options.family!r}" if options.family != "all" else ""),
             where={"systems": "; ".join(one.label for one in systems)},
+            hint="a column judge that tells systems apart, or --by COLS that do",
         )
     rows: list[dict[str, object]] = []
     shares: list[dict[str, object]] = []

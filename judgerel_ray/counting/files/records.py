@@ -23,6 +23,8 @@ from judgerel_ray.counting.columns import KNOWN_BY
 
 _WHOLE = 2**53  # from here on double precision does not tell all whole numbers apart
 _LONG = 2**63
+_MOST_SHOWN = 6
+_AS_DOCUMENT = "rename the file to end in .json, as it holds a list of all records"
 
 
 def read_json_lines(content: bytes | str, where: Mapping[str, object]) -> pl.LazyFrame:
@@ -104,11 +106,19 @@ def read_json(content: bytes, where: Mapping[str, object]) -> tuple[pl.LazyFrame
             where=where,
             hint=f"write one of them to a file of its own: jq .{first} FILE.json > rows.json",
         )
-    fields = ", ".join(document) or "no field" if isinstance(document, dict) else None
+    fields = _some(document) or "no field" if isinstance(document, dict) else None
     got = "one of neither" if fields is None else f"one with {fields}"
     raise SweepError(
-        f"expected a list of records, or an object that holds one, got {got}", where=where
+        f"expected a list of records, or an object that holds one, got {got}",
+        where=where,
+        hint='write one record a row; of pandas: df.to_json(FILE, orient="records")',
     )
+
+
+def _some(names: Iterable[str]) -> str:
+    """The first few names: an object by row numbers has as many as rows."""
+    shown = [*names]
+    return ", ".join(shown[:_MOST_SHOWN]) + ", ..." * (len(shown) > _MOST_SHOWN)
 
 
 def records_frame(records: Sequence[Mapping[str, object]]) -> pl.DataFrame:
@@ -198,7 +208,7 @@ def _maybe_twice(content: bytes | str, names: Sequence[str]) -> bool:
 
 def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object]]:
     """Records of lines."""
-    records = []
+    records: list[dict[str, object]] = []
     for number, line in enumerate(table_text(content, where).split("\n"), start=1):
         if not line.strip():
             continue
@@ -209,11 +219,15 @@ def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object
             problem = f"line {number}: {reason}"
             if not isinstance(error, RepeatedKeyError):
                 problem = f"line {number} is not JSON: {reason}"
-            raise SweepError(problem, where={**where, "line": number}) from error
+            hint = _AS_DOCUMENT if line.lstrip().startswith("[") and not records else None
+            raise SweepError(problem, where={**where, "line": number}, hint=hint) from error
         if not isinstance(record, dict):
             raise SweepError(
                 f"line {number} is no record: expected an object, got {_short(line)}",
                 where={**where, "line": number},
+                hint=_AS_DOCUMENT
+                if isinstance(record, list) and not records
+                else 'write one object a line; of pandas: orient="records", lines=True',
             )
         records.append(record)
     return records

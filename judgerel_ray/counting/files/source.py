@@ -6,7 +6,7 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from glob import glob, has_magic
@@ -155,6 +155,17 @@ def names_told(names: Sequence[str]) -> str:
     """
     short = [name if len(name) <= _LONG else f"{name[:_LONG]}..." for name in names[:_MOST_NAMES]]
     return ", ".join([*short, "..."] if len(names) > _MOST_NAMES else short) or "none"
+
+
+def columns_told(names: Iterable[str]) -> str:
+    """List the columns of rows that were read, but for the outcome: rows without are given one.
+
+    Examples
+    --------
+    >>> columns_told(["item_id", "score", "outcome"])
+    'item_id, score'
+    """
+    return names_told([name for name in names if name != "outcome"])
 
 
 def kind_of(path: str) -> tuple[str, str]:

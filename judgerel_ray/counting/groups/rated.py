@@ -22,6 +22,7 @@ from judgerel_ray.counting.columns import (
     outcome_column,
     typed_column,
 )
+from judgerel_ray.counting.files.source import columns_told
 from judgerel_ray.counting.groups.grouping import varying_facets
 from judgerel_ray.counting.verdicts.policy import SCORED
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_names, told_order
@@ -109,7 +110,7 @@ def rated_rows(
     schema = frame.collect_schema()
     if SCALE not in schema or QUESTION not in schema:
         raise SweepError(
-            f"ratings need columns item_id and scale, got columns {', '.join(schema.names())}",
+            f"ratings need columns item_id and scale, got columns {columns_told(schema)}",
             hint='protocol = "rating", or a column scale with names of scales',
         )
     kept = [name for name in dict.fromkeys((*_READ, *by)) if name in schema]

@@ -11,7 +11,7 @@ import judgerel_ray
 from judgerel_ray.analyses.correction.show import correction_blocks
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.cli import main
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import ReadingWarning, SweepError
 
 
 @cache
@@ -121,6 +121,79 @@ def test_verdicts_that_say_neither_are_told_from_those_that_do(labels):
     with pytest.raises(SweepError, match=r"which verdict passes\? 'Fail\.' says neither") as error:
         judgerel_ray.correct(frame, labels=labels(truth.head(80)))
     assert "--positive VERDICT" in str(error.value)
+
+
+def test_labels_in_words_that_no_verdict_has_are_not_counted_as_fails(labels):
+    frame, truth = judged()
+    words = {1: "acceptable", 0: "unacceptable"}
+    said = truth.head(80).with_columns(pl.col("label").replace_strict(words))
+    path = labels(said)
+    for positive in (None, "pass", "fail"):
+        with pytest.raises(SweepError, match=r"must say pass or fail.*acceptable") as error:
+            judgerel_ray.correct(frame, labels=path, positive=positive)
+        assert "in the labels write pass or fail, or a verdict (fail, pass)" in str(error.value)
+        assert "--positive" not in str(error.value)
+    with pytest.raises(SweepError, match="Try: --positive pass"):
+        judgerel_ray.correct(frame, labels=path, positive="acceptable")
+    half = labels(said.with_columns(pl.col("label").replace("unacceptable", "fail")), "half.csv")
+    with pytest.raises(SweepError, match="got 'acceptable'"):
+        judgerel_ray.correct(frame, labels=half, positive="pass")
+
+
+def test_labels_that_say_neither_are_named_where_they_count_as_not_passed(labels):
+    frame, truth = judged()
+    words = {1: "pass", 0: "unsure"}
+    said = labels(truth.head(80).with_columns(pl.col("label").replace_strict(words)))
+    n = int((truth.head(80)["label"] == 0).sum())
+    with pytest.warns(ReadingWarning, match=f"{n} labels of 80 say 'unsure', which no verdict"):
+        found = judgerel_ray.correct(frame, labels=said, positive="pass")
+    assert one(found, "labels_alone")["value"] == 1 - n / 80
+
+
+def scored(*scores):
+    """Judgments of 60 items with these scores in turn, and labels of 20 of them."""
+    names = [f"q{i:02}" for i in range(60)]
+    frame = pl.DataFrame(
+        {"item_id": names, "score": [float(scores[i % len(scores)]) for i in range(60)]}
+    )
+    frame = frame.with_columns(replication=0)
+    return frame, lambda *said: pl.DataFrame(
+        {"item_id": names[:20], "label": [float(said[i % len(said)]) for i in range(20)]}
+    )
+
+
+@pytest.mark.parametrize(
+    ("scores", "said", "spans"),
+    [
+        ((2, 9, 8), (0, 1), "labels are from 0 to 1, scores from 2 to 9"),
+        ((2, 9, 8), (0.25, 1), "labels are from 0.25 to 1, scores from 2 to 9"),
+        ((0.2, 0.9), (20, 90), "labels are from 20 to 90, scores from 0.2 to 0.9"),
+    ],
+)
+def test_labels_of_another_scale_than_scores_are_refused(labels, scores, said, spans):
+    frame, labelled = scored(*scores)
+    with pytest.raises(SweepError, match=f"must be on one scale: {spans} .file=.*Try: in both"):
+        judgerel_ray.correct(frame, labels=labels(labelled(*said)))
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [((4, 5), (1, 2)), ((4.5, 5), (1, 1)), ((1, 7, 9), (0, 1)), ((7, 9), (70, 90))],
+)
+def test_labels_that_may_be_of_another_scale_are_named(labels, scores, said):
+    frame, labelled = scored(*scores)
+    with pytest.warns(ReadingWarning, match="only if both are on one scale"):
+        judgerel_ray.correct(frame, labels=labels(labelled(*said)))
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [((2.5, 3.5), (1, 5)), ((2, 4, 5), (1, 3)), ((0, 1, 0.5), (0, 1)), ((0, 1, 2), (0, 1))],
+)
+def test_labels_on_the_scale_of_scores_pass_without_a_word(labels, scores, said, recwarn):
+    frame, labelled = scored(*scores)
+    judgerel_ray.correct(frame, labels=labels(labelled(*said)))
+    assert not [one for one in recwarn if one.category is ReadingWarning]
 
 
 def test_who_labels_an_item_twice_is_one_rater(labels):

@@ -20,7 +20,7 @@ from judgerel_ray.analyses.gate.show import (
     verdict_line,
 )
 from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_judged
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.stats import clopper_pearson
 
@@ -385,6 +385,15 @@ def test_a_run_directory_is_gated_and_stays_as_it_is(ledger):
         ("alpha > .7", "a requirement is"),
         ("krippendorff_alpha >= seven", "must be a finite number, got 'seven'"),
         ("krippendorff_alpha >= 70", "must be at most 1"),
+        ("accuracy >= -5", r"limit of accuracy must be at least 0, .*got -5.*Try: -0\.05, if -5 %"),
+        ("krippendorff_alpha >= -1.5", "must be at least -1"),
+        (
+            "drop of accuracy <= 2 against x.csv",
+            r"a drop of accuracy must be at most 1.*Try: 0\.02",
+        ),
+        ("drop of valid_rate <= 1.5 against x.csv", "must be at most 1"),
+        ("drop of krippendorff_alpha <= 2.5 against x.csv", "must be at most 2"),
+        ("drop of flip_rate >= -5 against x.csv", r"must be at least -1.*Try: -0\.05, if -5 %"),
         ("valid_rate >= 99.5 % where judge=j", "percentage .*>= 0.995 where judge=j"),
         ("drop of accuracy <= .02", "a drop needs a baseline"),
         ("accuracy <= .02 against x.csv", "a drop needs a baseline"),
@@ -403,6 +412,18 @@ def test_a_run_directory_is_gated_and_stays_as_it_is(ledger):
 def test_a_wrong_requirement_is_refused(rule, says):
     with pytest.raises(SweepError, match=says):
         gate(judged(), require=rule)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "krippendorff_alpha >= -.2", "drop of krippendorff_alpha <= 1.5 against x.csv",
+        "drop of position_bias >= -1.5 against x.csv", "standard_error <= 3",
+        "drop of accuracy <= -.02 against x.csv",
+    ],
+)  # fmt: skip
+def test_a_limit_that_values_can_be_beyond_is_taken(rule):
+    assert requirement(rule).text == rule
 
 
 def test_rules_stand_in_a_file(tmp_path):
@@ -586,6 +607,27 @@ def test_a_drop_of_agreement_of_a_judge_with_a_habit_meets_nothing(tmp_path):
     rule = f"drop of percent_agreement <= .02 against {tmp_path}/baseline.parquet"
     told = gate(both, require=rule).requirements.select("judge", "verdict").rows()
     assert sorted(told) == [("j", "INCONCLUSIVE"), ("k", "PASS")]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("accuracy", "has no right verdict of them"), ("valid_rate", "was not asked them")],
+)
+def test_a_drop_says_which_questions_one_side_alone_has(name, why, tmp_path):
+    rows = judged(30)
+    earlier = rows.filter(~pl.col("item_id").is_in(["q3", "q7"])).with_columns(
+        pl.col("item_id").replace("q9", "Q9")
+    )
+    earlier.write_parquet(tmp_path / "baseline.parquet")
+    rule = f"drop of {name} <= .5 against {tmp_path}/baseline.parquet"
+    with pytest.warns(ReadingWarning, match="differs in spelling alone.*'q9' and 'Q9'"):
+        found = gate(rows, require=rule)
+    counts = f"3 of the frame given, 1 of {tmp_path}/baseline.parquet"
+    assert found.notes == (f"{rule}: questions left out, as the other side {why}: {counts}",)
+    assert json.loads(found.as_json())["notes"] == [*found.notes]
+    assert "questions left out" in " ".join(gate_text(found).split())
+    rows.write_parquet(tmp_path / "baseline.parquet")
+    assert gate(rows, require=rule).notes == ()
 
 
 def test_a_drop_of_accuracy_against_another_key_is_refused(tmp_path):

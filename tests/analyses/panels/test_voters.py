@@ -6,7 +6,7 @@ import pytest
 from judgerel_ray.analyses.panels.spending import Price, price_of, read_spending
 from judgerel_ray.analyses.panels.voters import check_voters, read_voters
 from judgerel_ray.analyses.selection.systems import read_systems
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import ReadingWarning, SweepError
 
 
 def answers(judge, verdicts, **more):
@@ -105,9 +105,13 @@ def test_cost_is_money_else_tokens_else_requests():
     whole = answers("a", ["1", "1"], cost=[1.0, 2.0], **tokens)
     assert read_spending(whole.lazy()).unit == "cost"
     holed = whole.with_columns(cost=pl.Series([1.0, None]))
-    assert (read_spending(holed.lazy()).unit, read_spending(holed.lazy()).of({"judge": "a"})) == (
-        "tokens", {"": 110.0},
-    )  # fmt: skip
+    with pytest.warns(ReadingWarning, match=r"1 of 2 rows has none \(row 2\): .* in tokens$"):
+        found = read_spending(holed.lazy())
+    assert (found.unit, found.of({"judge": "a"})) == ("tokens", {"": 110.0})
+    with pytest.warns(ReadingWarning, match=r"2 of 2 rows have one below 0 \(the first is row 1"):
+        assert read_spending(whole.with_columns(-pl.col("cost")).lazy()).unit == "tokens"
+    no_cost = whole.with_columns(cost=pl.lit(None, pl.Float64))
+    assert read_spending(no_cost.lazy()).unit == "tokens"
     bare = answers("a", ["1", "1"])
     assert (read_spending(bare.lazy()).unit, read_spending(bare.lazy()).of({})) == (
         "requests", {"": 1.0},
@@ -195,6 +199,7 @@ def test_items_of_one_name_on_two_benchmarks_are_two_questions():
 
 def test_where_nothing_was_charged_tokens_tell_the_cost():
     free = answers("a", ["1"], cost=[0.0], prompt_tokens=90, completion_tokens=10)
-    assert read_spending(free.lazy()).unit == "tokens"
+    with pytest.warns(ReadingWarning, match="column cost is not used, as all are 0: answers"):
+        assert read_spending(free.lazy()).unit == "tokens"
     named = read_spending(free.lazy(), prices={"a": Price(reply=0.0)})
     assert (named.unit, named.of({"judge": "a"})) == ("cost", {"": 0.0})

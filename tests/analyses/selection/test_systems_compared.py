@@ -9,7 +9,7 @@ import pytest
 from judgerel_ray.analyses.selection.systems import one_answer, read_systems
 from judgerel_ray.analyses.selection.systems_compared import compare_systems, read_spending
 from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions, pair_tables
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.stats import holm, mcnemar_exact
 
 FEW = ComparisonOptions(resamples=40)
@@ -209,9 +209,18 @@ def test_a_model_for_nothing_has_all_its_votes(thinking):
 @pytest.mark.slow
 def test_where_nothing_was_charged_tokens_are_compared(thinking):
     rows = thinking(30)
-    free = _compared(_charged(rows, 0.0, 0.0)).matched_cost
+    with pytest.warns(ReadingWarning, match="column cost is not used, as all are 0"):
+        free = _compared(_charged(rows, 0.0, 0.0)).matched_cost
     assert free.equals(_compared(rows).matched_cost)
     assert free["unit"].unique().to_list() == ["tokens"]
+
+
+def test_one_cost_that_is_lacking_is_named():
+    rows = _pair([1, 0], [1, 1]).with_columns(role=pl.lit("responder"))
+    rows = rows.with_columns(cost=pl.Series([1.0] * (rows.height - 1) + [None]))
+    says = rf"1 of {rows.height} rows has none \(row {rows.height}\): .* in requests"
+    with pytest.warns(ReadingWarning, match=says):
+        assert read_spending(rows.lazy(), []).unit == "requests"
 
 
 def test_a_column_of_costs_that_holds_none_tells_nothing():
