@@ -29,7 +29,7 @@ from judgerel_ray.stats import (
 from judgerel_ray.stats.internal_consistency.consistency import ItemCoefficient
 from judgerel_ray.stats.internal_consistency.scores import Matrix
 
-DEALS = 99
+PERMUTATIONS = 99
 FITS = 19
 LEVEL = 0.05
 MANY = (2000, 60)  # questions x replications: so many ratings that units are drawn, not verdicts
@@ -83,7 +83,7 @@ def of_counts(
 ) -> list[Called]:
     """Coefficients of the same tables (questions, categories), from the same permutations."""
     floors = [
-        noise_floors(table, statistics, n_permutations=DEALS, seed=run)
+        noise_floors(table, statistics, n_permutations=PERMUTATIONS, seed=run)
         for run, table in enumerate(tables)
     ]
     return [
@@ -221,7 +221,9 @@ def _of_scores(
             for name in ("icc1", "krippendorff_alpha"):
                 rng = np.random.default_rng([*key, place, other])
                 ps = [
-                    score_floor(draw(rng, unit.size), unit, name, n_permutations=DEALS, seed=run).p
+                    score_floor(
+                        draw(rng, unit.size), unit, name, n_permutations=PERMUTATIONS, seed=run
+                    ).p
                     for run in range(runs)
                 ]
                 yield [called(f"{name} (scores)", f"{kind}, {data}", ps)]
@@ -241,7 +243,9 @@ def _items(runs: int, seed: int) -> Iterator[list[Called]]:
             for matrix in MATRICES:
                 some = scores if name == "cronbach_alpha" else scores[: runs // DEAR**2]
                 ps = [
-                    column_noise_floor(one, name, matrix=matrix, n_permutations=DEALS, seed=run).p
+                    column_noise_floor(
+                        one, name, matrix=matrix, n_permutations=PERMUTATIONS, seed=run
+                    ).p
                     for run, one in enumerate(some)
                 ]
                 yield [called(f"{name} ({matrix})", data, ps)]

@@ -3,7 +3,7 @@
     python -m bench.peers [--case equal|ceiling|sweep] [--rounds 2] [--replications 300]
                           [--arms raw judgerel] [--device cpu|cuda] [--model DIR ...]
 
-Case ``equal``: one judge, 16 questions, T = 1, .75, .5; every arm owes the same tokens. Case
+Case ``equal``: one judge, 16 questions, T = 1, .75, .5; every arm makes the same tokens. Case
 ``ceiling``: the same, but replies of 9 tokens may have 480, and the engine's cache holds the
 batch as replies are, not as they might be. Case
 ``sweep``, in the shape of Schroeder and Wood-Doughty (2024): several judges, T = 1, .75, .5, .25
@@ -64,7 +64,7 @@ SAMPLED_EVERY, GIVEN_UP_AFTER = 0.2, 1200  # seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One prompt at one temperature, owed `n` replies with the seeds ``seed``, ``seed + 1``, …"""
+    """One prompt at one temperature, with `n` replies of the seeds ``seed``, ``seed + 1``, …"""
 
     key: str
     judge: str
@@ -282,7 +282,7 @@ def main() -> None:
         rounds = []
         for index in range(options.rounds):
             costs = []
-            # A machine that slows down or speeds up must not favour whoever comes first.
+            # A machine that slows down or speeds up must not favour the arm that comes first.
             for arm in arms if index % 2 == 0 else reversed(arms):
                 costs.append(run_arm(arm, options.case, sweep, folder / f"{arm}-{index}", options))
                 print(say(costs[-1]), flush=True)

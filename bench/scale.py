@@ -11,7 +11,7 @@ runs in a process of its own. Prints, for each number of judgments:
 - plan: seconds (CPU and wall) and largest memory of `plan`
 - land: CPU of an actor for each judgment answered and landed in Parquet, prompt and key included
 - run: judgments landed in a second of the wall by a whole run, CPU of its driver for each request
-- resume: seconds until a complete run is known to owe nothing
+- resume: seconds until a complete run is known to have nothing pending
 
 With --driver: CPU of the driver to hand out requests and pickle their leases, when it writes the
 prompts itself and when actors do.
@@ -45,7 +45,7 @@ from rich.console import Console
 
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
-from judgerel_ray.asking.run.pending import Owing, Unwriting
+from judgerel_ray.asking.run.pending import Pending, Unwriting
 from judgerel_ray.asking.run.running import run_sweep
 from judgerel_ray.config import load_sweep
 from judgerel_ray.core import TokenCounts
@@ -182,7 +182,7 @@ def part(name: str, folder: Path) -> None:
         print(f"land   {n:,} answered and landed by one actor: {used / n * 1e6:.1f} us of CPU each")
     elif name == "resume":
         summary = run_sweep(sweep, out=str(folder / "run"))
-        print(f"resume owed {summary.owed}, asked {summary.asked_now}, {spent(cpu, wall)}")
+        print(f"resume pending {summary.owed}, asked {summary.asked_now}, {spent(cpu, wall)}")
     else:
         spans: list[tuple[float, float]] = []
         inner = Fleet.run_wave
@@ -211,15 +211,15 @@ def hand_out(folder: Path) -> None:
     voice, told = frame.judges[0], []
     for writer, size in (("driver", None), ("actors", REQUEST_SIZE)):
         before = time.process_time()
-        owing = Owing(
+        pending = Pending(
             asked=((frame, voice),),
             wave=0,
             texts={},
             ledger=build_ledger(0, []),
             request_size=size,
         )
-        n, n_bytes = owing.count(), 0
-        queue = WorkQueue(source=owing.asks(None), request_size=REQUEST_SIZE)  # type: ignore[arg-type]
+        n, n_bytes = pending.count(), 0
+        queue = WorkQueue(source=pending.asks(None), request_size=REQUEST_SIZE)  # type: ignore[arg-type]
         while asks := queue.take("a", LEASE_UNITS):
             n_bytes += len(pickle.dumps(Lease(lease=1, attempt=1, judge="j", asks=asks)))
         used = (time.process_time() - before) / n
@@ -309,7 +309,7 @@ def lead(folder: Path) -> None:
     n_actors = int(resolved.sweep.judge[0].replicas)
     engine = resolved.pinned_spec("j")
     spec = JudgeSpec(engine=engine, run=run, session=session, visibility_token="")
-    owing = Owing(
+    pending = Pending(
         asked=((frame, frame.judges[0]),),
         wave=0,
         texts={},
@@ -317,7 +317,7 @@ def lead(folder: Path) -> None:
         request_size=REQUEST_SIZE,
     )
     pool = JudgePool(name="j", spec=spec, replicas=n_actors)
-    pool.requests_left = n = owing.count()
+    pool.requests_left = n = pending.count()
     cluster, judge = PretendedCluster(n_actors), JudgeBoard(asked=n)
     judge.clock = lambda: cluster.now
     fleet = Fleet(
@@ -330,7 +330,7 @@ def lead(folder: Path) -> None:
         local=True,
         outside=cluster.outside,
     )
-    queue = WorkQueue(source=owing.asks(None), request_size=REQUEST_SIZE)  # type: ignore[arg-type]
+    queue = WorkQueue(source=pending.asks(None), request_size=REQUEST_SIZE)  # type: ignore[arg-type]
     cpu, wall = time.process_time(), time.monotonic()
     fleet.run_wave({"j": queue})
     used = time.process_time() - cpu

@@ -255,7 +255,7 @@ class Completions(dy.Schema):
 
 
 class Errors(dy.Schema):
-    """Requests that did not land because a transport or an engine failed; they stay owed."""
+    """Requests that did not land because a transport or an engine failed; they stay pending."""
 
     key = dy.String()
     """The request's key."""

@@ -92,7 +92,7 @@ def _place(item: pytest.Item) -> int:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Deal files out to processes; pytest 9.2 hides the marks from xdist 3.8, so files are read."""
+    """Give files to processes; pytest 9.2 hides the marks from xdist 3.8, so files are read."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Files(LoadScopeScheduling):

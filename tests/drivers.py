@@ -11,7 +11,7 @@ from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
 from judgerel_ray.asking.run.opening import open_run
-from judgerel_ray.asking.run.pending import Owing, landed_texts
+from judgerel_ray.asking.run.pending import Pending, landed_texts
 from judgerel_ray.config import load_sweep
 from judgerel_ray.core import Completion, TokenCounts, request_key
 from judgerel_ray.design import voices_of
@@ -85,7 +85,7 @@ class Driver:
         )
 
     def go(self, words, *, waves=2, ask_lost=False, parents=True):
-        """Ask all that is owed in some waves; responders answer in these words."""
+        """Ask all that is pending in some waves; responders answer in these words."""
         run, session = self.run, self.begin(ask_lost=ask_lost)
         lease = 0
         for wave in range(waves):
@@ -98,8 +98,8 @@ class Driver:
                     for voice in voices_of(frame, wave)
                     if voice.name == name
                 )
-                owing = Owing(asked=asked, wave=wave, texts=texts, ledger=ledger)
-                for asks in owing.asks(None):
+                pending = Pending(asked=asked, wave=wave, texts=texts, ledger=ledger)
+                for asks in pending.asks(None):
                     lease += 1
                     self._land(run, session.number, lease, asks, words, parents)
         end_session(run, session.number)

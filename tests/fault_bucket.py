@@ -3,7 +3,7 @@
 ``slow`` and ``full`` refuse a request (503 SlowDown); ``cut`` breaks the connection off before the
 server has seen all of an upload; ``lost`` lets the server do what it is asked and says nothing of
 it; ``stale`` gives a listing as it was some listings ago. What is refused is refused until the
-client is tired of asking: errors reach whoever calls.
+client is tired of asking: errors reach the caller.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ MEANT = frozenset(
      "first text", "first commit", "last commit", "distribution"}
 )  # fmt: skip
 UNREAD = frozenset({"progress.json", "session"})  # looks at how a run went, no part of a number
-SAID_LOST = r"owe|lost|gone|lack|missing|unfinished|damaged|cannot"
+SAID_LOST = r"pending|lost|gone|lack|missing|unfinished|damaged|cannot"
 
 
 def file_of(folder: Path, role: str) -> Path:
@@ -293,7 +293,7 @@ def _view_cases(bases: Path) -> Iterator[Case]:
         wrong = [key for key in right if abs(rows.get(key, 9) - right[key]) > 1e-9]
         if wrong or rows.keys() != right.keys():
             return f"{len(wrong)} questions differ"
-        return "says that requests are owed" if "unfinished" in came.shown else None
+        return "says that requests are pending" if "unfinished" in came.shown else None
 
     for role in ("first text", "progress.json", "first part", "first commit", "items.parquet"):
         for how in ("is gone", "is cut in half", "has a bit flipped in its middle"):

@@ -345,7 +345,7 @@ FORMS: dict[str, tuple[str, bool]] = {
     "neither": ("example = '{verdict}'\n", False),
     "a path that is not in the example": (
         "json = 'result'\nexample = '{\"winner\": \"{verdict}\"}'\n", False),
-    "an example that is no JSON": ("json = 'winner'\nexample = 'winner: {verdict}'\n", False),
+    "an example that is not JSON": ("json = 'winner'\nexample = 'winner: {verdict}'\n", False),
     "a tie that is an option's word": (
         "pattern = '\\[\\[(?P<verdict>\\w+)\\]\\]'\nexample = '[[{verdict}]]'\ntie = 'A'\n", False),
     "a refusal that is a tie": (
@@ -434,13 +434,13 @@ def model_cases() -> Iterator[Case]:
         "an empty configuration": ("./m", _copied(lambda m: _put(m / "config.json", b""))),
         "a configuration of {}": ("./m", _copied(lambda m: _put(m / "config.json", b"{}"))),
         "a configuration of a list": ("./m", _copied(lambda m: _put(m / "config.json", b"[]"))),
-        "a configuration that is no JSON": (
+        "a configuration that is not JSON": (
             "./m",
             _copied(lambda m: _put(m / "config.json", b"{oops")),
         ),
         "no configuration": ("./m", _copied(lambda m: (m / "config.json").unlink())),
         "no tokenizer": ("./m", _copied(_without_tokenizer)),
-        "a tokenizer that is no JSON": (
+        "a tokenizer that is not JSON": (
             "./m",
             _copied(lambda m: _put(m / "tokenizer.json", b"{oops")),
         ),

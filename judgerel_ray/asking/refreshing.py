@@ -21,7 +21,7 @@ from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import Resolved, resolve
 from judgerel_ray.asking.run.lost import stray_commits
 from judgerel_ray.asking.run.opening import open_run
-from judgerel_ray.asking.run.pending import landed_texts, owed_parts
+from judgerel_ray.asking.run.pending import landed_texts, pending_parts
 from judgerel_ray.asking.run.running import RunSummary, run_sweep
 from judgerel_ray.config import Sweep
 from judgerel_ray.config.series import Series, starting_at
@@ -181,7 +181,7 @@ class Landed:
     def is_pending(self, frames: Sequence[AskFrame]) -> bool:
         """Whether anything that is asked has landed in none of them."""
         asks = planned_asks(frames, self.texts)
-        return any(owed_parts(ask, self.together) for ask in asks)
+        return any(pending_parts(ask, self.together) for ask in asks)
 
 
 def landed_in(runs: Sequence[RunDirectory], *, with_texts: bool) -> Landed:
@@ -437,25 +437,25 @@ class _Trigger:
             summaries[asked.name] = run_sweep(
                 resolved.sweep, out=out, address=self.address, console=self.console
             )
-        owed = sum(one.owed for one in summaries.values())
+        n_left = sum(one.owed for one in summaries.values())
         started = datetime.fromisoformat(refresh.started_at)
         is_old = (_now() - started).total_seconds() >= self.series.anchor_every_h * HOUR_S > 0
         what = f"refresh {refresh.number}"
-        if owed and not is_old:
-            line = f"{what}: {owed} requests are pending"
+        if n_left and not is_old:
+            line = f"{what}: {n_left} requests are pending"
             return Triggered(state="pending", line=line, number=refresh.number, summaries=summaries)
         self.lease.check()
-        state: State = "partial" if owed else "done"
+        state: State = "partial" if n_left else "done"
         found = self.measure(self.series, self.directory, before, refresh)
         result = {
             "state": state, "number": refresh.number, "started_at": refresh.started_at,
-            "ended_at": _now().isoformat(timespec="seconds"), "pending": owed,
+            "ended_at": _now().isoformat(timespec="seconds"), "pending": n_left,
             "asked_now": sum(one.asked_now for one in summaries.values()), **found,
         }  # fmt: skip
         # Through JSON first: what is sealed must be what is read back.
         closed = self.directory.close(refresh, json.loads(json.dumps(result)))
         self._write((*before, closed))
-        left = f"; closed with {owed} requests pending, which the next one asks" if owed else ""
+        left = f"; closed with {n_left} requests pending, which the next one asks" if n_left else ""
         return Triggered(
             state=state, line=f"{what}: done{left}", number=refresh.number, summaries=summaries
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from judgerel_ray.blocks.blocks import Block, Figure
+from judgerel_ray.blocks.blocks import Figure
 from judgerel_ray.core import printable
 
 if TYPE_CHECKING:
@@ -48,20 +47,6 @@ def rendered_page(template: str, *, script: str, **values: object) -> str:
     text = files("judgerel_ray").joinpath(script).read_text("utf-8")
     digest = b64encode(sha256(text.encode()).digest()).decode()
     return _environment().get_template(template).render(script=text, digest=digest, **values)
-
-
-def rendered(blocks: Sequence[Block]) -> str:
-    """Render blocks alone.
-
-    Examples
-    --------
-    >>> from judgerel_ray.blocks.blocks import Facts, Paragraph
-    >>> print(rendered([Paragraph("1 < 2"), Facts([("judge", "j")])]))
-    <p>1 &lt; 2</p>
-    <dl><dt>judge</dt><dd>j</dd></dl>
-    """
-    module = _environment().get_template("blocks/blocks.html").module
-    return str(getattr(module, "render")(blocks)).strip()  # noqa: B009  mypy knows no macros
 
 
 @cache

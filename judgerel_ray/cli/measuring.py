@@ -43,7 +43,7 @@ def judged(path: str, request: Any) -> str | Given:
 
 
 def tell_basis(path: str | Given, formats: Sequence[str], *, about: str = "") -> None:
-    """Say before any number what it rests on, where a run owes requests or has damaged files.
+    """Say before any number what it rests on, where a run has pending requests or damaged files.
 
     Beside JSON it is no part of it.
     """

@@ -63,7 +63,7 @@ class SweepError(JudgeRelError):
 
 
 class EngineError(JudgeRelError):
-    """An engine could not answer; the request stays owed."""
+    """An engine could not answer; the request stays pending."""
 
 
 class EngineLost(EngineError):  # noqa: N818  a state of the world, not a mistake
@@ -104,7 +104,7 @@ class ReadingWarning(UserWarning):
 
 
 class UnfinishedRunWarning(RuntimeWarning):
-    """A run came back while it still owes requests: a judge was given up, or requests failed.
+    """A run came back while it has pending requests: a judge was given up, or requests failed.
 
     Parameters
     ----------

@@ -216,7 +216,7 @@ def basis_of(path: _Path, asked: object) -> tuple[_Path, Callable[[], None]]:
     opened : path or Given
         The judgments, of a run as of one look.
     say : callable
-        Warns (ReadingWarning), as the terminal does, where the run owes requests or has damaged
+        Warns (ReadingWarning), as the terminal does, where the run has pending requests or damaged
         files.
 
     Examples

@@ -69,41 +69,6 @@ _OURS = frozenset({"key", "judge_fingerprint", "outcome"})
 _GOLD, _OPTIONS = "gold", "options"
 
 
-def load_judgments(path: str) -> pl.LazyFrame:
-    r"""Read a file of judgments.
-
-    Parameters
-    ----------
-    path : str
-        As for :func:`judgerel_ray.counting.files.source.read_source`. It needs the columns item_id,
-        replication, and verdict or score; all columns of the judgments table are used when they
-        are there, others are kept. Empty text, NaN, N/A, null and none are no verdict.
-
-    Returns
-    -------
-    pl.LazyFrame
-        The judgments with their types set and an ``outcome``: where the file has none, a row
-        without verdict and score is ``unparsed``.
-
-    Raises
-    ------
-    SweepError
-        If the file cannot be read or has no rows, a column is missing or of another kind, an item
-        or replication is null, an outcome is unknown or at odds with the verdict, a number is out
-        of its range, or two rows hold the same replication of the same unit.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-    ...     _ = file.write("item_id,replication,verdict\nq1,0,A\nq1,1,\n")
-    ...     file.flush()
-    ...     load_judgments(file.name).select("item_id", "outcome").collect().rows()
-    [('q1', 'scored'), ('q1', 'unparsed')]
-    """
-    return tally_file(path).rows
-
-
 def tally_file(
     path: str | pl.LazyFrame,
     *,
@@ -120,7 +85,9 @@ def tally_file(
     Parameters
     ----------
     path : str or LazyFrame
-        As for :func:`judgerel_ray.counting.files.source.read_source`.
+        As for :func:`judgerel_ray.counting.files.source.read_source`. It needs the columns item_id,
+        replication, and verdict or score; all columns of the judgments table are used when they
+        are there, others are kept. Empty text, NaN, N/A, null and none are no verdict.
     extra : sequence of str
         Columns to tell rows apart by, besides those that make a unit.
     exact_values : bool
@@ -131,11 +98,15 @@ def tally_file(
     Returns
     -------
     Tally
+        Its ``rows`` have their types set and an ``outcome``: where the file has none, a row
+        without verdict and score is ``unparsed``.
 
     Raises
     ------
     SweepError
-        As for :func:`load_judgments`.
+        If the file cannot be read or has no rows, a column is missing or of another kind, an item
+        or replication is null, an outcome is unknown or at odds with the verdict, a number is out
+        of its range, or two rows hold the same replication of the same unit.
 
     Examples
     --------

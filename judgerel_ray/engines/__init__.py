@@ -13,7 +13,6 @@ TokenCounts(prompt=0, cached=0, generated=0)
 from judgerel_ray.engines.catalog import ENGINES, make_engine
 from judgerel_ray.engines.engine import Engine, EngineFacts, EngineSpec, Prepared
 from judgerel_ray.engines.fingerprint import Fingerprint, judge_fingerprint
-from judgerel_ray.engines.simulated.truth import true_distribution
 from judgerel_ray.engines.sizing import (
     ModelSize,
     PromptCounter,
@@ -38,5 +37,4 @@ __all__ = [
     "model_size",
     "prompt_counter",
     "prompt_fit",
-    "true_distribution",
 ]

@@ -315,7 +315,7 @@ class EventLines:
         self._console = console
         self._clock = clock
         self._last_facts: dict[str, tuple[dict[str, object], float]] = {}
-        """What was last told of every judge, and when."""
+        """What was last reported of every judge, and when."""
 
     def __enter__(self) -> Self:
         return self

@@ -234,7 +234,7 @@ class JudgeActor:
     async def _answers(self, ask: Ask, progress: _Progress) -> list[_Answer]:
         """An ask, and the blocks after it where it grows, up to one that failed.
 
-        A block that was withdrawn is not told of: nobody sent it, and the driver asks it.
+        A block that was withdrawn is not reported: nobody sent it, and the driver asks it.
         """
         answers, verdicts = [await self._answer(ask, progress)], dict[int, int]()
         while isinstance(ask, GrowingAsk):

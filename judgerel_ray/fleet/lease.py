@@ -1,6 +1,6 @@
 """A judge's work as it travels: a queue of items, leases cut from it, and receipts. No reply does.
 
-What is asked of an item that owes all of its first wave travels as the item itself: the actor
+An item whose first wave is pending as a whole travels as the item itself: the actor
 writes the prompts and hashes the keys. A driver that did it for a thousand engines would be what
 they wait for.
 """
@@ -137,7 +137,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedAsk:
-    """An ask that did not land because its request failed; it stays owed."""
+    """An ask that did not land because its request failed; it stays pending."""
 
     ask: Ask
     kind: str
@@ -263,7 +263,7 @@ def split_ask(ask: Ask, size: int) -> tuple[Ask, ...]:
 
 @dataclass(slots=True)
 class WorkQueue:
-    """Owed asks of one judge in the order of the sweep, an item's asks side by side.
+    """Pending asks of one judge in the order of the sweep, an item's asks side by side.
 
     An actor that was given the first asks of an item gets the rest of it too, while others take
     other items: one engine computes an item's prompt once. Only when nothing else is left does an
@@ -360,7 +360,7 @@ class WorkQueue:
         return largest.pop() if largest else None
 
     def _pull(self) -> list[Work] | None:
-        """Pieces of the next item that owes anything, or None at the end."""
+        """Pieces of the next item of which anything is pending, or None at the end."""
         for asks in self.source:
             pieces: list[Work] = []
             for ask in asks:

@@ -38,9 +38,9 @@ class Outside:
     close_lease, record_errors, is_superseded : callables
         The store's fences.
     record : callable
-        Told every number of a judge, by the name of its metric.
+        Called with every number of a judge, by the name of its metric.
     span : callable
-        Told of every engine that came up and every lease that ended, and how long each took.
+        Called with every engine that came up and every lease that ended, and how long each took.
     may_send : callable
         The gate: asked with the judges and their board before leases are sent. While it says
         False, nothing more is sent, and what is at work goes on.

@@ -46,7 +46,7 @@ class Fate(StrEnum):
     APART = "apart"
     """Again, with none but suspects beside it: it may be what killed the engine."""
     RECORD = "record"
-    """Written to errors/; owed to the next run."""
+    """Written to errors/; left to the next run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ def decide(history: History, *, max_attempts: int) -> Fate:
     Returns
     -------
     Fate
-        Nothing is ever dropped: what is recorded stays owed.
+        Nothing is ever dropped: what is recorded stays pending.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What becomes of leases: counted where they landed, owed where they did not.
+"""What becomes of leases: counted where they landed, pending where they did not.
 
 Whatever happens to a lease attempt, it is settled in the store before its work is given to anyone
 else: the driver closes the attempt, and finds that it had landed or knows that it never will.
@@ -26,7 +26,7 @@ ERROR_BATCH = 2_000
 
 
 class Settlement:
-    """The driver's account of what landed, what is owed, and what was given up."""
+    """The driver's account of what landed, what is pending, and what was given up."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Settlement:
         self._placement = placement
 
     def receipt(self, pool: JudgePool, dispatched: Dispatched, receipt: Receipt) -> None:
-        """Count what landed; what failed or was withdrawn is owed."""
+        """Count what landed; what failed or was withdrawn is pending."""
         if not receipt.landed:
             self.fail(pool, dispatched, kind="closed", message="closed before it landed")
             return
@@ -208,9 +208,9 @@ class Settlement:
             self.give_up(pool, pool.mistake)
 
     def give_up(self, pool: JudgePool, error: Exception) -> None:
-        """One judge ends, and the others go on; what it still owes is recorded.
+        """One judge ends, and the others go on; what of it is still pending is recorded.
 
-        Where no engine of it came up, nothing was asked and nothing failed: all is simply owed.
+        Where no engine of it came up, nothing was asked and nothing failed: all is simply pending.
         """
         pool.given_up = error
         board = self._board.judges[pool.name]
@@ -218,15 +218,15 @@ class Settlement:
         for slot in list(pool.slots.values()):
             self._placement.drop(pool, slot)
             self._record_leases(pool, slot, message=str(error))
-        owed = pool.suspicion.drain()
+        left = pool.suspicion.drain()
         if pool.queue is not None and pool.came_up:
             for ask in pool.queue.drain():
-                owed.append(ask)
-                if len(owed) >= ERROR_BATCH:
-                    self._record(pool, owed, lease=None, kind="judge_failed", message=str(error))
-                    owed.clear()
-        if owed:
-            self._record(pool, owed, lease=None, kind="judge_failed", message=str(error))
+                left.append(ask)
+                if len(left) >= ERROR_BATCH:
+                    self._record(pool, left, lease=None, kind="judge_failed", message=str(error))
+                    left.clear()
+        if left:
+            self._record(pool, left, lease=None, kind="judge_failed", message=str(error))
 
     def _record_leases(self, pool: JudgePool, slot: Slot, *, message: str) -> None:
         """Record what an actor of a judge that is given up had not landed."""
@@ -241,7 +241,7 @@ class Settlement:
     def _record(
         self, pool: JudgePool, asks: Sequence[Ask], *, lease: Lease | None, kind: str, message: str
     ) -> None:
-        """Write to errors/; the requests stay owed. One file, but where nodes were lost."""
+        """Write to errors/; the requests stay pending. One file, but where nodes were lost."""
         by_nodes: dict[int, list[Ask]] = {}
         for ask in asks:
             by_nodes.setdefault(pool.item_node_losses[item_of(ask)], []).append(ask)

@@ -64,7 +64,7 @@ def import_judgments(
     Returns
     -------
     pl.DataFrame
-        Judgments that :func:`.load_judgments` accepts once they are written.
+        Judgments that :func:`.open_judgments` accepts once they are written.
 
     Raises
     ------

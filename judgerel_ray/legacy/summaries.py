@@ -178,7 +178,7 @@ class VerbalBand:
     Attributes
     ----------
     band : str or None
-        The one band that holds the whole interval; None where there is no such band.
+        The one band that holds the whole confidence interval; None where there is no such band.
     spans : tuple of str
         All bands the interval touches, from the lowest; empty where there is no interval.
     """

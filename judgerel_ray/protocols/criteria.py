@@ -134,8 +134,8 @@ DEFINITION_LENGTHS: tuple[DefinitionLength, ...] = get_args(DefinitionLength)
 class Criterion:
     """What a response is rated by.
 
-    ``question`` is put about the response; ``definitions`` holds what is told of its meaning by
-    length: nothing for ``none``.
+    ``question`` is put about the response; ``definitions`` holds what a judge is told about its
+    meaning, by length: nothing for ``none``.
     """
 
     name: str

@@ -155,7 +155,7 @@ def _tolerances(measured: Measured | None) -> list[tuple[str, str]]:
         standing = f"{row['standing']}" if row["low"] is not None else "undecided, no interval"
         found.setdefault(wanted, []).append(f"{who}: {standing}" if who else standing)
     return [
-        ("tolerance", f"{wanted}, by the whole interval. {'; '.join(standings)}")
+        ("tolerance", f"{wanted}, by the whole confidence interval. {'; '.join(standings)}")
         for wanted, standings in found.items()
     ]
 
@@ -342,7 +342,7 @@ def render_report(
     title : str
         Name of the sweep or file.
     asked : sequence of (name, value)
-        What was asked, as the reader should see it: sweep, judges, requests asked and owed.
+        What was asked, as the reader should see it: sweep, judges, requests asked and pending.
     standing : mapping, optional
         How a run stands, as of :func:`~judgerel_ray.reporting.standing.unfinished_notice`.
     answers : pl.DataFrame, optional

@@ -239,10 +239,10 @@ def unfinished_notice(standing: Mapping[str, object]) -> list[Block]:
     if standing["state"] == "done":
         return []
     landed, failed = (cast(int, standing[name]) for name in ("landed", "failed"))
-    asked, owed = (cast("int | None", standing[name]) for name in ("asked", "owed"))
+    asked, n_pending = (cast("int | None", standing[name]) for name in ("asked", "owed"))
     running = standing["state"] == "running"
     what = "still going on" if running else "unfinished"
-    counts = f"{landed:,} of {_known(asked)} requests landed, {_known(owed)} are pending"
+    counts = f"{landed:,} of {_known(asked)} requests landed, {_known(n_pending)} are pending"
     if failed:
         counts += f"; {failed:,} of those were tried and failed"
     if asked is None and landed:
@@ -274,8 +274,8 @@ def _judges(judges: Sequence[Row]) -> list[Block]:
         for name in ("asked", "landed", "owed", "failed")
     }
     untried = [
-        None if owed is None else max(0, owed - (failed or 0))
-        for owed, failed in zip(numbers["owed"], numbers["failed"], strict=True)
+        None if n_left is None else max(0, n_left - (failed or 0))
+        for n_left, failed in zip(numbers["owed"], numbers["failed"], strict=True)
     ]
     columns = [
         Column(head="judge", cells=[str(row["judge"]) for row in judges]),

@@ -1,4 +1,4 @@
-"""Failures: requests that did not land because a transport or an engine failed; all still owed."""
+"""Failures: requests that are pending because a transport or an engine failed."""
 
 from __future__ import annotations
 

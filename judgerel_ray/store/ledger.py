@@ -72,7 +72,7 @@ class Ledger:
         Name of a commit to the (condition key, replication) pairs in it that an earlier commit
         also holds; readers drop them. Empty unless a file system broke its promises.
     broken : tuple of str
-        Names of records that are torn, altered or gone; they count as none, their rows are owed.
+        Names of records that are torn, altered or gone; they count as none, their rows are pending.
     """
 
     session: int

@@ -229,7 +229,7 @@ def read_whole_ledger(run: RunDirectory) -> Ledger:
     Returns
     -------
     Ledger
-        Its ``broken`` names all commits that do not count any more: their rows are owed.
+        Its ``broken`` names all commits that do not count any more: their rows are pending.
 
     Raises
     ------

@@ -173,7 +173,7 @@ def is_whole_file(name: str, files: Mapping[str, bytes]) -> bool:
 def _entries(run: RunDirectory, number: int) -> Iterator[tuple[str, bytes]]:
     """Names and bytes of the records in a pack; none of one that is gone, torn or altered."""
     data = opening = None
-    # What else lies in the store may be readable; if it is not, that is told of the records.
+    # What else lies in the store may be readable; if it is not, the records' own reader says so.
     with suppress(StoreError):
         data, opening = _read(run, pack_name(number)), _read(run, session_name(number))
     body = _body(number, data, opening)

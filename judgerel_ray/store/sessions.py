@@ -46,7 +46,7 @@ class Session:
     """A session just opened.
 
     ``ledger`` is what earlier sessions landed. ``losses`` are earlier commits that do not count
-    any more, and ``lost`` names their records: their rows are owed again.
+    any more, and ``lost`` names their records: their rows are pending again.
     """
 
     number: int

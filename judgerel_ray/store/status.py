@@ -144,7 +144,7 @@ class JudgeStatus:
     """One judge of a run: requests, outcomes, tokens as its engines counted them.
 
     Rates are those of late while the judge runs, else the average over the time its engines worked.
-    What is asked and owed is None where no plan says it.
+    What is asked and pending is None where no plan says it.
     """
 
     judge: str
@@ -295,7 +295,7 @@ def status_of(
         landed = totals.rows if totals else 0
         board = boards.get(name, {})
         asked = planned if plan is None or planned is None else plan.asked_by_now(name, board)
-        # What is told of a judge at work is of now; of any other it is history.
+        # What a board says of a judge at work is of now; of any other it is history.
         at_work = running and board.get("state") == "running"
         now = board if at_work and (asked is None or landed < asked) else {}
         pace = average_pace(commit for commit in ledger.commits if commit.judge == name)
@@ -317,7 +317,7 @@ def status_of(
                 cost=costs.get(name),
             )
         )
-    # Without a plan nothing is known to be owed, and nothing done.
+    # Without a plan nothing is known to be pending, and nothing done.
     is_done = plan is not None and all(judge.landed == judge.asked for judge in judges)
     if plan is not None and plan.asked != plan.asked_at_most:
         # What landed may ask for more: whether it does, only a driver that came to its end knows.

@@ -25,7 +25,7 @@ def ended(sweep, driver_of, monkeypatch):
     return make
 
 
-def test_what_is_owed_is_a_warning_of_its_own(ended):
+def test_what_is_pending_is_a_warning_of_its_own(ended):
     sweep, out = ended(owed=2, problems={"bad": "engine did\nnot start"})
     with pytest.warns(judgerel_ray.UnfinishedRunWarning) as told:
         frame = judgerel_ray.run(sweep, out=out)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from judgerel_ray.asking.plan.planning import plan_resolved, prompt_fits
-from judgerel_ray.asking.run.pending import NeverSent, Owing
+from judgerel_ray.asking.run.pending import NeverSent, Pending
 from judgerel_ray.asking.run.waves import fitting
 from judgerel_ray.core import RequestRefused
 from judgerel_ray.design import voices_of
@@ -61,11 +61,11 @@ def test_what_does_not_fit_lands_as_an_engine_would_have_landed_it(resolved, dri
     session = begin_session(run)
     frame = resolved.frames[0]
     voice = next(one for one in voices_of(frame, 0) if one.name == "j")
-    owing = Owing(asked=((frame, voice),), wave=0, texts={}, ledger=session.ledger)
+    pending = Pending(asked=((frame, voice),), wave=0, texts={}, ledger=session.ledger)
     never = NeverSent(run=run, session=session.number, fleet=fleet)
     fits = prompt_fits(resolved)
     assert list(fits) == ["j"]
-    asked = [ask for asks in fitting(owing.asks(never), fits["j"], never) for ask in asks]
+    asked = [ask for asks in fitting(pending.asks(never), fits["j"], never) for ask in asks]
     end_session(run, session.number)
     assert {ask.condition.item_id for ask in asked} == {"q1"}
     assert sum(ask.n for ask in asked) == fleet.landed == 16
@@ -73,7 +73,9 @@ def test_what_does_not_fit_lands_as_an_engine_would_have_landed_it(resolved, dri
     assert set(landed["item_id"]) == {"q9"}
     engine = make_engine(resolved.specs["j"])
     by_engine = []
-    for asks in Owing(asked=((frame, voice),), wave=0, texts={}, ledger=session.ledger).asks(never):
+    for asks in Pending(asked=((frame, voice),), wave=0, texts={}, ledger=session.ledger).asks(
+        never
+    ):
         for ask in asks:
             try:
                 engine.prepare(ask.condition)

@@ -10,7 +10,7 @@ from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run import opening
 from judgerel_ray.asking.run.opening import open_run
-from judgerel_ray.asking.run.pending import Owing
+from judgerel_ray.asking.run.pending import Pending
 from judgerel_ray.config import load_sweep
 from judgerel_ray.store.ledger import build_ledger
 
@@ -78,11 +78,11 @@ def traced(tmp_path_factory):
         step("start", lambda: open_run(resolved, made["plan"], out, None))
         step("resume", lambda: open_run(resolved, made["plan"], out, None))
         (frame,) = resolved.frames
-        owing = Owing(
+        pending = Pending(
             asked=((frame, frame.judges[0]),), wave=0, texts={}, ledger=build_ledger(0, []),
             request_size=32,
         )  # fmt: skip
-        step("hand out", lambda: sum(work.n for works in owing.asks(None) for work in works))
+        step("hand out", lambda: sum(work.n for works in pending.asks(None) for work in works))
         assert made["hand out"] == 5 * n
 
     go(10, "first")  # what is imported and kept on the way

@@ -6,7 +6,7 @@ import pytest
 
 from judgerel_ray.analyses.reliability.from_run import ReduceOptions, question_path, reduce_path
 from judgerel_ray.asking.plan.planning import plan_resolved
-from judgerel_ray.asking.run.pending import Owing
+from judgerel_ray.asking.run.pending import Pending
 from judgerel_ray.core import Completion, SweepError, request_key
 from judgerel_ray.design import build_wave, verdict_ids
 from judgerel_ray.store import end_session
@@ -231,8 +231,8 @@ def test_gold_may_be_a_tie_where_the_template_declares_one(sweep, template, driv
 
     run, session = driver.run, driver.begin()
     frame = driver.resolved.frames[0]
-    owing = Owing(asked=((frame, frame.judges[0]),), wave=0, texts={}, ledger=session.ledger)
-    for lease, asks in enumerate(owing.asks(None), start=1):
+    pending = Pending(asked=((frame, frame.judges[0]),), wave=0, texts={}, ledger=session.ledger)
+    for lease, asks in enumerate(pending.asks(None), start=1):
         driver._land(run, session.number, lease, asks, "", True, reply)
     end_session(run, session.number)
     options = ReduceOptions(by=("judge",), coefficients=("accuracy",), missing=("drop",))

@@ -1,9 +1,9 @@
-"""What a wave owes is counted without being built twice."""
+"""What of a wave is pending is counted without being built twice."""
 
 import pytest
 
-from judgerel_ray.asking.run import pending as owing
-from judgerel_ray.asking.run.pending import Owing
+from judgerel_ray.asking.run import pending as pending_module
+from judgerel_ray.asking.run.pending import Pending
 from judgerel_ray.core import request_key
 from judgerel_ray.design import build_wave, count_stages, voices_of
 from judgerel_ray.store.ledger import JudgeTotals, Ledger, TokenCounts
@@ -36,7 +36,7 @@ def built(monkeypatch):
             names.append(work.item_id)
             yield work
 
-    monkeypatch.setattr(owing, "build_wave", counted)
+    monkeypatch.setattr(pending_module, "build_wave", counted)
     return names
 
 
@@ -52,7 +52,7 @@ def ledger(landed):
     )
 
 
-def owed(resolved, *, wave=0, landed=None, texts=None, judge="j"):
+def pending(resolved, *, wave=0, landed=None, texts=None, judge="j"):
     asked = tuple(
         (frame, voice)
         for frame in resolved.frames
@@ -60,7 +60,7 @@ def owed(resolved, *, wave=0, landed=None, texts=None, judge="j"):
         for voice in voices_of(frame, wave)
         if voice.name == judge
     )
-    return Owing(asked=asked, wave=wave, texts=texts or {}, ledger=ledger(landed or {}))
+    return Pending(asked=asked, wave=wave, texts=texts or {}, ledger=ledger(landed or {}))
 
 
 def sent(one):
@@ -77,7 +77,7 @@ ASKS = ["temperatures = [1.0, 0.0]\nreplications = 4", "order_seed = 3\nreplicat
 
 
 def test_a_fresh_wave_is_counted_without_being_built(sweep, built):
-    one = owed(sweep(asks=ASKS, items=ITEMS))
+    one = pending(sweep(asks=ASKS, items=ITEMS))
     count = one.count()
     assert built == []
     keys = requests(sent(one))
@@ -85,9 +85,9 @@ def test_a_fresh_wave_is_counted_without_being_built(sweep, built):
     assert len(built) == 2 * len(ITEMS)
 
 
-def test_only_items_that_owe_are_built_again(sweep, built):
+def test_only_items_with_pending_requests_are_built_again(sweep, built):
     resolved = sweep(asks=ASKS, items=ITEMS)
-    every = sent(owed(resolved))
+    every = sent(pending(resolved))
     whole = {f"q{i}" for i in range(5)}
     landed: dict[str, tuple[tuple[int, int], ...]] = {}
     for part in every:
@@ -95,7 +95,7 @@ def test_only_items_that_owe_are_built_again(sweep, built):
             end = max((n for _, n in landed.get(part.condition.condition_key, ())), default=0)
             landed[part.condition.condition_key] = ((0, max(end, part.first + part.n)),)
     built.clear()
-    one = owed(resolved, landed=landed)
+    one = pending(resolved, landed=landed)
     count = one.count()
     assert len(built) == 2 * len(ITEMS)
     built.clear()
@@ -117,14 +117,14 @@ def test_a_wave_on_landed_answers_is_counted_as_it_is_asked(sweep, built):
         keys = [
             key
             for name in "xy"
-            for key in requests(sent(owed(resolved, wave=wave, texts=texts, judge=name)))
+            for key in requests(sent(pending(resolved, wave=wave, texts=texts, judge=name)))
         ]
         texts |= dict.fromkeys(keys, "an answer")
     planned = sum(one.requests for one in count_stages(resolved.frames) if one.judge == "j")
     built.clear()
-    one = owed(resolved, wave=2, texts=texts)
+    one = pending(resolved, wave=2, texts=texts)
     assert (one.count(), built) == (planned, [])
     assert len(requests(sent(one))) == planned
     # One answer is missing: its item is blocked, which only building shows.
     del texts[keys[0]]
-    assert 0 < owed(resolved, wave=2, texts=texts).count() < planned
+    assert 0 < pending(resolved, wave=2, texts=texts).count() < planned

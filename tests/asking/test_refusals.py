@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from judgerel_ray.asking.run.pending import Owing
+from judgerel_ray.asking.run.pending import Pending
 from judgerel_ray.core import TokenCounts
 from judgerel_ray.counting.outcomes import NOT_SENT, read_refusals
 from judgerel_ray.design import voices_of
@@ -24,8 +24,8 @@ def refuse(sweep, driver_of):
         asked = ((frame, voices_of(frame, 0)[0]),)
         for n, reason in enumerate(reasons):
             session = begin_session(run)
-            owing = Owing(asked=asked, wave=0, texts={}, ledger=session.ledger)
-            asks = next(iter(owing.asks(None)))
+            pending = Pending(asked=asked, wave=0, texts={}, ledger=session.ledger)
+            asks = next(iter(pending.asks(None)))
             rows = landed_rows([(ask, never_sent(ask, reason)) for ask in asks], attempt=1,
                                prices=None, landed_at=datetime.now(UTC))  # fmt: skip
             land(run, session=session.number, lease=n, attempt=1, judge="j",

@@ -91,7 +91,7 @@ def test_texts_are_read_again_into_a_generation_that_all_readers_see(run, strict
     assert contents(Path(run, "generations")) == first
 
 
-def test_a_run_read_again_owes_nothing_and_keeps_its_reading(run, stricter):
+def test_a_run_read_again_has_nothing_pending_and_keeps_its_reading(run, stricter):
     judgerel_ray.rejudge(run, sweep=SWEEP)
     read = judgments(run)
     stricter.undo()

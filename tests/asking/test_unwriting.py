@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from judgerel_ray.asking.run.pending import Owing, Unwriting
+from judgerel_ray.asking.run.pending import Pending, Unwriting
 from judgerel_ray.core import request_key
 from judgerel_ray.design import build_wave, voices_of
 from judgerel_ray.engines import prompt_fit
@@ -47,10 +47,10 @@ def ledger(landed):
     return Ledger(session=1, commits=(), landed=landed, judges=judges, duplicates={})
 
 
-def owing(resolved, *, landed=None, request_size=4, fit=None):
+def pending(resolved, *, landed=None, request_size=4, fit=None):
     asked = tuple((frame, voices_of(frame, 0)[0]) for frame in resolved.frames)
     landed = ledger(landed or {})
-    return Owing(asked=asked, wave=0, texts={}, ledger=landed, request_size=request_size, fit=fit)
+    return Pending(asked=asked, wave=0, texts={}, ledger=landed, request_size=request_size, fit=fit)
 
 
 def sent(one):
@@ -89,18 +89,18 @@ def test_what_an_actor_writes_is_what_the_driver_would_have(sweep, name):
 def test_a_fresh_run_writes_no_prompt_of_what_it_sends(sweep):
     asks = ["temperatures = [1.0, 0.0]\nreplications = 6"]
     resolved = sweep(asks=asks, items=ITEMS)
-    parts = sent(owing(resolved))
+    parts = sent(pending(resolved))
     assert {type(part) for part in parts} == {Unwritten}
-    plain = sent(owing(resolved, request_size=None))
+    plain = sent(pending(resolved, request_size=None))
     assert requests(written(parts)) == requests(plain)
 
 
 def test_only_items_of_which_nothing_landed_go_unwritten(sweep):
     resolved = sweep(asks=["temperatures = [1.0, 0.0]\nreplications = 6"], items=ITEMS)
-    every = sent(owing(resolved, request_size=None))
+    every = sent(pending(resolved, request_size=None))
     whole = {ask.condition.condition_key: ((0, 9),) for ask in every[:4]}
     partly = {every[4].condition.condition_key: ((2, 3),)}
-    parts = sent(owing(resolved, landed=whole | partly))
+    parts = sent(pending(resolved, landed=whole | partly))
     unwritten = [part.item.item_id for part in parts if isinstance(part, Unwritten)]
     assert unwritten == [f"q{i}" for i in range(3, 8)]
     left = {ask.condition.item_id for ask in parts if not isinstance(ask, Unwritten)}
@@ -113,7 +113,7 @@ def test_only_items_of_which_nothing_landed_go_unwritten(sweep):
 def test_items_of_two_asks_are_written_here_as_they_may_share_requests(sweep):
     asks = ["replications = 2", "order_seed = 3\nreplications = 6"]
     resolved = sweep(asks=asks, items=ITEMS)
-    parts = sent(owing(resolved))
+    parts = sent(pending(resolved))
     assert not any(isinstance(part, Unwritten) for part in parts)
     keys = [key for key, _ in requests(parts)]
     assert len(keys) == len(set(keys))
@@ -125,13 +125,13 @@ def test_an_item_too_long_for_the_context_is_written_here(sweep):
         asks=["max_tokens = 8"],
         items=[*ITEMS[1:2], ITEMS[5].replace("Larger", "Larger " * 400)],
     )
-    parts = sent(owing(resolved, fit=prompt_fit(resolved.specs["j"])))
+    parts = sent(pending(resolved, fit=prompt_fit(resolved.specs["j"])))
     assert [type(part).__name__ for part in parts] == ["Unwritten", "Ask"]
 
 
 def test_an_item_with_more_than_a_lease_holds_is_shared_out(sweep):
     resolved = sweep(asks=["replications = 40"], items=ITEMS[:1])
-    (item,) = sent(owing(resolved))
+    (item,) = sent(pending(resolved))
     queue = WorkQueue(source=iter([(item,)]), request_size=4)
     first = queue.take("a", item.units // 2)
     rest = queue.take("b", 10 * item.units)
@@ -146,7 +146,7 @@ def test_an_item_with_more_than_a_lease_holds_is_shared_out(sweep):
 
 def test_an_actor_lands_an_unwritten_lease(sweep, tmp_path):
     resolved = sweep(asks=["replications = 5"], items=ITEMS)
-    work = tuple(sent(owing(resolved)))
+    work = tuple(sent(pending(resolved)))
     run = RunDirectory.create(str(tmp_path / "run"))
     spec = JudgeSpec(
         engine=resolved.specs["j"],

@@ -41,7 +41,7 @@ def asked(call):
     )
 
 
-def test_every_arm_owes_the_same_replies():
+def test_every_arm_makes_the_same_replies():
     peers = for_peers(cells(), stopped=False)
     rows = Counter((cell.key, str(cell.sampling(r))) for cell, r in rows_of(peers))
     for arm in ("raw", "raw-rows", "per-temperature"):

@@ -12,9 +12,9 @@ import pytest
 from judgerel_ray.blocks import charts
 from judgerel_ray.blocks.blocks import Axis, Figure, Figures, Mark
 from judgerel_ray.blocks.charts import STYLES, chart, vega_lite
-from judgerel_ray.blocks.html import rendered
 from judgerel_ray.cli import main
 from judgerel_ray.examples import example
+from tests.blocks.rendering import rendered
 
 HOSTILE = '"><script>alert(1)</script>&\x1b[2J\u202e\x00\ufffe\uffff'
 

@@ -8,8 +8,8 @@ from html import unescape
 import pytest
 
 from judgerel_ray.blocks import blocks
-from judgerel_ray.blocks.html import rendered
 from judgerel_ray.blocks.terminal import printed
+from tests.blocks.rendering import rendered
 
 HOSTILE = "[red]<b>&\x1b[2J\u202e[/red]"
 SHOWN = "[red]<b>&\\x1b[2J\\u202e[/red]"

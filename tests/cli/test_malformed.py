@@ -33,7 +33,7 @@ SWEEPS = [
     ("server", [("simulated", "openai")], "", (), ["judge[0]: a judge of engine openai needs"]),
     ("digits", [], f"order_seed = 1{'0' * 5000}\n", (), ["not TOML: a number is too long"]),
     ("top_k", [], "top_k = 2147483648\n", (), ["ask[0].top_k must be at most 2147483647"]),
-    ("endless", [], "max_tokens = 99999999999\n", (), ["max_tokens must be at most 1000000"]),
+    ("huge", [], "max_tokens = 99999999999\n", (), ["max_tokens must be at most 1000000"]),
     ("nan", [], "temperatures = [nan]\n", (), ["must be a finite number, got nan"]),
     ("labels", [], "thresholds = [0.5]\n", (), ["thresholds needs protocol confusion"]),
     (

@@ -180,9 +180,9 @@ def test_mistakes_are_one_line(verb, flags, said, ratings, capsys):
 @pytest.mark.parametrize(("verb", "flag"), [("align", "--reference"), ("rank", "--outside")])
 def test_scores_that_are_not_finite_are_refused(verb, flag, ratings, tmp_path, capsys):
     table = pl.DataFrame({"item_id": ["q1"], "judge": ["wild"], "score": [float("inf")]})
-    table.write_parquet(tmp_path / "endless.parquet")
+    table.write_parquet(tmp_path / "infinite.parquet")
     path = str(ratings / "ratings.parquet")
-    assert main([verb, path, flag, str(tmp_path / "endless.parquet")]) == 2
+    assert main([verb, path, flag, str(tmp_path / "infinite.parquet")]) == 2
     error = capsys.readouterr().err
     assert "needs finite numbers in column score" in error
     assert error.count("\n") == 1

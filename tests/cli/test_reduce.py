@@ -54,7 +54,7 @@ def test_tolerances_are_judged_by_the_interval(twelve, capsys):
     asked = ["--coefficient", "valid_rate,flip_rate", "--missing", "drop"]
     asked += ["--tolerance", "valid_rate=0.2", "--tolerance", "flip_rate=0.5"]
     out = told(capsys, twelve, *asked)
-    table = out[out.index("The whole interval decides, never the point:") :]
+    table = out[out.index("The whole confidence interval decides, never the point:") :]
     assert "0.2        meets" in table
     assert "0.5        undecided" in table
     found = {row["coefficient"]: row for row in rows(capsys, twelve, *asked)}

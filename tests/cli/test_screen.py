@@ -186,7 +186,7 @@ def test_programs_that_import_the_package_keep_their_own_interrupts(tmp_path, st
     assert ended.stdout == "True\n"
 
 
-def test_an_endless_name_loses_its_middle(capsys):
+def test_a_very_long_name_loses_its_middle(capsys):
     name = f"start{'n' * 5000}end.csv"
     assert main(["reduce", name]) == 2
     err = capsys.readouterr().err

@@ -10,7 +10,7 @@ import judgerel_ray as jr
 from judgerel_ray.analyses.reliability.from_run import reduce_path
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import ReadingWarning, SweepError
-from judgerel_ray.counting.judgments import load_judgments, tally_file
+from judgerel_ray.counting.judgments import tally_file
 
 ROWS = {
     "item_id": ["q1", "q1", "q2", "q2"],
@@ -34,7 +34,7 @@ def write(frame: pl.DataFrame, path) -> str:
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "ndjson"])
 def test_every_kind_of_file_reads_alike(ending, tmp_path):
-    loaded = load_judgments(write(pl.DataFrame(ROWS), tmp_path / f"rows.{ending}")).collect()
+    loaded = tally_file(write(pl.DataFrame(ROWS), tmp_path / f"rows.{ending}")).rows.collect()
     outcome = ["scored", "scored", "unparsed", "scored"]
     assert loaded.to_dict(as_series=False) == {**ROWS, "outcome": outcome}
 
@@ -50,7 +50,7 @@ def test_types_come_from_the_names_of_columns(tmp_path):
             "judge": pl.Series(["a", "a"], dtype=pl.Categorical),
         }
     )
-    loaded = load_judgments(write(rows, tmp_path / "rows.parquet")).collect()
+    loaded = tally_file(write(rows, tmp_path / "rows.parquet")).rows.collect()
     assert loaded.rows() == [
         ("7", 0, "true", 1.0, 0.7, "a", "scored"),
         ("7", 1, "false", None, 0.7, "a", "scored"),
@@ -61,17 +61,17 @@ def test_an_empty_string_is_no_value(tmp_path):
     lines = [{"item_id": "q", "replication": n, "verdict": v} for n, v in enumerate(["", "A"])]
     path = tmp_path / "rows.jsonl"
     path.write_text("\n".join(json.dumps(line) for line in lines))
-    assert load_judgments(str(path)).collect()["verdict"].to_list() == [None, "A"]
+    assert tally_file(str(path)).rows.collect()["verdict"].to_list() == [None, "A"]
 
 
 def test_scores_alone_will_do(tmp_path):
     path = write(pl.DataFrame(ROWS).drop("verdict"), tmp_path / "rows.csv")
-    assert load_judgments(path).collect()["outcome"].null_count() == 0
+    assert tally_file(path).rows.collect()["outcome"].null_count() == 0
 
 
 def test_the_same_replication_of_another_unit_is_welcome(tmp_path):
     rows = {**ROWS, "replication": [0, 0, 0, 0], "template": ["x", "y", "x", "y"]}
-    assert load_judgments(write(pl.DataFrame(rows), tmp_path / "r.csv")).collect().height == 4
+    assert tally_file(write(pl.DataFrame(rows), tmp_path / "r.csv")).rows.collect().height == 4
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_row_that_no_row_may_be_is_refused_with_what_to_try(tmp_path):
     ]:
         path = write(pl.DataFrame({**ROWS, name: value}), tmp_path / "r.csv")
         with pytest.raises(SweepError, match=told):
-            load_judgments(path)
+            tally_file(path)
 
 
 def test_a_comma_between_thousands_is_no_point(tmp_path):
@@ -207,7 +207,7 @@ def test_replications_that_doubles_do_not_tell_apart_are_refused(replications, e
 def test_the_greatest_replications_that_doubles_tell_apart_are_read(tmp_path):
     rows = {"item_id": ["q", "q"], "replication": [2**53 - 1, 2**53 - 2], "verdict": ["A", "B"]}
     for ending in ("parquet", "csv", "jsonl"):
-        found = load_judgments(write(pl.DataFrame(rows), tmp_path / f"r.{ending}"))
+        found = tally_file(write(pl.DataFrame(rows), tmp_path / f"r.{ending}")).rows
         assert found.collect()["replication"].to_list() == rows["replication"]
 
 
@@ -254,7 +254,7 @@ def test_what_cannot_be_is_refused_in_one_line(change, told, tmp_path):
     rows = {name: values for name, values in {**ROWS, **change}.items() if values is not None}
     path = write(pl.DataFrame(rows, strict=False), tmp_path / "rows.csv")
     with pytest.raises(SweepError) as refusal:
-        load_judgments(path).collect()
+        tally_file(path).rows.collect()
     assert told in str(refusal.value)
     assert "rows.csv" in str(refusal.value)
     assert "\n" not in str(refusal.value)
@@ -263,7 +263,7 @@ def test_what_cannot_be_is_refused_in_one_line(change, told, tmp_path):
 def test_time_spans_are_no_verdicts(tmp_path):
     rows = pl.DataFrame({**ROWS, "verdict": [timedelta(days=1)] * 4})
     with pytest.raises(SweepError, match=r"verdict: expected text or a number, got .* time spans"):
-        load_judgments(write(rows, tmp_path / "rows.parquet"))
+        tally_file(write(rows, tmp_path / "rows.parquet"))
 
 
 def test_the_row_at_fault_is_named(tmp_path):
@@ -271,7 +271,7 @@ def test_the_row_at_fault_is_named(tmp_path):
         pl.DataFrame({**ROWS, "outcome": [None, None, "lost", None]}), tmp_path / "rows.csv"
     )
     with pytest.raises(SweepError, match=r"row=3, outcome=lost"):
-        load_judgments(path)
+        tally_file(path)
 
 
 @pytest.mark.parametrize(
@@ -287,21 +287,21 @@ def test_the_row_at_fault_is_named(tmp_path):
 def test_files_that_are_none_are_refused_in_one_line(name, text, told, tmp_path):
     (tmp_path / name).write_text(text)
     with pytest.raises(SweepError) as refusal:
-        load_judgments(str(tmp_path / name))
+        tally_file(str(tmp_path / name))
     assert told in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
 
 def test_no_file_and_a_folder_are_told_apart(tmp_path):
     with pytest.raises(SweepError, match="no such file"):
-        load_judgments(str(tmp_path / "gone.csv"))
+        tally_file(str(tmp_path / "gone.csv"))
     with pytest.raises(SweepError, match="holds neither"):
-        load_judgments(str(tmp_path))
+        tally_file(str(tmp_path))
 
 
 def test_a_file_goes_all_the_way(tmp_path):
     path = write(pl.DataFrame(ROWS), tmp_path / "rows.csv")
-    found = reduce_judgments(load_judgments(path), coefficients=["valid_rate"])
+    found = reduce_judgments(tally_file(path).rows, coefficients=["valid_rate"])
     assert found.row(0, named=True)["value"] == 0.75
 
 
@@ -310,7 +310,7 @@ def test_a_doubled_row_names_its_temperature_as_people_write_it(tmp_path):
     row = "q1,0,0,A\n"
     file.write_text(f"item_id,replication,temperature,verdict\n{row}{row}")
     with pytest.raises(SweepError) as told:
-        load_judgments(str(file))
+        tally_file(str(file))
     assert told.value.where["temperature"] == "0"
 
 
@@ -318,7 +318,7 @@ def test_a_file_whose_repeats_are_not_numbered_names_the_command_that_numbers_th
     path = tmp_path / "rows.csv"
     path.write_text("item_id,verdict\nq,x\nq,y\n")
     with pytest.raises(SweepError) as refused:
-        load_judgments(str(path))
+        tally_file(str(path))
     command = f"judgerel import table {path} --out FILE.parquet"
     assert str(refused.value).endswith(f"({command} does, in the order of the rows)")
 
@@ -339,7 +339,7 @@ def test_a_column_of_another_name_is_guessed(heads, tries, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(f"{heads}\n{','.join('1' for _ in heads.split(','))}\n")
     with pytest.raises(SweepError) as refused:
-        load_judgments(str(path))
+        tally_file(str(path))
     line = str(refused.value)
     assert f"got {heads.replace(',', ', ')}, needed are item_id, replication, and verdict" in line
     assert f". Try: {tries}" in line
@@ -349,7 +349,7 @@ def test_a_file_of_many_columns_is_refused_in_a_short_line(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(",".join(f"c{i}" for i in range(500)) + "\n")
     with pytest.raises(SweepError, match=r"got c0, .*, c29, \.\.\., needed are"):
-        load_judgments(str(path))
+        tally_file(str(path))
 
 
 @pytest.mark.parametrize(
@@ -364,7 +364,7 @@ def test_text_where_a_number_belongs_is_told_by_column(tmp_path, column, told, g
     path = tmp_path / "judgments.csv"
     path.write_text(f"item_id,replication,verdict,{column}\nq1,0,A,\nq1,1,A,{told}\nq2,0,B,\n")
     with pytest.raises(SweepError, match=f"^{column}: expected {got}") as caught:
-        load_judgments(str(path))
+        tally_file(str(path))
     assert "row=2" in str(caught.value)
     assert f"Try: {hint}" in str(caught.value)
     assert "conversion" not in str(caught.value)

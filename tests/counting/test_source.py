@@ -158,7 +158,7 @@ def test_an_object_inside_may_have_the_key_of_a_column(tmp_path):
     assert read(tmp_path / "a.jsonl")["verdict"].to_list() == ["A"]
 
 
-def test_python_writes_what_is_no_json_and_it_is_read(tmp_path):
+def test_python_writes_what_is_not_json_and_it_is_read(tmp_path):
     lines = [{"v": float("nan"), "w": True}, {"v": 1, "w": 2}, {"v": 2.5, "w": "x"}]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
     assert read(tmp_path / "a.jsonl").rows() == [(None, "true"), (1.0, "2"), (2.5, "x")]

@@ -265,7 +265,7 @@ def test_two_templates_that_think_twice_in_the_same_first_words_are_refused(make
 
     said = "templates default and mine put the same words"
     with pytest.raises(SweepError, match=said):
-        # Other words for judges alone: the first steps would be asked once and owed for ever.
+        # Other words for judges alone: the first steps would be asked once and pending for ever.
         check_asks([both("question", "select", "choose")])
     check_asks([both("question", "choose", "compare")])
     check_asks([both("select", "choose", "compare")])

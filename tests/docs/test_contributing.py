@@ -28,10 +28,18 @@ from judgerel_ray.stats import COEFFICIENTS, agreement
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 PATHS = sorted(set(re.findall(r"`([\w.-]+(?:/[\w.-]+)*(?:/|\.(?:py|md|toml)))`", PAGE)))
-_SPEC = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "generate.py")
-generate = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(generate)
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE))
+
+
+def module_of(path: Path) -> ModuleType:
+    """A Python file, run as a module of its own."""
+    spec = importlib.util.spec_from_file_location(f"followed_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+generate = module_of(ROOT / "docs" / "generate.py")
 
 
 def code_of(section: str) -> dict[str, object]:
@@ -193,3 +201,40 @@ def test_its_coefficient_gets_interval_floor_and_name(tmp_path, monkeypatch, cap
     assert 1 / 3 < row["noise_floor"] < row["value"]
     assert main(["reduce", str(file), "--coefficient", "majority_share"]) == 0
     assert "majority share" in capsys.readouterr().out
+
+
+def plain_share(table):
+    """The mean of each unit's largest share, by hand."""
+    shares = [max(row) / sum(row) for row in table if sum(row) >= 2]
+    return sum(shares) / len(shares) if shares else None
+
+
+def test_its_coefficient_is_asked_for_what_the_recipe_names_and_keeps_the_laws(monkeypatch):
+    laws = {path.name: module_of(path) for path in (ROOT / "tests" / "laws").glob("test_*.py")}
+    function = code_of("Add a coefficient")["majority_share"]
+    monkeypatch.setitem(COEFFICIENTS, "majority_share", function)
+    steps = SECTIONS["Add a coefficient"]
+    declared = laws["test_coefficients.py"].LAWS, laws["test_independent.py"].PLAIN
+    checks = [
+        (file, check)
+        for file, module in laws.items()
+        for name, check in vars(module).items()
+        if name.startswith("test_every_coefficient_") and not inspect.signature(check).parameters
+    ]
+    assert len(checks) >= len(declared)
+    for file, check in checks:
+        if fails(check):
+            assert f"`tests/laws/{file}`" in steps
+    for table, entry in zip(declared, ({"relabelling", "perfect"}, plain_share), strict=True):
+        monkeypatch.setitem(table, "majority_share", entry)
+    assert [file for file, check in checks if fails(check)] == []
+    laws["test_independent.py"].test_coefficients_of_counts(name="majority_share")
+
+
+def fails(check):
+    """Whether a test fails."""
+    try:
+        check()
+    except AssertionError:
+        return True
+    return False

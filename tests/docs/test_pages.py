@@ -118,6 +118,17 @@ def test_every_page_is_reached():
     assert there <= listed
 
 
+def test_the_page_of_rooms_names_the_analyses_that_lack_a_file():
+    page = (ROOT / "docs" / "rooms.md").read_text("utf-8")
+    analyses = ROOT / "judgerel_ray" / "analyses"
+    folders = {path.parent.name for path in analyses.glob("*/__init__.py")}
+    assert folders <= set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    for file in ("from_run.py", "show.py", "verb.py"):
+        (before,) = re.findall(rf"In (?:all but|each folder) [^.]*?(?:\.\w+[^.]*?)*?`{file}`", page)
+        named = set(re.findall(r"`(\w+)`", before))
+        assert named == {one for one in folders if not (analyses / one / file).exists()}
+
+
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_bytes()) <= 5000
 

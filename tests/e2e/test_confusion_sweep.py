@@ -11,9 +11,10 @@ from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
 from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
 from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
-from judgerel_ray.engines import EngineSpec, true_distribution
+from judgerel_ray.engines import EngineSpec
 from judgerel_ray.store import RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import read_confusions
+from tests.truth import true_distribution
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
 

@@ -10,9 +10,10 @@ import judgerel_ray
 from judgerel_ray.analyses.distributions.from_run import run_limits
 from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
-from judgerel_ray.engines import EngineSpec, true_distribution
+from judgerel_ray.engines import EngineSpec
 from judgerel_ray.store import RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import read_distributions
+from tests.truth import true_distribution
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
 

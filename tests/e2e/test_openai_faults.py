@@ -128,7 +128,7 @@ def test_limits_of_a_provider_are_shared_by_all_actors_of_all_its_judges(
     assert len(server.asked) >= 120
 
 
-def test_what_an_outage_outlasts_is_owed_and_lands_with_the_next_run(
+def test_what_an_outage_outlasts_is_pending_and_lands_with_the_next_run(
     fault_server, write, tmp_path, capsys
 ):
     run = tmp_path / "run"

@@ -14,8 +14,8 @@ from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
 from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.engines.engine import EngineSpec
-from judgerel_ray.engines.simulated.truth import true_distribution
 from judgerel_ray.store import RunDirectory, scan_judgments
+from tests.truth import true_distribution
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
 

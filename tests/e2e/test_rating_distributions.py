@@ -105,7 +105,7 @@ def test_averages_of_draws_tend_to_the_weighted_score(both):
     assert cold["weighted"].null_count() == 0
 
 
-def test_limits_are_those_of_endless_draws_at_the_level_of_the_scale(both):
+def test_limits_are_those_of_infinitely_many_draws_at_the_level_of_the_scale(both):
     limits = judgerel_ray.distributions(both).rows.filter(
         coefficient="krippendorff_alpha", temperature=1.0
     )

@@ -37,7 +37,7 @@ N = 60
 
 
 def opinion(thing, scale="points5", noise=0.12):
-    """Mean rating of endless replications of the judge."""
+    """Mean rating of the judge in the limit of infinitely many replications."""
     scale = load_scale(scale)
     labels = scale_labels(scale)
     menu = Menu(labels=labels, option_ids=labels, form="rating", scale=scale)
@@ -111,7 +111,7 @@ def test_every_rating_lands_with_what_it_is_on(ratings, capsys):
 
 
 def truth(scale):
-    """Krippendorff's interval alpha of endless items as these, and of endless replications."""
+    """Krippendorff's interval alpha of infinitely many items like these and replications."""
     labels = scale_labels(scale)
     menu = Menu(labels=labels, option_ids=labels, form="rating", scale=scale)
     values = np.array([score_of(label, scale) for label in labels])
@@ -236,10 +236,10 @@ def test_people_who_rated_each_of_two_responses_are_a_reference(ratings, page, c
         assert (row["single"], row["averaged"]) == pytest.approx((single, averaged), abs=1e-9)
         assert (row["n_items"], row["n_units"], row["reference"]) == (N, 2 * N, "human")
     mean = [opinion(f"{thing}:helpfulness") for thing in people]
-    endless = np.corrcoef(mean, list(people.values()))[0, 1]
+    limit = np.corrcoef(mean, list(people.values()))[0, 1]
     row = found["points5"]
     assert row["averaged"] > row["single"]
-    assert row["averaged_low"] < endless < row["averaged_high"] + 0.05
+    assert row["averaged_low"] < limit < row["averaged_high"] + 0.05
     assert "<h2>Alignment with human</h2>" in page
 
 

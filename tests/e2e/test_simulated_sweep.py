@@ -245,16 +245,16 @@ def test_tolerances_of_the_sweep_are_judged(landed, tmp_path, capsys):
     assert found["noise", "gwet_ac1"] is None
     assert main(["reduce", str(out)]) == 0
     text = capsys.readouterr().out
-    assert "Tolerances of the run's sweep.toml. The whole interval decides" in text
+    assert "Tolerances of the run's sweep.toml. The whole confidence interval decides" in text
     assert main(["reduce", str(out), "--coefficient", "gwet_ac1"]) == 0
     assert "Tolerances" not in capsys.readouterr().out
     assert main(["reduce", str(out), "--tolerance", "gwet_ac1=0.9"]) == 0
     text = capsys.readouterr().out
-    assert "Tolerances of --tolerance. The whole interval decides" in text
+    assert "Tolerances of --tolerance. The whole confidence interval decides" in text
     assert "0.2  " not in text[text.index("Tolerances") :]
     assert main(["report", str(out), "--out", str(tmp_path / "r.html")]) == 0
     page = (tmp_path / "r.html").read_text()
-    assert "alpha at least 0.2, as sweep.toml asks, by the whole interval. " in page
+    assert "alpha at least 0.2, as sweep.toml asks, by the whole confidence interval. " in page
     assert "known, temperature 1: meets" in page
     assert "flip rate at most 0.9, as sweep.toml asks" in page
 
@@ -388,8 +388,8 @@ def test_an_answer_that_can_never_be_had_lands_as_failed_down_the_line(tmp_path,
     assert main(["reduce", str(tmp_path / "run")]) == 0
 
 
-def test_what_failed_on_the_way_is_recorded_owed_and_asked_by_the_next_run(tmp_path, capsys):
-    """Every request of responder y fails in transport: it stays owed, and what hangs on it."""
+def test_what_failed_on_the_way_is_recorded_pending_and_asked_by_the_next_run(tmp_path, capsys):
+    """Every request of responder y fails in transport: it stays pending, and what hangs on it."""
     items = [item(i, options="") for i in range(2)]
     asked = ask('responders = ["x", "y"]\nreplications = 3\n')
     limits = "[fleet]\nmax_attempts = 2\n"

@@ -68,7 +68,7 @@ def test_whole_replies_end_for_a_reason(make_condition, reason, expected):
 
 
 @pytest.mark.parametrize("reason", [None, "tool_calls", "error", ""])
-def test_what_is_not_whole_stays_owed(make_condition, reason):
+def test_what_is_not_whole_stays_pending(make_condition, reason):
     with pytest.raises(EngineError, match="no whole reply"):
         read(make_condition, [chat_choice(finish_reason=reason)])
 

@@ -108,7 +108,7 @@ def test_a_reading_tells_what_its_passes_computed(make_condition, continuations,
     assert len(found.logprobs) == sum(map(len, continuations))
 
 
-def test_a_token_left_out_leaves_the_request_owed():
+def test_a_token_left_out_leaves_the_request_pending():
     from judgerel_ray.core import EngineError
 
     async def send(ids, parameters):

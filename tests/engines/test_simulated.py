@@ -17,9 +17,10 @@ from judgerel_ray.core import (
     TokenCounts,
     request_key,
 )
-from judgerel_ray.engines import EngineSpec, make_engine, true_distribution
+from judgerel_ray.engines import EngineSpec, make_engine
 from judgerel_ray.engines.simulated.replies import REFUSAL
 from judgerel_ray.protocols import FORMS, read_verdict
+from tests.truth import true_distribution
 
 
 def ask_of(engine, condition, *, first=0, n=1):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.core import Ask, Condition, Menu, RequestRefused, Scale
-from judgerel_ray.engines import EngineSpec, true_distribution
+from judgerel_ray.engines import EngineSpec
 from judgerel_ray.engines.simulated.options import SimulatedOptions
 from judgerel_ray.engines.simulated.replies import draw_replies
 from judgerel_ray.engines.simulated.truth import (
@@ -16,6 +16,7 @@ from judgerel_ray.engines.simulated.truth import (
     uniforms,
 )
 from judgerel_ray.protocols.replies.verdicts import read_rating
+from tests.truth import true_distribution
 
 MENU = Menu(labels=("A", "B", "C"), option_ids=("x", "y", "z"), form="best_response")
 TURNED = Menu(labels=("A", "B", "C"), option_ids=("z", "x", "y"), form="best_response")

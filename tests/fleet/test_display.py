@@ -65,8 +65,8 @@ def test_time_left_is_said_as_people_say_it(rate, left):
 def test_nothing_is_said_of_time_when_all_has_landed():
     judge = JudgeBoard(asked=5, landed=5, requests_per_s=2.0, state=JudgeState.DONE)
     assert board_line("j", judge) == "j: done, landed 5 of 5, 2 requests/s"
-    owing = JudgeBoard(asked=5, landed=4, requests_per_s=2.0, state=JudgeState.INCOMPLETE)
-    assert "left" not in board_line("j", owing)
+    unfinished = JudgeBoard(asked=5, landed=4, requests_per_s=2.0, state=JudgeState.INCOMPLETE)
+    assert "left" not in board_line("j", unfinished)
 
 
 def test_a_table_shows_every_judge_and_why_one_failed_as_it_was_said():

@@ -161,7 +161,7 @@ def test_a_poisonous_item_takes_few_engines_and_nothing_else(runner):
 
 
 @pytest.mark.slow
-def test_a_failed_request_is_tried_again_then_recorded_then_owed(runner):
+def test_a_failed_request_is_tried_again_then_recorded_then_pending(runner):
     run = runner(
         judge("a", fails_on=list(range(1, 100))), n_items=3, replications=5, max_attempts=3
     )

@@ -495,7 +495,7 @@ def test_suspects_are_not_blamed_for_an_engine_that_was_dead_before_them(
         if first:
             return before_run(self, lease)
         first.append(self.name)
-        # Nobody is told of it: an idle engine's death shows when something is asked of it.
+        # Nobody hears about it: an idle engine's death shows when something is asked of it.
         for other in self.world.actors.values():
             other.dies_at = self.world.now
         return Call(at=self.world.now + 1, end=lambda: EngineLost("died"))
@@ -697,7 +697,7 @@ def test_a_judge_given_up_in_one_wave_is_asked_nothing_in_a_later_one(asking, pl
         "b": asking.items(3, 5, temperatures=(0.3,)),
     }
     one.wave(later)
-    # Nothing of it was ever asked, so nothing failed: all of it is owed.
+    # Nothing of it was ever asked, so nothing failed: all of it is pending.
     assert (one.board.judges["a"].failed, one.board.judges["a"].landed) == (0, 0)
     assert not one.world.errors
     assert one.board.judges["b"].landed == 15

@@ -356,7 +356,7 @@ def test_an_item_that_loses_nodes_again_and_again_is_recorded_with_how_many(aski
     mine.check()
 
 
-def test_a_lease_that_failed_whole_is_owed_and_its_engine_kept(account):
+def test_a_lease_that_failed_whole_is_pending_and_its_engine_kept(account):
     mine = account(max_attempts=2)
     for name in "ab":
         sent = mine.send_next(name, units=1)
@@ -384,7 +384,7 @@ def test_a_judge_nothing_more_can_be_asked_of_ends_when_its_leases_have(asking, 
     assert mine.dropped == ["a"]
 
 
-def test_a_judge_given_up_records_all_it_owes(asking, account, make_actor_here):
+def test_a_judge_given_up_records_all_that_is_pending(asking, account, make_actor_here):
     mine = account(asking.items(10, 6))
     landed = mine.send_next("a", units=50)
     mine.send_next("a", units=50)

@@ -145,7 +145,7 @@ def test_the_source_is_read_no_further_than_needed(asking):
     assert len(read) == 1
 
 
-def test_items_that_owe_nothing_are_passed_over():
+def test_items_that_have_nothing_pending_are_passed_over():
     assert queue_of([(), ()]).is_empty
     assert queue_of([]).take("a", 10) == ()
 

@@ -21,7 +21,7 @@ def parsed_sentences(modules) -> list[str]:
     for module in modules:
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
-                # A name among columns is no text that is read.
+                # A name among columns is not a text that is read.
                 read = [one for one in node.comparators if not isinstance(one, ast.Attribute)]
             elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in READING:
                 read = [node.func, *node.args]

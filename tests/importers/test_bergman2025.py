@@ -9,7 +9,7 @@ import pytest
 from judgerel_ray.analyses.reliability.correctness import question_table
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.judgments import load_judgments
+from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.importers import import_bergman2025, import_judgments
 from judgerel_ray.stats import auroc, clopper_pearson
 
@@ -95,7 +95,7 @@ def test_files_in_another_order_are_joined_by_question(tmp_path):
     )
     out = str(tmp_path / "both.parquet")
     assert main(["import", "bergman2025", one, other, "--out", out]) == 0
-    both = load_judgments(out).collect()
+    both = tally_file(out).rows.collect()
     assert both.height == 12
     verdicts = both.filter(pl.col("stage") == "choose").pivot(
         "judge", index="item_id", values="verdict"

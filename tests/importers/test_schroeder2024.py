@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.judgments import load_judgments
+from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.importers import IMPORTERS, import_judgments, import_schroeder2024
 
 TEXTS = {
@@ -79,7 +79,7 @@ def test_what_is_imported_can_be_reduced(tmp_path):
     source, written = tmp_path / "judgments.zip", tmp_path / "judgments.parquet"
     write_zip(source)
     import_judgments("schroeder2024", str(source)).write_parquet(written)
-    loaded = load_judgments(str(written)).collect()
+    loaded = tally_file(str(written)).rows.collect()
     assert loaded.height == 18
     assert loaded["outcome"].n_unique() == 3
 

@@ -8,7 +8,7 @@ import pytest
 
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import ReadingWarning, SweepError
-from judgerel_ray.counting.judgments import load_judgments
+from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.importers import TableMapping, import_judgments, import_table
 
 LONG = {
@@ -94,7 +94,7 @@ def test_what_is_imported_can_be_reduced(tmp_path):
     found = import_judgments("table", str(tmp_path / "log.parquet"), mapping)
     found.write_parquet(tmp_path / "judgments.parquet")
     row = reduce_judgments(
-        load_judgments(str(tmp_path / "judgments.parquet")), coefficients=["krippendorff_alpha"]
+        tally_file(str(tmp_path / "judgments.parquet")).rows, coefficients=["krippendorff_alpha"]
     ).row(0, named=True)
     assert (row["unit"], row["measurement"], row["n_judgments"]) == (
         "item_id x responder", "interval", 6,
@@ -214,7 +214,7 @@ def test_names_suggested_lead_to_verdicts_and_questions(tmp_path):
     """Not to the answer that was judged, nor to the id of what judged it."""
     path = tmp_path / "log.json"
     path.write_text(json.dumps({"samples": EVAL_LOG}))
-    for read in (load_judgments, import_table):
+    for read in (tally_file, import_table):
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # nothing beside the one line
             with pytest.raises(SweepError) as caught:

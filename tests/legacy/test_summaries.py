@@ -32,7 +32,7 @@ NAMES = [name for name, _ in BANDS]
         (0.9, 0.91, None),
     ],
 )
-def test_a_band_holds_the_whole_interval_or_none_does(low, high, band):
+def test_a_band_holds_the_whole_confidence_interval_or_none_does(low, high, band):
     assert verbal_band(low, high).band == band
 
 

@@ -108,7 +108,7 @@ def test_all_ways_of_asking_share_the_item_and_its_response():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_scales_share_what_is_told_of_the_criterion(name):
+def test_scales_share_what_the_judge_is_told_about_the_criterion(name):
     told = load_criterion("helpfulness").definitions["long"]
     asked = [prompt(name, definition="long", scale=scale) for scale in SCALES]
     assert told in shared_start(asked)

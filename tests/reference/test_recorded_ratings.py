@@ -19,7 +19,7 @@ import pytest
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.analyses.confusion.people import people_table
 from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_path
-from judgerel_ray.counting.judgments import load_judgments
+from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.importers import TableMapping
 from judgerel_ray.importers.catalog import write_items, write_judgments
 from judgerel_ray.stats import krippendorff_alpha
@@ -194,7 +194,7 @@ def test_agreement_falls_with_temperature_on_rewardbench(reduced):
         values = full.filter(measurement=level)["value"].to_list()
         assert values == sorted(values, reverse=True)
         pairs = compare_judgments(
-            load_judgments(out),
+            tally_file(out).rows,
             by=["temperature"],
             coefficients=ALPHA,
             missing=["drop"],

@@ -321,7 +321,7 @@ def test_without_temperatures_there_is_no_chart():
     assert "What was asked" not in page
 
 
-def test_a_judge_of_one_mind_has_no_unstable_questions():
+def test_a_judge_that_never_differs_has_no_unstable_questions():
     frame = pl.LazyFrame(
         {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1], "verdict": list("AABB")}
     )

@@ -14,7 +14,7 @@ import judgerel_ray
 from judgerel_ray.asking import refreshing
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run.opening import known_judges
-from judgerel_ray.asking.run.pending import Owing, landed_texts
+from judgerel_ray.asking.run.pending import Pending, landed_texts
 from judgerel_ray.asking.run.running import RunSummary
 from judgerel_ray.cli import main
 from judgerel_ray.core import Completion, StoreError, SweepError, request_key
@@ -110,9 +110,9 @@ class World:
             for name in resolved.specs:
                 voices = ((f, v) for f in resolved.frames for v in voices_of(f, wave))
                 asked = tuple((frame, voice) for frame, voice in voices if voice.name == name)
-                owing = Owing(asked=asked, wave=wave, texts=texts, ledger=ledger)
-                pending = [ask for asks in owing.asks(None) for ask in asks]
-                for batch in (pending[i : i + BATCH] for i in range(0, len(pending), BATCH)):
+                pending = Pending(asked=asked, wave=wave, texts=texts, ledger=ledger)
+                rest = [ask for asks in pending.asks(None) for ask in asks]
+                for batch in (rest[i : i + BATCH] for i in range(0, len(rest), BATCH)):
                     if self.cut_after is not None and lease >= self.cut_after:
                         raise Cut
                     lease += 1

@@ -78,7 +78,7 @@ def test_orders_and_templates_that_were_crossed_are_named(tmp_path, capsys):
     assert "[too few levels]" not in advice
 
 
-def test_an_unfinished_run_says_who_owes_what_why_and_how_to_go_on(tmp_path, capsys):
+def test_an_unfinished_run_says_what_of_whom_is_pending_why_and_how_to_go_on(tmp_path, capsys):
     ask = 'protocol = "best_of"\nreplications = 2\n[fleet]\nmax_attempts = 2\n'
     broken = ", ".join(map(str, range(1, 200)))
     judges = judge("fine") + judge("torn", options=f"fails_on = [{broken}]")

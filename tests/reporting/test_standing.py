@@ -95,7 +95,7 @@ def test_values_are_written_as_a_sweep_file_would():
     ]
 
 
-def test_a_standing_says_what_landed_what_is_owed_and_what_is_wrong():
+def test_a_standing_says_what_landed_what_is_pending_and_what_is_wrong():
     lines = status_text({**STATUS, "judges": [judge(state="running")]}).splitlines()
     details = [
         "  outcomes: scored 1,230, unparsed 4",

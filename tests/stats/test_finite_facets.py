@@ -76,7 +76,7 @@ def test_crossed_levels_leave_what_all_crossed_draws_leave():
     component = (effects**2).sum() / 6
     left = left_as_error(("o", "t"), 6, {"o": 2, "t": 3}, {"o": 3, "t": 4})
     assert squares == pytest.approx(component * left, abs=1e-12)
-    # A new t each time, of endlessly many: the draws of o are independent.
+    # A new t each time, of infinitely many: the draws of o are independent.
     assert left_as_error(("o", "t"), 6, {"o": 2, "t": 6}, {"o": 2}) == pytest.approx(0.5 / 6)
     assert of_one_level(("q", "o", "t"), {"o": 2, "t": 3}) == pytest.approx(1 / 3)
 

@@ -118,7 +118,7 @@ def test_perfect_agreement_has_a_value_and_no_interval():
     assert (found.low, found.no_interval, found.undefined) == (None, "no_spread", None)
 
 
-def test_expected_scores_are_what_endless_samples_would_mean():
+def test_expected_scores_are_what_infinitely_many_samples_would_mean():
     rng = np.random.default_rng(1)
     shares = rng.dirichlet(np.ones(5), size=200)
     values = np.arange(1, 6)

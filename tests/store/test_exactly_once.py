@@ -84,7 +84,7 @@ class Fleet(RuleBasedStateMachine):
         self.session, self.base, self.open = opened.number, before, {}
         owed = {key: opened.ledger.owed(key, N) for key in CONDITIONS}
         assert requests(owed) == WANTED - before.keys()
-        # One lease a condition, of what is owed.
+        # One lease a condition, of what is pending.
         for lease, (key, ranges) in enumerate(owed.items()):
             if ranges:
                 self.open[lease] = 1

@@ -174,7 +174,7 @@ def test_files_stay_while_it_is_unknown_who_won(disk_run, land_rows, monkeypatch
     assert len(parquet_files(disk_run)) == 2
 
 
-def test_a_torn_record_is_none_and_the_rows_are_owed(disk_run, land_rows, monkeypatch):
+def test_a_torn_record_is_none_and_the_rows_are_pending(disk_run, land_rows, monkeypatch):
     monkeypatch.setattr("judgerel_ray.store.parts._TORN_PAUSE_S", 0.0)
     session = begin_session(disk_run).number
     land_rows(disk_run, session, 1, {"aa": [(0, 3)]})

@@ -94,7 +94,7 @@ def test_tombstones_do_not_outlive_their_session(run):
     assert verify_run(run) == []
 
 
-def test_rows_whose_file_is_gone_or_cut_are_owed_again(disk_run, land_rows):
+def test_rows_whose_file_is_gone_or_cut_are_pending_again(disk_run, land_rows):
     begin_session(disk_run)
     for lease in (1, 2, 3):
         land_rows(disk_run, 1, lease, {f"c{lease}": [(0, 2)]})
@@ -226,7 +226,7 @@ def test_session_records_are_json_people_can_read(disk_run):
 @pytest.mark.parametrize(
     ("folder", "role"), [("data", "judge"), ("data", "responder"), ("texts", "responder")]
 )
-def test_rows_whose_file_is_gone_are_owed_again(run, land_rows, folder, role):
+def test_rows_whose_file_is_gone_are_pending_again(run, land_rows, folder, role):
     begin_session(run)
     land_rows(run, 1, 1, {"aa": [(0, 3)]}, role=role)
     [part] = run.names(f"{folder}/judge=j")

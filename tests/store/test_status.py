@@ -92,7 +92,7 @@ def test_without_its_plan_a_run_counts_what_landed_and_does_not_know_the_rest(dr
         "writes it again"
     )
     assert "j: incomplete, landed 12 of an unknown number" in lines
-    assert not any(line.startswith("  owed") for line in lines)
+    assert not any(line.startswith("  pending") for line in lines)
     driver.go("second")
     driver.check_whole()
     assert read_status(driver.out).as_json()["notes"] == []

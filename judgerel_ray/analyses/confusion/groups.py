@@ -38,8 +38,8 @@ class Labelling:
     """Labels of a group's judgments, and how they were chosen.
 
     ``kind`` is "threshold" (given), "cross-fitted" (each by a threshold chosen on other folds) or
-    "in-sample" (by the one threshold that looks best on the very judgments it labels, so what is
-    told of it is optimistic). ``threshold`` is None where folds have their own: ``fitted`` holds
+    "in-sample" (by the one threshold that looks best on the very judgments it labels, so its
+    accuracy is optimistic). ``threshold`` is None where folds have their own: ``fitted`` holds
     them.
     """
 
@@ -59,7 +59,7 @@ class Labelling:
         if self.kind == "threshold":
             return f"threshold {self.threshold:g}"
         n, n_low = self.low_N.size, int(self.low_N.sum())
-        return f"optimistic: chosen on the {n_low} low of {n} it is told of"
+        return f"optimistic: threshold chosen on the same {n} it is scored on, {n_low} of them low"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

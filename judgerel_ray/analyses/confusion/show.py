@@ -165,8 +165,8 @@ READ_ACCURACY = (
     "left out). Such a label is of people who agree: against people's agreement, hold the share of "
     "people matched, not accuracy. Low, high: labels of uncertainty. Intervals are 95 %: exact "
     "where every text is judged once, else by text. A few right of a few prove little: three of "
-    "three may be 29 %. Only rows marked optimistic were chosen on the judgments they are told of: "
-    "they are of the threshold that looks best on these."
+    "three may be 29 %. In rows marked optimistic, and only there, the threshold was "
+    "chosen on the same judgments that it is scored on: it is the one that looks best on these."
 )
 READ_MATCHED = (
     "judge: share of an item's people whose label the judge gave, mean over items. person: the "

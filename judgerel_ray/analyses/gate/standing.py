@@ -1,4 +1,4 @@
-"""Each requirement in each group: met by the whole interval, missed by it, or still open.
+"""Each requirement in each group: the whole confidence interval meets it, misses it, or neither.
 
 What is open names what would decide it: how many questions or replications the interval needs.
 """

@@ -22,10 +22,11 @@ class GateRequest(Named):
     require: Sequence[str] | str = field(
         default=(),
         metadata=flag(
-            "what the whole interval must meet: NAME >= NUMBER or <=, of any coefficient; 'drop of "
-            "NAME <= NUMBER against FILE'; 'where COL=VALUE, ...' names the groups that must; "
-            "default krippendorff_alpha >= .667, valid_rate >= .9, swap_consistency >= .75 and "
-            "accuracy >= .8 where they are known, and a sweep's own tolerances",
+            "a requirement; the whole confidence interval must meet it: NAME >= NUMBER or <=, of "
+            "any coefficient; 'drop of NAME <= NUMBER against FILE'; 'where COL=VALUE, ...' names "
+            "the groups that must; default krippendorff_alpha >= .667, valid_rate >= .9, "
+            "swap_consistency >= .75 and accuracy >= .8 where they are known, and a sweep's own "
+            "tolerances",
             "RULE",
             repeats=True,
         ),
@@ -57,13 +58,13 @@ def _show(found: Gated) -> Printed:
 @verb(
     GateRequest,
     group="Decide",
-    help="PASS, FAIL or INCONCLUSIVE: requirements that the whole interval must meet",
+    help="PASS, FAIL or INCONCLUSIVE: requirements that the whole confidence interval must meet",
     prints="gate",
     show=_show,
     basis=basis_of,
 )
 def gate(path: Judgments | Given, asked: GateRequest) -> Gated:
-    """Judge judgments by requirements: met by the whole interval, missed by it, or still open.
+    """Judge by requirements: the whole confidence interval meets each, misses it, or neither.
 
     A requirement of reproducibility where it is known, else of repeatability. Each errs, over all
     looks that a ledger counts, in at most 2.5 % of the cases towards PASS and as many towards

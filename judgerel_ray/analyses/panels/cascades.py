@@ -33,7 +33,7 @@ class CascadeChoice:
     Attributes
     ----------
     order : tuple of str
-        Members, who is asked first first; empty: all of them by mean cost, or the models alone
+        Members, in asking order; empty: all of them by mean cost, or the models alone
         where judges of their answers are among them.
     person_cost : float, optional
         What asking a person costs, in the unit of the other costs; by default nobody is.

@@ -100,8 +100,7 @@ def reduce_judgments(
     Parameters
     ----------
     source : pl.LazyFrame or Tally
-        Judgments of a run directory or from :func:`.load_judgments`; or counts
-        of them, from :func:`judgerel_ray.counting.judgments.tally_file`.
+        Judgments, or counts of them: ``source`` of what :func:`.open_judgments` returns.
     by : sequence of str, optional
         Columns that make a group; by default those of judge, benchmark, protocol, criterion, scale
         and temperature that hold any value.

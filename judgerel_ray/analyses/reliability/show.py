@@ -470,7 +470,7 @@ def tolerance_text(coefficients: pl.DataFrame, *, source: str = "") -> str:
     ...                      "high": [0.04], "undefined": [None], "tolerance": [0.05],
     ...                      "standing": ["meets"]})
     >>> print(tolerance_text(rows))
-    The whole interval decides, never the point:
+    The whole confidence interval decides, never the point:
     judge  coefficient  no verdict  value [95 %]          tolerance  standing
     j      flip rate    drop        0.030 [0.010, 0.040]  0.05       meets
     """
@@ -493,7 +493,8 @@ def tolerance_text(coefficients: pl.DataFrame, *, source: str = "") -> str:
     ]
     heads = [*groups, "coefficient", "no verdict", "value [95 %]", *shown]
     prefix = f"Tolerances of {source}. " if source and tolerated else ""
-    return f"{prefix}The whole interval decides, never the point:\n{plain_table(heads, lines)}"
+    rule = "The whole confidence interval decides, never the point:"
+    return f"{prefix}{rule}\n{plain_table(heads, lines)}"
 
 
 def questions_text(questions: pl.DataFrame) -> str:

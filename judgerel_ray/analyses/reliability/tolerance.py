@@ -34,10 +34,10 @@ def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -
     -------
     pl.DataFrame
         With two columns more: ``tolerance``, null where none is set, and ``standing``: "meets"
-        where the whole interval does, "fails" where none of it does, else "undecided"; also
-        undecided without an interval, and of agreement where fewer than half of the replies hold a
-        verdict. Null of repeats at temperature 0, which are not sampled, and
-        of repeatability where reproducibility is known.
+        where the whole confidence interval does, "fails" where none of it does, else "undecided";
+        also undecided without an interval, and of agreement where fewer than half of the replies
+        hold a verdict. Null of repeats at temperature 0, which are not sampled, and of
+        repeatability where reproducibility is known.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -
 
 
 def standing(coefficients: pl.DataFrame, limit: pl.Expr, *, at_most: pl.Expr) -> pl.Expr:
-    """Say where the whole interval of each row lies.
+    """Say where the whole confidence interval of each row lies.
 
     Parameters
     ----------
@@ -84,8 +84,8 @@ def standing(coefficients: pl.DataFrame, limit: pl.Expr, *, at_most: pl.Expr) ->
     Returns
     -------
     pl.Expr
-        "meets" where the whole interval does, "fails" where none of it does, else "undecided", as
-        of agreement where fewer than half of the replies hold a verdict.
+        "meets" where the whole confidence interval does, "fails" where none of it does, else
+        "undecided", as of agreement where fewer than half of the replies hold a verdict.
 
     Examples
     --------

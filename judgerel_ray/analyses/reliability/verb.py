@@ -75,15 +75,15 @@ class ReduceRequest(Named):
     tolerance: Mapping[str, float] | Sequence[str] | None = field(
         default=None,
         metadata=flag(
-            "least value of a coefficient (flip_rate: most), which the whole interval must meet; "
-            "default the run's",
+            "least value of a coefficient (flip_rate: most); the whole confidence interval must "
+            "meet it; default the run's",
             "NAME=VALUE",
             repeats=True,
         ),
     )
     bands: bool = field(
         default=False,
-        metadata=flag("one more column: verbal bands that hold for the whole interval"),
+        metadata=flag("one more column: verbal bands that hold for the whole confidence interval"),
     )
     interval: str = field(
         default="auto",

@@ -1,4 +1,4 @@
-"""What a wave still owes of one judge: built from what landed, less what landed.
+"""What of a wave is still pending at one judge: built from what landed, less what landed.
 
 Items of which nothing has landed go to actors unwritten. Items of one form of question with equally
 many options are asked alike: the first of them is written here, and the others are counted by it.
@@ -200,7 +200,7 @@ def _refused(ask: Ask, reason: str | RequestRefused) -> tuple[Completion, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Owing:
+class Pending:
     """One wave of one judge, over all asks of the sweep.
 
     Parameters
@@ -216,8 +216,8 @@ class Owing:
     rounds : Rounds, optional
         How far each condition is asked, where that depends on what it has shown.
     request_size : int, optional
-        Replications in one request, at most. Where it is said, items that owe all of the first
-        wave are left for actors to write.
+        Replications in one request, at most. Where it is said, items whose first wave is pending
+        as a whole are left for actors to write.
     fit : PromptFit, optional
         The check of the judge's context, where it is known here.
     """
@@ -229,39 +229,39 @@ class Owing:
     rounds: Rounds | None = None
     request_size: int | None = None
     fit: PromptFit | None = None
-    _owing: list[set[str]] = field(default_factory=list, init=False, repr=False)
+    _pending: list[set[str]] = field(default_factory=list, init=False, repr=False)
     _whole: list[set[str]] = field(default_factory=list, init=False, repr=False)
 
     def count(self) -> int:
-        """How many requests are owed.
+        """How many requests are pending.
 
         Writing prompts and hashing keys is what building a wave costs, so that is left to
         :meth:`asks` where nothing has landed yet. Else it is done here, and again only for the
-        items that owe anything.
+        items of which anything is pending.
         """
         if (planned := self._planned()) is not None:
             return planned
-        owed = 0
-        owing: list[set[str]] = [set() for _ in self.asked]
+        n_pending = 0
+        pending: list[set[str]] = [set() for _ in self.asked]
         whole: list[set[str]] = [set() for _ in self.asked]
         for place, item_id, every, parts in self._items():
             n = sum(part.n for part, _ in parts)
-            owed += n
+            n_pending += n
             if n:
-                owing[place].add(item_id)
+                pending[place].add(item_id)
             if n and _extents(part for part, _ in parts) == _extents(ask for ask, _ in every):
                 whole[place].add(item_id)
-        self._owing[:], self._whole[:] = owing, whole
-        return owed
+        self._pending[:], self._whole[:] = pending, whole
+        return n_pending
 
     def count_later(self) -> int:
-        """How many of the requests owed are beyond their conditions' first blocks."""
+        """How many of the pending requests are beyond their conditions' first blocks."""
         return sum(
             part.n for *_, parts in self._items() for part, _ in parts if part.condition.block
         )
 
     def _planned(self) -> int | None:
-        """What is owed before anything has landed, from the plan's counts; None if that may err."""
+        """What is pending before anything landed, from the plan's counts; None if that may err."""
         if not self._is_fresh or self._only is not None:
             return None
         name = self._name
@@ -311,9 +311,9 @@ class Owing:
                 never.land(impossible)
                 impossible = []
             size = self.request_size or 0
-            owed = tuple(growing(part, frame, size) for part, reason in parts if reason is None)
-            if owed:
-                yield owed
+            pending = tuple(growing(part, frame, size) for part, reason in parts if reason is None)
+            if pending:
+                yield pending
         if impossible:
             never.land(impossible)
 
@@ -324,14 +324,14 @@ class Owing:
     def _items(
         self, rest: Sequence[AbstractSet[str] | None] = ()
     ) -> Iterator[tuple[int, str, Asks, list[tuple[Ask, str | None]]]]:
-        """Asks of every item and their owed parts, with reasons why they can never be sent.
+        """Asks of every item and their pending parts, with reasons why they can never be sent.
 
         With the place among the asks and the item's name. Only the items named in `rest`, ask by
         ask, are gone through where it names any.
         """
         queued: dict[str, int] = {}
         for place, (frame, voice) in enumerate(self.asked):
-            only: AbstractSet[str] | None = self._owing[place] if self._owing else self._only
+            only: AbstractSet[str] | None = self._pending[place] if self._pending else self._only
             left = rest[place] if rest else None
             if left is not None:
                 only = left if only is None else only & left
@@ -343,7 +343,7 @@ class Owing:
                     for ask, reason in every
                     for wanted in self._wanted(frame, ask)
                     for fresh in unqueued(wanted, queued)
-                    for part in owed_parts(fresh, self.ledger)
+                    for part in pending_parts(fresh, self.ledger)
                     if self.rounds is None or not self.rounds.has_failed(part)
                 ]
                 if self.rounds is not None:
@@ -353,7 +353,7 @@ class Owing:
     def _built(
         self, place: int, frame: AskFrame, voice: Voice, only: AbstractSet[str] | None
     ) -> Iterator[tuple[str, Asks]]:
-        """All that an ask asks about the items that may owe anything, built or kept."""
+        """All that an ask asks about the items of which anything may be pending, built or kept."""
         if self.rounds is not None and self.rounds.ready is not None:
             for (other, item_id), asks in self.rounds.ready.items():
                 if other == place and (only is None or item_id in only):
@@ -364,7 +364,7 @@ class Owing:
 
     @property
     def _only(self) -> frozenset[str] | None:
-        """Names of the items that can owe anything; None where all can."""
+        """Names of the items of which anything can be pending; None where all can."""
         return None if self.rounds is None else self.rounds.only
 
     def _wanted(self, frame: AskFrame, ask: Ask) -> Iterator[Ask]:
@@ -379,7 +379,7 @@ def _extents(asks: Iterable[Ask]) -> list[tuple[str, int, int]]:
     return [(ask.condition.condition_key, ask.first, ask.n) for ask in asks]
 
 
-def owed_parts(ask: Ask, ledger: Ledger) -> list[Ask]:
+def pending_parts(ask: Ask, ledger: Ledger) -> list[Ask]:
     """The replications of an ask that have not landed, as ranges."""
     end = ask.first + ask.n
     return [

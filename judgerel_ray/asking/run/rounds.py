@@ -94,7 +94,7 @@ class Rounds:
 
     Notes
     -----
-    A session asks nothing twice: what failed in one round is owed, and left to the next session.
+    A session asks nothing twice: what failed in one round is pending, and left to the next session.
     """
 
     landed: dict[Place, Landed]

@@ -1,6 +1,6 @@
-"""Run a sweep, or go on with it: ask what is owed, wave by wave, and land it.
+"""Run a sweep, or go on with it: ask what is pending, wave by wave, and land it.
 
-A shell learns from the exit code how a run ended; a Python program is warned where rows are owed.
+A shell learns from the exit code how a run ended; a Python program is warned of pending requests.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from judgerel_ray.store.outputs import missing_folder, refuse_inside_run
 class RunSummary:
     """How a run ended.
 
-    ``asked_now`` counts requests sent in this session, 0 where nothing was owed. ``problems`` are
+    ``asked_now`` counts requests sent in this session, 0 where none were pending. ``problems`` are
     the errors of judges that were given up, by judge; ``mistakes`` names those of them that running
     again cannot mend: the sweep, or where it runs, is wrong for this judge. ``refused`` are the
     requests that landed as failed, in this session or before.
@@ -92,7 +92,7 @@ def run_sweep(
     What landed and is lost is told on the console before anything is asked, and asked again; where
     much of it is lost only with `ask_lost`, which asks judgments again whose texts are gone, too.
 
-    Effects: makes the directory, starts or joins a Ray cluster where anything is owed, asks the
+    Effects: makes the directory, starts or joins a Ray cluster where anything is pending, asks the
     judges. Retry: safe; what has landed is never asked again.
 
     Raises
@@ -118,7 +118,7 @@ def run_sweep(
     refuse_inside_run(out)
     fresh = not RunDirectory(url=out, storage_options=storage_options or {}).is_run()
     if fresh:
-        probe_cluster(address)  # before anything is written; later only where anything is owed
+        probe_cluster(address)  # before anything is written; later only where anything is pending
     resolved = resolve(sweep, known=known_judges(out, storage_options))
     plan = plan_resolved(resolved)
     if fresh:
@@ -150,20 +150,20 @@ def _run_session(
     address: str | None,
     console: Console,
 ) -> RunSummary:
-    """Everything owed, wave by wave."""
+    """Everything pending, wave by wave."""
     board = _board(resolved, plan, run, session)
-    owed_before = sum(judge.owed for judge in board.judges.values())
+    pending_before = sum(judge.owed for judge in board.judges.values())
     errors: dict[str, Exception] = {}
-    if owed_before:
+    if pending_before:
         for line in plan.misfits:
             console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
-        owing = [name for name, judge in board.judges.items() if judge.owed]
-        check_gpus({name: resolved.specs[name].gpus for name in owing}, address)
-        check_keys([resolved.specs[name] for name in owing], address)
+        waiting = [name for name, judge in board.judges.items() if judge.owed]
+        check_gpus({name: resolved.specs[name].gpus for name in waiting}, address)
+        check_keys([resolved.specs[name] for name in waiting], address)
         limits, shown = resolved.sweep.fleet, display_on(console)
         traced = traced_run(resolved.sweep.name, session.number)
         with connected(address) as local, traced, shown as display:
-            check_keys_there([resolved.specs[name] for name in owing])
+            check_keys_there([resolved.specs[name] for name in waiting])
             pools = _pools(resolved, run, session.number)
             fleet = Fleet(
                 run=run,
@@ -196,8 +196,8 @@ def _run_session(
         _raise_if_none_could_answer(pools, board, plan)
     failed = sum(judge.failed for judge in board.judges.values())
     landed = sum(judge.landed for judge in board.judges.values())
-    owed = sum(judge.owed for judge in board.judges.values())
-    ledger = read_ledger(run) if owed_before else session.ledger
+    n_pending = sum(judge.owed for judge in board.judges.values())
+    ledger = read_ledger(run) if pending_before else session.ledger
     lay_out(resolved, run, ledger)
     _leave_final(run, session, board)
     return RunSummary(
@@ -205,7 +205,7 @@ def _run_session(
         session=session.number,
         asked=sum(judge.asked for judge in board.judges.values()),
         landed=landed,
-        owed=owed,
+        owed=n_pending,
         failed=failed,
         asked_now=sum(judge.landed - judge.landed_before for judge in board.judges.values()),
         problems={name: str(error) for name, error in errors.items()},
@@ -235,7 +235,7 @@ def _leave_final(
 ) -> None:
     """Write how the session ended; never where another run took the directory over.
 
-    A session cut short may owe what nobody has counted yet: rounds and models still to come.
+    More may be pending of a session cut short than is counted yet: rounds and models to come.
     """
     if is_superseded(run, session.number):
         return
@@ -283,7 +283,7 @@ def _board(resolved: Resolved, plan: Plan, run: RunDirectory, session: Session) 
 
 
 def _raise_if_none_could_answer(pools: Mapping[str, JudgePool], board: Board, plan: Plan) -> None:
-    """Where every judge that owed anything was given up, the first error is the run's."""
+    """Where every judge with pending requests was given up, the first error is the run's."""
     asked = [judge.judge for judge in plan.judges if judge.requests_at_most]
     errors = [pools[name].given_up for name in asked]
     nothing = all(board.judges[name].landed == board.judges[name].landed_before for name in asked)

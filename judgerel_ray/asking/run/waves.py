@@ -10,7 +10,7 @@ import polars as pl
 from judgerel_ray.asking.plan.planning import prompt_fits
 from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.asking.plan.specs import request_size
-from judgerel_ray.asking.run.pending import IMPOSSIBLE_BATCH, NeverSent, Owing, landed_texts
+from judgerel_ray.asking.run.pending import IMPOSSIBLE_BATCH, NeverSent, Pending, landed_texts
 from judgerel_ray.asking.run.rounds import Rounds, landed_verdicts
 from judgerel_ray.core import Ask, RequestRefused
 from judgerel_ray.design import AskFrame, Voice, voices_of
@@ -49,7 +49,7 @@ class Waves:
     board: Board
 
     def ask_all(self) -> None:
-        """Wave by wave: build prompts from what landed, ask what is owed.
+        """Wave by wave: build prompts from what landed, ask what is pending.
 
         Effects: makes engines, lands judgments. Retry: safe.
         """
@@ -66,7 +66,7 @@ class Waves:
                 rounds = _rounds(self.run, ledger, asked, wave)
                 if rounds is not None:
                     rounds.failures = self.pools[name].failures
-                owing = Owing(
+                pending = Pending(
                     asked=asked,
                     wave=wave,
                     texts=texts,
@@ -75,9 +75,9 @@ class Waves:
                     request_size=self._request_size(name),
                     fit=fits.get(name),
                 )
-                self.pools[name].requests_left = owing.count()
+                self.pools[name].requests_left = pending.count()
                 if self.pools[name].requests_left:
-                    work[name] = self._queue(name, owing)
+                    work[name] = self._queue(name, pending)
             if work:
                 self.fleet.run_wave(work, later=_voices_later(self.resolved, wave))
 
@@ -93,35 +93,35 @@ class Waves:
         most = self.resolved.sweep.fleet.replications_per_request
         return request_size(self.resolved.specs[name], most)
 
-    def _queue(self, name: str, owing: Owing) -> WorkQueue:
+    def _queue(self, name: str, pending: Pending) -> WorkQueue:
         """A judge's work of a wave, with the rounds that follow from it."""
-        latest = owing.ledger
+        latest = pending.ledger
 
         def next_round() -> Items | None:
             """What the judge is asked next, given what landed of the round before."""
             nonlocal latest
-            rounds = owing.rounds
+            rounds = pending.rounds
             if rounds is None:
                 return None
             latest = read_ledger(self.run, since=latest)
             rounds.advance(self.run, latest, name, unsettled=self.pools[name].unsettled)
             self.pools[name].unsettled.clear()
-            wanted = replace(owing, ledger=latest)
+            wanted = replace(pending, ledger=latest)
             n = wanted.count()
             self.pools[name].requests_left = n
             self.board.judges[name].asked += n
             return self._source(wanted) if n else None
 
         return WorkQueue(
-            source=self._source(owing),
+            source=self._source(pending),
             request_size=self._request_size(name),
-            next_round=None if owing.rounds is None else next_round,
+            next_round=None if pending.rounds is None else next_round,
         )
 
-    def _source(self, owing: Owing) -> Items:
+    def _source(self, pending: Pending) -> Items:
         """What can be asked of a judge; what never can lands as failed on the way."""
         never = NeverSent(run=self.run, session=self.session.number, fleet=self.fleet)
-        return fitting(owing.asks(never), owing.fit, never)
+        return fitting(pending.asks(never), pending.fit, never)
 
 
 def later_requests(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> dict[str, int]:
@@ -144,8 +144,10 @@ def later_requests(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> dic
                 continue
             if wave and texts is None:
                 texts = landed_texts(run, ledger)
-            owing = Owing(asked=asked, wave=wave, texts=texts or {}, ledger=ledger, rounds=rounds)
-            found[name] = found.get(name, 0) + owing.count_later()
+            pending = Pending(
+                asked=asked, wave=wave, texts=texts or {}, ledger=ledger, rounds=rounds
+            )
+            found[name] = found.get(name, 0) + pending.count_later()
         if name in found and name in ledger.judges:
             rows = scan_judgments(run, columns=("block",), judges=[name], ledger=ledger)
             rows = rows.filter(pl.col("block") > 0)

@@ -79,7 +79,7 @@ def tally_judgments(frame: pl.LazyFrame, *, extra: Sequence[str] = ()) -> Tally:
     Parameters
     ----------
     frame : pl.LazyFrame
-        Judgments of a run directory, or from :func:`.load_judgments`.
+        Judgments of a run directory, or ``rows`` of what :func:`.open_judgments` counted.
     extra : sequence of str
         Columns to tell rows apart by, besides those that make a unit.
 

@@ -9,7 +9,7 @@ was::
          --- 4xx ------------------------------> the prompt's fault, or the setting's
 
 What is the prompt's fault lands as failed, or as refused; where it is how the judge is set up, the
-request is given up, and everything stays owed.
+request is given up, and everything stays pending.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Blame(StrEnum):
     SETTING = "setting"
     """The judge is set up in a way that the server does not take: nothing of it can be asked."""
     UNKNOWN = "unknown"
-    """Anything else: it is recorded, and owed."""
+    """Anything else: it is recorded, and stays pending."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

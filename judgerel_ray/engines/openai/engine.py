@@ -175,7 +175,7 @@ class OpenAIEngine:
         SweepError
             If the server takes nothing of this judge: its key, its model, a parameter.
         EngineError
-            If a request was not answered within its deadline; the ask stays owed.
+            If a request was not answered within its deadline; the ask stays pending.
         RequestRefused
             If the server can never answer it.
 

@@ -203,7 +203,7 @@ def read_reply(text: str, request: Request) -> Reply:
     Raises
     ------
     EngineError
-        If it is not JSON, or lacks a choice that was asked for; the request stays owed.
+        If it is not JSON, or lacks a choice that was asked for; the request stays pending.
 
     Examples
     --------

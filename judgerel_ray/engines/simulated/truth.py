@@ -15,54 +15,10 @@ from itertools import pairwise
 from random import Random
 
 from judgerel_ray.core import Condition, Menu, RequestRefused
-from judgerel_ray.engines.engine import EngineSpec
-from judgerel_ray.engines.simulated.options import SimulatedOptions, simulated_options
+from judgerel_ray.engines.simulated.options import SimulatedOptions
 from judgerel_ray.protocols.replies.mentions import number_text
 
 _DECIMALS = 100  # equal steps from the lowest to the highest of a scale of decimals
-
-
-def true_distribution(
-    spec: EngineSpec, *, item_id: str, menu: Menu, temperature: float = 1.0
-) -> tuple[float, ...]:
-    """Probability of each option, given that the reply holds a verdict.
-
-    Parameters
-    ----------
-    spec : EngineSpec
-        A simulated judge.
-    item_id : str
-        The item judged.
-    menu : Menu
-        The options as shown.
-    temperature : float
-        Probabilities are raised to 1 / temperature; 0 puts all on the likeliest, the first of
-        several.
-
-    Returns
-    -------
-    tuple of float
-        In the order of ``menu.option_ids``; sums to 1.
-
-    Raises
-    ------
-    SweepError
-        If the judge's options make no sense.
-    RequestRefused
-        If ``always`` names a label, or ``base`` lacks an option id, of this menu.
-
-    Examples
-    --------
-    >>> spec = EngineSpec(name="j", engine="simulated", model="uniform")
-    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="brackets")
-    >>> true_distribution(spec, item_id="q1", menu=menu)
-    (0.5, 0.5)
-    >>> true_distribution(spec, item_id="q1", menu=menu, temperature=0.0)
-    (1.0, 0.0)
-    """
-    menu = answerable(menu)
-    weights = option_log_weights(spec.model, simulated_options(spec), item_id=item_id, menu=menu)
-    return tempered(weights, temperature)
 
 
 def answerable(menu: Menu) -> Menu:

@@ -72,7 +72,7 @@ async def read_probabilities(ask: Ask, prepared: Prepared, channel: Channel) -> 
     Raises
     ------
     EngineError
-        If the engine left out what was asked for; the request stays owed.
+        If the engine left out what was asked for; the request stays pending.
     RequestRefused
         If it can never be read.
     """
@@ -114,7 +114,7 @@ async def answer_chunk(
     Raises
     ------
     EngineError
-        If the request failed; it stays owed.
+        If the request failed; it stays pending.
     """
     output = await channel.send(prepared.token_ids or (), chunk.parameters)
     made = read_output(cast("Output", output), prepared, chunk)

@@ -178,7 +178,7 @@ def check_finished(finish_reason: str | None, *, key: str) -> str:
     Raises
     ------
     EngineError
-        Otherwise (``abort``, ``error``); the request stays owed.
+        Otherwise (``abort``, ``error``); the request stays pending.
 
     Examples
     --------

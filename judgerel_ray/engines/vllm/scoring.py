@@ -181,7 +181,7 @@ async def score(
     Raises
     ------
     EngineError
-        If the engine left out what was asked for; the request stays owed.
+        If the engine left out what was asked for; the request stays pending.
     """
     ids = prepared.token_ids or ()
     if scoring.kind == "next":
@@ -290,7 +290,7 @@ def first_step(output: ScoredOutput, prepared: Prepared) -> Mapping[int, Logprob
 
 
 def _of(found: Mapping[int, Logprob], token: int, prepared: Prepared) -> Logprob:
-    """One token's, or an error that leaves the request owed."""
+    """One token's, or an error that leaves the request pending."""
     if token not in found:
         raise EngineError(
             f"engine left out the log-probability of token {token}",

@@ -65,7 +65,7 @@ def render_rating(
     criterion : Criterion
         What it is rated by.
     definition : {"none", "short", "long"}
-        How much is told of the criterion's meaning.
+        How much a judge is told about the criterion's meaning.
     scale : Scale
         What may be answered.
 

@@ -32,7 +32,7 @@ class ItemWork:
     """All that one wave asks one judge about one item.
 
     ``impossible`` pairs an ask with the reason why it can never be sent (an earlier stage failed);
-    ``n_blocked`` counts requests whose earlier stage has not landed yet: they stay owed.
+    ``n_blocked`` counts requests whose earlier stage has not landed yet: they stay pending.
     """
 
     judge: str

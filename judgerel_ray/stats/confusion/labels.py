@@ -300,7 +300,7 @@ def search_threshold(
 def wagner2024_threshold(
     edges: LabelEdges, correct_N: ArrayLike, *, grid: Sequence[float] = DEFAULT_GRID
 ) -> ThresholdChoice:
-    """Choose the threshold as [1]_ did: the most accurate low labels, on the data they are told of.
+    """Choose the threshold as [1]_ did: the most accurate low labels, on the data it is scored on.
 
     With few low labels this reads 100 % by luck alone: three right of three have a lower bound of
     29 %.

@@ -100,7 +100,7 @@ def test_an_interval_takes_questions_more_than_replications(plain):
 
 
 @pytest.mark.slow
-def test_the_data_meet_a_target_only_with_their_whole_interval(plain):
+def test_the_data_meet_a_target_only_with_their_whole_confidence_interval(plain):
     one = advise_judgments(plain.lazy()).designs.filter(n_judgments=5).row(0, named=True)
     middle = one["generalizability"]
     for wanted, standing in (
@@ -339,8 +339,8 @@ def test_the_value_of_a_mean_is_as_sure_as_its_interval(ordered):
     assert relative["needed_cautious"] < absolute["needed_cautious"]  # orders differ in level, too
     assert (relative["standing"], absolute["standing"]) == ("undecided", "undecided")
     two = ordered.filter(pl.col("option_order") < 2).lazy()
-    endless = Populations(sizes={"option_order": "unlimited"})
-    advice = advise_judgments(two, target=aim, populations=endless)
+    unlimited = Populations(sizes={"option_order": "unlimited"})
+    advice = advise_judgments(two, target=aim, populations=unlimited)
     assert needs(advice, "dependability", "apart")["needed_cautious"] is None
     assert advice_text({"needs": advice.needs}).count(", not") == 2  # sure: both of them
 

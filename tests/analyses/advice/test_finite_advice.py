@@ -68,10 +68,10 @@ def test_one_judgment_is_told_with_its_order_drawn_and_with_the_same_prompt_agai
     assert row["repeatability"] == pytest.approx(row["generalizability"])
 
 
-def test_templates_are_endless_or_as_many_as_declared():
+def test_templates_are_unlimited_or_as_many_as_declared():
     frame = pairs(np.random.default_rng(2), questions=100, replications=2, templates=3).lazy()
-    endless = advise_judgments(frame, target=AIM)
-    found = only(endless)
+    unlimited = advise_judgments(frame, target=AIM)
+    found = only(unlimited)
     assert found["facets"] == "template, option_order"
     assert found["levels"] == [found["needed_whole"], 2]
     assert (found["levels_of"], found["needed_whole"] % 2) == ([None, 2], 0)

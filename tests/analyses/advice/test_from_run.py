@@ -41,14 +41,14 @@ def test_advice_of_a_file(files):
 
 @pytest.mark.slow
 def test_how_many_judges_there_are_can_be_declared(files):
-    endless = advise_path(files[2], by=[])
-    assert set(endless.components["no_interval"]) == {"too_few_levels"}
+    unlimited = advise_path(files[2], by=[])
+    assert set(unlimited.components["no_interval"]) == {"too_few_levels"}
     for told in ("judge=2", "judge=fixed"):
         advice = advise_path(files[2], by=[], facet_sizes=[told])
         row = advice.components.filter(component="judge").row(0, named=True)
         assert (row["n_levels"], row["levels_of"], row["no_interval"]) == (2, 2, None)
     again = advise_path(files[2], by=[], facet_sizes=["judge=unlimited"])
-    assert again.components.equals(endless.components)
+    assert again.components.equals(unlimited.components)
 
 
 @pytest.mark.parametrize(

@@ -186,7 +186,7 @@ def test_where_the_number_of_options_is_open_it_is_asked_for():
 
 
 @pytest.mark.slow
-def test_what_one_judgment_is_worth_is_told_of_every_judge_and_where_nothing_varied(judged):
+def test_what_one_judgment_is_worth_is_said_for_every_judge_and_where_nothing_varied(judged):
     both = pl.concat([in_both_orders("even", 0.0, 1), in_both_orders("pulled", 2.5, 2)])
     said = " ".join(advice_text(advise_judgments(both.lazy()).tables()).split())
     assert "One judgment, its reliability for ranking questions: even: 0." in said

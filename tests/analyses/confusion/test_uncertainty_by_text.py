@@ -1,4 +1,4 @@
-"""Judgments about one text are one piece of evidence, whatever is told of them."""
+"""Judgments about one text are one piece of evidence, whatever is computed from them."""
 
 import numpy as np
 import polars as pl

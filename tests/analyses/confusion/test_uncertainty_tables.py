@@ -1,4 +1,4 @@
-"""Every table of uncertainty tells the same numbers, and labels never saw what they are told of."""
+"""Every table of uncertainty tells the same numbers, and no label saw what it is scored on."""
 
 import numpy as np
 import polars as pl

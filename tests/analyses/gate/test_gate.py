@@ -54,7 +54,7 @@ def judged(n_items=30, n_replications=4, steady=0.9, *, seed=0, judge="j", valid
         ("accuracy >= .9", "INCONCLUSIVE", 5),
     ],
 )
-def test_the_whole_interval_decides(rule, verdict, code):
+def test_the_whole_confidence_interval_decides(rule, verdict, code):
     found = gate(judged(), require=rule)
     assert (found.verdict, found.exit_code) == (verdict, code)
     low, high, limit = found.requirements.select("low", "high", "limit").row(0)

@@ -74,7 +74,7 @@ def test_a_cascade_that_nobody_answered_has_no_accuracy():
     assert set(found[WHOLE]) == set(SCHEMA)
 
 
-def test_answers_dealt_to_other_questions_are_the_floor():
+def test_answers_shuffled_across_questions_are_the_floor():
     found = told(reply("p", "s", "1", 0.9), reply("q", "s", "2", 0.9), reply("r", "s", "3", 0.9))
     assert found["s"]["accuracy"] == 1.0
     assert found["s"]["noise_floor"] == pytest.approx(1 / 3)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.panels.from_run import run_cascaded
-from judgerel_ray.asking.run.pending import NeverSent, Owing, landed_texts
+from judgerel_ray.asking.run.pending import NeverSent, Pending, landed_texts
 from judgerel_ray.core import Completion, request_key
 from judgerel_ray.design import CutText, voices_of
 from judgerel_ray.store import end_session, read_ledger, scan_judgments, verify_run
@@ -48,7 +48,7 @@ def reply(ask, replication):
 
 
 def ask_all(driver, *, dies_after=None):
-    """Ask what is owed, wave by wave; the driver may die after so many leases."""
+    """Ask what is pending, wave by wave; the driver may die after so many leases."""
     run, session = driver.run, driver.begin()
     lease = 0
     for wave in range(4):
@@ -62,8 +62,8 @@ def ask_all(driver, *, dies_after=None):
                 for voice in voices_of(one, wave)
                 if voice.name == name
             )
-            owing = Owing(asked=asked, wave=wave, texts=texts, ledger=ledger)
-            for asks in owing.asks(NeverSent(run=run, session=session.number, fleet=None)):
+            pending = Pending(asked=asked, wave=wave, texts=texts, ledger=ledger)
+            for asks in pending.asks(NeverSent(run=run, session=session.number, fleet=None)):
                 if lease == dies_after:
                     raise Killed
                 lease += 1
@@ -82,7 +82,7 @@ def rows_of(driver):
 
 
 def check_told(driver):
-    """What is told of a cascade is what its rows say, and nobody is asked for nothing."""
+    """What is said about a cascade is what its rows say, and nobody is asked for nothing."""
     rows = rows_of(driver).filter(stage="choose")
     place = ["item_id", "temperature", "replication"]
     sure = (pl.col("confidence") >= 0.8).fill_null(False)
@@ -105,7 +105,7 @@ def test_who_is_asked_next_is_who_the_rows_say(cascade):
 @pytest.mark.parametrize(
     "dies_after", [0, 7, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 5, 9, 12))]
 )
-def test_a_driver_that_died_in_any_wave_asks_what_is_owed_and_no_more(cascade, dies_after):
+def test_a_driver_that_died_in_any_wave_asks_what_is_pending_and_no_more(cascade, dies_after):
     with pytest.raises(Killed):
         ask_all(cascade, dies_after=dies_after)
     ask_all(cascade)

@@ -158,10 +158,10 @@ def test_what_varies_in_a_group_is_part_of_the_unit_and_never_pooled():
 @pytest.mark.slow
 def test_a_truth_known_by_its_law_lies_in_the_interval():
     rng = np.random.default_rng(11)
-    endless = asked("j", rng.uniform(size=4000), 0.12, rng, k=2)[0]
+    many = asked("j", rng.uniform(size=4000), 0.12, rng, k=2)[0]
     pair = ("points5", "points10")
     truth = inter_scale_alpha(
-        scale_ratings([endless[name] for name in pair], ranges=[ENDS[name] for name in pair])
+        scale_ratings([many[name] for name in pair], ranges=[ENDS[name] for name in pair])
     ).value
     inside = 0
     for _ in range(20):

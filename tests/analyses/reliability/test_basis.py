@@ -118,7 +118,7 @@ def test_python_and_verbs_of_decisions_say_the_same(half_run, capsys):
         assert told in err.splitlines()
 
 
-def test_without_its_plan_nobody_knows_what_a_run_owes(half_run, capsys):
+def test_without_its_plan_nobody_knows_what_of_a_run_is_pending(half_run, capsys):
     Path(half_run, "plan.json").unlink()
     assert main(["reduce", half_run]) == 0
     first = capsys.readouterr().out.splitlines()[0]

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.counting.judgments import load_judgments
+from judgerel_ray.counting.judgments import tally_file
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ def alphas(recordings, tmp_path_factory) -> pl.DataFrame:
     )
     path = tmp_path_factory.mktemp("judgments") / "bbh.parquet"
     judgments.write_parquet(path)
-    return reduce_judgments(load_judgments(str(path)))
+    return reduce_judgments(tally_file(str(path)).rows)
 
 
 # alpha, its interval, agreement, and alpha of the replies with a verdict alone.

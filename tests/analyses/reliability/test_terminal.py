@@ -10,7 +10,7 @@ from rich.console import Console
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.analyses.reliability.show import coefficients_json, print_coefficients
 from judgerel_ray.cli import main
-from judgerel_ray.counting.judgments import load_judgments
+from judgerel_ray.counting.judgments import tally_file
 
 # A hand-made file: three questions asked four times.
 ROWS = """item_id,judge,replication,verdict
@@ -33,7 +33,7 @@ poem,[bold]j,3,B
 def coefficients(tmp_path) -> pl.DataFrame:
     path = tmp_path / "rows.csv"
     path.write_text(ROWS)
-    return reduce_judgments(load_judgments(str(path)))
+    return reduce_judgments(tally_file(str(path)).rows)
 
 
 def printed(coefficients: pl.DataFrame, **options) -> str:

@@ -1,4 +1,4 @@
-"""Tolerances are judged by whole intervals."""
+"""The whole confidence interval must meet a tolerance."""
 
 import polars as pl
 import pytest

@@ -271,7 +271,7 @@ def test_column_noise_of_nothing_is_nothing():
     assert column_noise_floor(opposed, "mcdonald_omega").p is None
 
 
-def test_deals_without_a_value_are_made_up_for_and_counted():
+def test_permutations_without_a_value_are_made_up_for_and_counted():
     noise = np.random.default_rng(4).normal(size=(40, 5)) + 0.2 * np.arange(40)[:, None]
     floor = column_noise_floor(noise, "mcdonald_omega", n_permutations=199)
     assert floor.n_permutations == 199

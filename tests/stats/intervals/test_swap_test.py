@@ -116,7 +116,7 @@ def test_the_interval_excludes_0_exactly_where_p_is_below_its_level(seed, questi
 
 
 def test_a_side_that_exchanges_leave_without_a_value_has_no_interval():
-    # One question each way on either side: to exchange one of them leaves a side all of one mind.
+    # One question each way on either side: to exchange one leaves a side with one verdict only.
     first, second = (np.tile([3.0, 0.0], (30, 1)) for _ in "ab")
     first[:2], second[2:4] = [0, 3], [[0, 3], [1, 2]]
     found = paired_difference(first, second, ALPHA)

@@ -44,7 +44,7 @@ def test_none_in_n_questions_is_three_over_n():
     assert found.high == pytest.approx(1.0, abs=1e-6)
 
 
-def test_endless_questions_leave_what_replications_do_not_tell():
+def test_infinitely_many_questions_leave_what_replications_do_not_tell():
     shares = np.array([[1.0, 0.0]] * 8 + [[0.5, 0.5]] * 2)
     found = [
         expected_limits(shares, n_questions=1e7, n_replications=m).stability(51)

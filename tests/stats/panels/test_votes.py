@@ -67,19 +67,19 @@ def test_sums_of_confidences_tie_whatever_their_order():
     assert (found.credit_U.tolist(), found.n_tied_U.tolist()) == ([0.5], [2])
 
 
-def test_the_floor_is_that_of_all_deals():
+def test_the_floor_is_that_of_all_permutations():
     votes = np.array([[0, 0], [0, 1], [1, -1], [-1, -1], [2, 1], [1, 1]])
     right = np.array([0, 1, 1, 2, -1, 0])
     questions = np.array([0, 0, 1, 2, 3, 4])
     gold = np.array([0, 1, 2, -1, 0])  # by question; the first one's units agree on it
     right[:2] = 0
-    dealt = []
+    shuffled = []
     for order in permutations(range(5)):
         credit_U = panel_votes(votes, gold[list(order)][questions]).credit_U
-        dealt.append(question_means(credit_U, questions).mean())
+        shuffled.append(question_means(credit_U, questions).mean())
     floor = panel_floor(votes, right, questions)
-    assert floor.mean == pytest.approx(np.mean(dealt))
-    assert floor.sd == pytest.approx(np.std(dealt))
+    assert floor.mean == pytest.approx(np.mean(shuffled))
+    assert floor.sd == pytest.approx(np.std(shuffled))
 
 
 def test_noise_is_told_from_knowledge():
@@ -237,9 +237,9 @@ def test_the_floor_of_names_that_no_two_questions_share_is_small_and_quick():
 
 def test_silence_at_random_is_no_vote_of_the_floor():
     floor = panel_floor([[-1], [0], [0], [1]], [0, 0, 1, -1], [0, 1, 2, 3])
-    dealt = [
+    shuffled = [
         question_means(panel_votes([[-1], [0], [0], [1]], list(order)).credit_U, range(4)).mean()
         for order in permutations([0, 0, 1, -1])
     ]
-    assert floor.mean == pytest.approx(np.mean(dealt))
-    assert floor.sd == pytest.approx(np.std(dealt))
+    assert floor.mean == pytest.approx(np.mean(shuffled))
+    assert floor.sd == pytest.approx(np.std(shuffled))

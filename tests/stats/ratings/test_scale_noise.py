@@ -108,7 +108,7 @@ def test_with_replications_it_is_the_null_one_can_enumerate(mapping):
 
 
 @pytest.mark.slow
-def test_of_three_scales_two_are_dealt_within_the_items_that_have_them():
+def test_of_three_scales_two_are_permuted_within_the_items_that_have_them():
     gap = [1.0, 2, 5, 3, np.nan]
     tables = [[1.0, 2, 4, 5, 5], [1.0, 3, 4, 4, 5], gap]
     null = [
@@ -123,7 +123,7 @@ def test_of_three_scales_two_are_dealt_within_the_items_that_have_them():
     assert floor.sd == pytest.approx(np.std(null), rel=0.05)
 
 
-def test_items_of_a_question_are_dealt_together():
+def test_items_of_a_question_are_permuted_together():
     rng = np.random.default_rng(4)
     questions = np.repeat(np.arange(30), 2)
     # What makes a question good is on both scales, of the same questions in another order.
@@ -133,7 +133,7 @@ def test_items_of_a_question_are_dealt_together():
     assert inter_scale_floor(grouped).sd == pytest.approx(by_item.sd * np.sqrt(2), rel=0.15)
 
 
-def test_the_order_of_questions_does_not_matter_to_the_deals():
+def test_the_order_of_questions_does_not_matter_to_the_permutations():
     rng = np.random.default_rng(5)
     tables = rng.integers(1, 6, size=(2, 20, 3)).astype(float)
     order = rng.permutation(20)

@@ -1,4 +1,4 @@
-"""Moments of agreement between scales over all deals: every deal enumerated, and dealing."""
+"""Moments of agreement between scales over all permutations: every one enumerated, and sampled."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from judgerel_ray.stats.ratings import scale_noise
 from judgerel_ray.stats.ratings.scale_noise import permuted_products
 
 
-def every_deal(vectors, blocks):
-    """The sum of products of every deal of all scales but the first."""
+def every_permutation(vectors, blocks):
+    """The sum of products of every permutation of all scales but the first."""
     moves = []
     for orders in product(*(permutations(range(len(block))) for block in blocks)):
         place = np.arange(len(vectors[0]))
@@ -22,8 +22,11 @@ def every_deal(vectors, blocks):
         moves.append(place)
     found = []
     for chosen in product(moves, repeat=len(vectors) - 1):
-        dealt = [vectors[0], *(one[place] for one, place in zip(vectors[1:], chosen, strict=True))]
-        found.append(sum((x * y).sum() for x, y in combinations(dealt, 2)))
+        permuted = [
+            vectors[0],
+            *(one[place] for one, place in zip(vectors[1:], chosen, strict=True)),
+        ]
+        found.append(sum((x * y).sum() for x, y in combinations(permuted, 2)))
     return np.array(found)
 
 
@@ -31,7 +34,7 @@ def every_deal(vectors, blocks):
     ("n_scales", "sizes", "width"),
     [(2, (5,), 1), (2, (4,), 3), (2, (3, 2), 2), (3, (4,), 2), (3, (2, 3), 1), (2, (1, 3), 1)],
 )
-def test_moments_are_those_of_every_deal(n_scales, sizes, width):
+def test_moments_are_those_of_every_permutation(n_scales, sizes, width):
     rng = np.random.default_rng([n_scales, width, *sizes])
     blocks, start = [], 0
     for items, n_questions in enumerate(sizes, start=1):
@@ -39,7 +42,7 @@ def test_moments_are_those_of_every_deal(n_scales, sizes, width):
         blocks.append(np.arange(start, end).reshape(n_questions, items))
         start = end
     vectors = [rng.exponential(size=(start, width)) for _ in range(n_scales)]
-    null = every_deal(vectors, blocks)
+    null = every_permutation(vectors, blocks)
     apart = null - null.mean()
     found = permuted_products(vectors, blocks)
     assert found.mean == pytest.approx(null.mean())
@@ -64,12 +67,12 @@ def test_what_permuting_would_show_of_many_units_is_not_permuted(monkeypatch, n_
     ratings = rated(n_scales, level, 5, agreeing=0.05)
     closed = inter_scale_floor(ratings)
     monkeypatch.setattr(scale_noise, "DENSE_UNITS", 10**9)
-    dealt = inter_scale_floor(ratings, n_permutations=3000)
-    assert (closed.n_permutations, dealt.n_permutations) == (0, 3000)
+    permuted = inter_scale_floor(ratings, n_permutations=3000)
+    assert (closed.n_permutations, permuted.n_permutations) == (0, 3000)
     assert closed.method == "all reassignments in closed form, two-sided"
-    assert closed.sd == pytest.approx(dealt.sd, rel=0.06)
-    assert closed.mean == pytest.approx(dealt.mean, abs=0.08 * dealt.sd)
-    assert closed.p == pytest.approx(dealt.p, abs=0.06)
+    assert closed.sd == pytest.approx(permuted.sd, rel=0.06)
+    assert closed.mean == pytest.approx(permuted.mean, abs=0.08 * permuted.sd)
+    assert closed.p == pytest.approx(permuted.p, abs=0.06)
 
 
 @pytest.mark.slow

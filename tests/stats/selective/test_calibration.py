@@ -86,12 +86,12 @@ def test_overconfidence_is_no_floor():
 
 
 @given(stated)
-def test_brier_is_the_mean_square_and_its_floor_all_deals(rows):
+def test_brier_is_the_mean_square_and_its_floor_all_permutations(rows):
     confidences, right = np.array([c for c, _ in rows]), np.array([r for _, r in rows])
     found = brier_score(confidences, right)
     assert found.value == pytest.approx(np.mean((confidences - right) ** 2))
-    dealt = np.mean([(c - r) ** 2 for c in confidences for r in right])
-    assert found.noise_floor == pytest.approx(dealt)
+    shuffled = np.mean([(c - r) ** 2 for c in confidences for r in right])
+    assert found.noise_floor == pytest.approx(shuffled)
 
 
 def test_brier_counts_questions_not_replications():

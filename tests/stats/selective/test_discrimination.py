@@ -96,17 +96,17 @@ def replies(counts):
 
 
 @given(tables)
-def test_the_floor_of_accuracy_is_that_of_all_deals(rows):
+def test_the_floor_of_accuracy_is_that_of_all_permutations(rows):
     counts = np.array([row[:3] for row in rows])
     gold = np.array([row[3] for row in rows])
     n = int(counts.sum()) + 1
-    dealt = [
-        sum(counts[q, gold[r]] for q, r in enumerate(deal) if gold[r] >= 0) / n
-        for deal in permutations(range(len(rows)))
+    shuffled = [
+        sum(counts[q, gold[r]] for q, r in enumerate(order) if gold[r] >= 0) / n
+        for order in permutations(range(len(rows)))
     ]
     found = accuracy_floor(*replies(counts), np.where(gold < 0, 7, gold))
-    assert found.mean == pytest.approx(np.mean(dealt))
-    assert found.sd == pytest.approx(np.std(dealt), abs=1e-9)
+    assert found.mean == pytest.approx(np.mean(shuffled))
+    assert found.sd == pytest.approx(np.std(shuffled), abs=1e-9)
 
 
 @given(tables)
@@ -137,14 +137,14 @@ def test_chance_is_called_chance():
     assert 3 <= sum(one < 0.05 for one in p) <= 27
 
 
-def test_the_floor_of_ranking_is_that_of_all_deals():
+def test_the_floor_of_ranking_is_that_of_all_permutations():
     scores, right = [0.9, 0.9, 0.5, 0.3, 0.2], [1, 0, 1, 0, 0]
     values = []
-    for deal in permutations(scores):
+    for order in permutations(scores):
         pairs = [
             (a > b) + (a == b) / 2
-            for a, x in zip(deal, right, strict=True)
-            for b, y in zip(deal, right, strict=True)
+            for a, x in zip(order, right, strict=True)
+            for b, y in zip(order, right, strict=True)
             if x and not y
         ]
         values.append(np.mean(pairs))

@@ -1,4 +1,4 @@
-"""Limits of endless replications: what finite ones tend to, of verdicts and of scores."""
+"""Limits of infinitely many replications: what finite ones tend to, of verdicts and of scores."""
 
 from __future__ import annotations
 

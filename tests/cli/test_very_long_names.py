@@ -21,7 +21,7 @@ def path(tmp_path_factory):
          "verdict": SAID[(n + replication * (n % 3 == 0)) % 2]}
         for n, item in enumerate(ITEMS) for judge in JUDGES for replication in range(3)
     ]  # fmt: skip
-    file = tmp_path_factory.mktemp("endless") / "rows.parquet"
+    file = tmp_path_factory.mktemp("very_long") / "rows.parquet"
     pl.DataFrame(rows).write_parquet(file)
     return str(file)
 
