@@ -370,7 +370,8 @@ def result_of(reference: Any) -> object:
     """What a call returned, or the error it ended with: the one place that catches everything.
 
     An error of the house comes back as itself, any other that the call raised as an EngineError;
-    an actor that is gone, in whatever way, as EngineLost.
+    an actor that is gone, in whatever way, as EngineLost. A call that ended, and whose result went
+    with the object store that held it, says nothing of its actor: it is an EngineError.
     """
     import ray
 
@@ -381,6 +382,8 @@ def result_of(reference: Any) -> object:
         if isinstance(cause, JudgeRelError):
             return cause
         return EngineError(f"{type(cause).__name__}: {cause}")
+    except ray.exceptions.ObjectLostError as error:
+        return EngineError(f"its result was lost with an object store: {type(error).__name__}")
     except Exception as error:  # noqa: BLE001  every way an actor can be gone is settled the same
         # Ray says first that an actor died and last of what, but for one that it never got to run.
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]

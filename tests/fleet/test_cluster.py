@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.core import EngineLost, EngineStartError
+from judgerel_ray.core import EngineError, EngineLost, EngineStartError
 from judgerel_ray.fleet.cluster import (
     ActorHandle,
     Capacity,
@@ -131,6 +131,20 @@ def test_an_actor_that_went_with_its_node_before_it_ran_is_a_loss_of_that_node(m
     assert isinstance(lost, EngineLost)
     assert is_loss_of_node(str(lost))
     assert not is_placed(ActorHandle(actor=None, placed="its first call"))
+
+
+@pytest.mark.parametrize("name", ["ObjectLostError", "OwnerDiedError", "ObjectFetchTimedOutError"])
+def test_a_result_that_was_lost_is_not_the_loss_of_an_engine(monkeypatch, name):
+    import ray
+
+    def get(_):
+        raise getattr(ray.exceptions, name)("2f", None, "")
+
+    monkeypatch.setattr(ray, "get", get)
+    error = result_of("a call")
+    assert isinstance(error, EngineError)
+    assert not isinstance(error, EngineLost)
+    assert str(error) == f"its result was lost with an object store: {name}"
 
 
 @pytest.mark.ray

@@ -65,6 +65,8 @@ class Fates:
     """It lands and dies before it can say so."""
     fails_some: float = 0.0
     fails_whole: float = 0.0
+    loses_receipt: float = 0.0
+    """It lands, and what it says of it is lost on the way; its engine lives."""
     hangs: float = 0.0
     start_fails: float = 0.0
     poison: frozenset[str] = frozenset()
@@ -268,6 +270,8 @@ class Actor:
         failed = [ask for ask in asks if draw.random() < told.fails_some]
         done = [ask for ask in asks if ask not in failed]
         landed = self.world.land(lease, done) if done else True
+        if told.loses_receipt and draw.random() < told.loses_receipt:
+            return EngineError("its result was lost with an object store")
         return Receipt(
             lease=lease.lease,
             attempt=lease.attempt,
@@ -388,6 +392,7 @@ def test_whatever_happens_every_request_is_settled_once(asking, play, seed):
             dies_landed=draw.choice([0, 0.03]),
             fails_some=draw.choice([0, 0.05, 0.3]),
             fails_whole=draw.choice([0, 0.1]),
+            loses_receipt=draw.choice([0, 0.1]),
             hangs=draw.choice([0, 0.03]),
             start_fails=draw.choice([0, 0, 0.3, 1.0]),
             poison=frozenset(draw.sample(["q1", "q5", "q9"], draw.randint(0, 2))),
