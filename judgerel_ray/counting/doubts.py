@@ -222,8 +222,8 @@ judge if it says who judged
     """
     there = source.rows.collect_schema()
     free = [name for name in there if name not in {*names, *named, *TYPED, GOLD}]
-    ours = {name.lower(): name for name in (*TYPED, GOLD)}
-    by_case = {name: ours[name.strip().lower()] for name in free if name.strip().lower() in ours}
+    known = {name.lower(): name for name in (*TYPED, GOLD)}
+    by_case = {name: known[name.strip().lower()] for name in free if name.strip().lower() in known}
     for name, other in by_case.items():
         beside = f"; {other} is read" if other in there else ""
         yield f"column {name!r} is not read{beside}: in lower case it would be {other}"

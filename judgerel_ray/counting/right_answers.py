@@ -136,8 +136,8 @@ def stated_once(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, str | None]:
     if facts.is_empty():
         return rows, None
     names = rows.collect_schema().names()
-    told = facts.lazy().select(*keys, _STATED)
-    filled = rows.join(told, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    known = facts.lazy().select(*keys, _STATED)
+    filled = rows.join(known, on=keys, how="left", nulls_equal=True, maintain_order="left")
     of = f"{count_of(int(facts['n_empty'].sum()), 'row')} of {count_of(facts.height, 'question')}"
     has = "has" if facts.height == 1 else "have"
     return (

@@ -81,7 +81,7 @@ COLUMNS: Columns = {
         "requirements": {
             "requirement": "The requirement as it was written.",
             "verdict": (
-                "PASS where the whole interval meets it, FAIL where the whole interval misses "
+                "PASS where the whole confidence interval meets it, FAIL where all of it misses "
                 "it, else INCONCLUSIVE."
             ),
             **shared("coefficient", "missing", "conditions"),
@@ -101,7 +101,7 @@ COLUMNS: Columns = {
                 "true where the value may be at most the limit, false where it must be at least "
                 "that."
             ),
-            "limit": "What the whole interval must keep.",
+            "limit": "What the whole confidence interval must keep.",
             "baseline": "Of a drop the baseline's own value; else null.",
             "reason": (
                 "Code of why nothing is decided, such as interval_crosses_limit or few_verdicts; "

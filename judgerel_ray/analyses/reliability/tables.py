@@ -46,7 +46,8 @@ _TOLERATED = {
         "there where any tolerance is."
     ),
     "standing": (
-        "meets or fails where the whole interval does, else undecided; null without a tolerance."
+        "meets or fails where the whole confidence interval does, else undecided; null without a "
+        "tolerance."
     ),
 }
 
@@ -56,8 +57,8 @@ COLUMNS: Columns = {
             **COEFFICIENTS,
             **_TOLERATED,
             "band": (
-                "With --bands, the verbal bands that the whole interval lies in; null where the "
-                "coefficient has none."
+                "With --bands, the verbal bands that the whole confidence interval lies in; null where "
+                "the coefficient has none."
             ),
         },
     },
