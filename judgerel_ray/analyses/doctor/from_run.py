@@ -9,7 +9,7 @@ import polars as pl
 
 from judgerel_ray.analyses.doctor.diagnosis import Diagnosis, Judging, Support, TakenFor
 from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_judged
-from judgerel_ray.analyses.reliability.lead_codes import LeadCode
+from judgerel_ray.analyses.reliability.lead_codes import LeadCode, lead_parts
 from judgerel_ray.blocks.words import group_label
 from judgerel_ray.core import count_of, printable
 from judgerel_ray.counting.columns import FACETS, OFTEN_CALLED, is_judge
@@ -166,7 +166,7 @@ def _judges(found: pl.DataFrame, rows: pl.LazyFrame) -> Iterator[Judging]:
 
 def _doubt(row: Row, values: pl.DataFrame) -> str | None:
     """Why a group may be no judging at all: constant, unreadable, or a value in place of none."""
-    lead, _, name = str(row["lead"]).partition(":")
+    lead, name = lead_parts(row["lead"])
     n = int(values["n"].sum())
     if lead == LeadCode.FEW_VERDICTS.value:
         return "unreadable: fewer than half of the replies hold a verdict; judgerel rejudge, or " \
