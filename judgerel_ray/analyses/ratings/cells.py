@@ -52,7 +52,6 @@ def across_cells(row: Row) -> list[str]:
     --------
     See ``tests/cli/test_ratings.py``.
     """
-    note = str(row["statistic"]) if row["undefined"] == "does_not_apply" else remark(row)
     return [
         estimate(row),
         floor(row),
@@ -63,7 +62,7 @@ def across_cells(row: Row) -> list[str]:
         around(row, "shift"),
         around(row, "rank_correlation"),
         cell(row["n_items"]),
-        note,
+        remark(row),
     ]
 
 
