@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from typing import cast
 
 import polars as pl
 
@@ -325,7 +326,7 @@ def unreached(row: Row) -> str:
         return f"the error of one {facets} stays"
     if code not in _OF_VOTES:
         return _UNREACHED.get(str(code), reason(code))
-    m, n = row["n_replications"], row["n_questions"]
+    m, n = cast(int, row["n_replications"]), cast(int, row["n_questions"])
     known = f"not known from {count_of(m, 'replication')} of {count_of(n, 'question')}"
     if code == Unreachable.NOT_KNOWN:
         return known

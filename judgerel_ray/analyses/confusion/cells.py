@@ -98,7 +98,8 @@ def _how(row: Row) -> str:
     """How labels were chosen, in short."""
     if row["kind"] == "in-sample":
         return f"threshold {number(row['threshold'], 2)}, the best on these judgments"
-    return How(str(row["how"])).words(threshold=row["threshold"], n_folds=row["n_folds"])
+    threshold, n_folds = cast(float | None, row["threshold"]), cast(int | None, row["n_folds"])
+    return How(str(row["how"])).words(threshold=threshold, n_folds=n_folds)
 
 
 def curve_tables(curves: pl.DataFrame) -> list[Block]:
