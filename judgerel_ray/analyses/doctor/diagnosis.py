@@ -12,8 +12,9 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, requires, version
+
+from judgerel_ray.analyses.doctor.codes import Doubt, Lack, Question, Role
 
 BASE = "base"
 _OF_PEOPLE_WHO_BUILD = ("dev", "docs", "cpu")
@@ -140,32 +141,6 @@ def _token() -> Check:
     )  # fmt: skip
 
 
-class Role(StrEnum):
-    """What a column is taken for: of its own name, or one of several with the same use."""
-
-    ITEM = "item"
-    REPEAT = "repeat"
-    BLOCK = "block"
-    VERDICT = "verdict"
-    SCORE = "score"
-    OUTCOME = "outcome"
-    PLACE = "place"
-    GOLD = "gold"
-    CONFIDENCE = "confidence"
-    KEY = "key"
-    SEED = "seed"
-    N_OPTIONS = "n_options"
-    N_ANSWERS = "n_answers"
-    OPTIONS = "options"
-    COST = "cost"
-    END = "finish_reason"
-    ATTEMPT = "attempt"
-    LANDED = "landed_at"
-    NUISANCE = "nuisance_facet"
-    GROUP = "group"
-    FACET = "facet"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenFor:
     """A column of a file, and its `role`; None where nothing reads it."""
@@ -181,29 +156,6 @@ class TakenFor:
         from judgerel_ray.analyses.doctor.show import role_words
 
         return role_words(self.role)
-
-
-class Question(StrEnum):
-    """What may be asked of a file of judgments."""
-
-    REPEATS = "repeats"
-    INTERVALS = "intervals"
-    FACET = "facet"
-    POSITION = "position"
-    RIGHT = "right"
-    PANEL = "panel"
-
-
-class Lack(StrEnum):
-    """What is in the way of a question."""
-
-    REPEATS = "repeats"
-    ITEMS = "items"
-    LEVELS = "levels"
-    ORDERS = "orders"
-    PLACES = "places"
-    LABELS = "labels"
-    JUDGES = "judges"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,15 +207,6 @@ class Support:
         from judgerel_ray.analyses.doctor.show import unblock_words
 
         return unblock_words(self)
-
-
-class Doubt(StrEnum):
-    """Why a group of judgments may be no judging at all."""
-
-    UNREADABLE = "few_verdicts"
-    ONE_ANSWER = "one_answer"
-    ONE_PLACE = "one_place"
-    NEARLY_ONE_ANSWER = "nearly_one_answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,14 +7,11 @@ from dataclasses import replace
 
 import polars as pl
 
+from judgerel_ray.analyses.doctor.codes import Doubt, Lack, Question, Role
 from judgerel_ray.analyses.doctor.diagnosis import (
     Diagnosis,
-    Doubt,
     Judging,
-    Lack,
     Proposal,
-    Question,
-    Role,
     Support,
     TakenFor,
 )

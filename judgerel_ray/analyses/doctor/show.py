@@ -8,18 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from judgerel_ray.analyses.doctor.diagnosis import (
-    Diagnosis,
-    Doubt,
-    Judging,
-    Lack,
-    Proposal,
-    Question,
-    Role,
-    Support,
-)
+from judgerel_ray.analyses.doctor.codes import Doubt, Lack, Question, Role
 from judgerel_ray.core import count_of, printable
+
+if TYPE_CHECKING:
+    from judgerel_ray.analyses.doctor.diagnosis import Diagnosis, Judging, Proposal, Support
 
 _ROLES: Mapping[Role, str] = {
     Role.ITEM: "the item judged", Role.REPEAT: "which repeat it is",
@@ -67,6 +62,7 @@ def doubt_words(judging: Judging) -> str | None:
 
     Examples
     --------
+    >>> from judgerel_ray.analyses.doctor.diagnosis import Judging
     >>> doubt_words(Judging(group="", n_items=9, n_judgments=9, valid_rate=1.0,
     ...                     why=Doubt.ONE_ANSWER, answer="A"))
     'constant: every verdict is A, whatever is asked'
@@ -91,6 +87,7 @@ def question_words(support: Support) -> str:
 
     Examples
     --------
+    >>> from judgerel_ray.analyses.doctor.diagnosis import Support
     >>> question_words(Support(asks=Question.FACET, verb="reduce", facet="option_order"))
     'does option order matter'
     """
@@ -109,6 +106,7 @@ def found_words(support: Support) -> str:
 
     Examples
     --------
+    >>> from judgerel_ray.analyses.doctor.diagnosis import Support
     >>> found_words(Support(asks=Question.INTERVALS, verb="gate", counts={"n_items": 24}))
     '24 items'
     """
@@ -147,6 +145,7 @@ def unblock_words(support: Support) -> str | None:
 
     Examples
     --------
+    >>> from judgerel_ray.analyses.doctor.diagnosis import Support
     >>> unblock_words(Support(asks=Question.FACET, verb="reduce", facet="template",
     ...                       lacks=(Lack.LEVELS,)))
     'ask the same items at two levels of template'
@@ -184,6 +183,7 @@ def mapping_text(proposal: Proposal) -> str:
 
     Examples
     --------
+    >>> from judgerel_ray.analyses.doctor.diagnosis import Proposal
     >>> print(mapping_text(Proposal(meant={"item_id": "id"}, perhaps={}, lacking=("replication",),
     ...                             rest=("judge",))))
     [columns]
@@ -217,6 +217,7 @@ def diagnosis_json(found: Diagnosis) -> str:
 
     Examples
     --------
+    >>> from judgerel_ray.analyses.doctor.diagnosis import Diagnosis
     >>> json.loads(diagnosis_json(Diagnosis(notes=("read otherwise",))))
     {'notes': ['read otherwise']}
     """
@@ -235,8 +236,8 @@ def diagnosis_json(found: Diagnosis) -> str:
         "notes": found.notes,
         "mapping": found.mapping,
     }  # fmt: skip
-    told = {name: part for name, part in parts.items() if part}
-    return json.dumps(told, indent=1, allow_nan=False)
+    looked_at = {name: part for name, part in parts.items() if part}
+    return json.dumps(looked_at, indent=1, allow_nan=False)
 
 
 def diagnosis_text(found: Diagnosis) -> str:
@@ -244,6 +245,7 @@ def diagnosis_text(found: Diagnosis) -> str:
 
     Examples
     --------
+    >>> from judgerel_ray.analyses.doctor.diagnosis import Diagnosis
     >>> diagnosis_text(Diagnosis())
     ''
     """
