@@ -226,6 +226,11 @@ class Flag(StrEnum):
     SERVING_NOISE = "serving_noise"
     GREEDY_LEFT_OUT = "temperature_0_left_out"
     OTHER_ANSWERS = "repeats_of_other_answers"
+    SCALE_OF_DECIMALS = "scale_of_decimals"
+    SCALE_BELOW_0 = "scale_below_0"
+    SCALE_NOT_WHOLE = "scale_not_of_whole_points"
+    UNEQUAL_GROUPS = "no_equal_groups_of_points"
+    TOO_MANY_TO_RANK = "too_many_scores_to_rank"
 
     def note(self, numbers: Sequence[float] = ()) -> str:
         """Say it, a warning like any other."""
@@ -285,6 +290,12 @@ _FLAGS: Mapping[Flag, str] = {
     Flag.GREEDY_LEFT_OUT: "temperature 0 left out, its repeats are serving noise",
     Flag.OTHER_ANSWERS: "other answers: the repeats of {0:,.0f} of {1:,.0f} questions judge other "
         "answers, too",
+    Flag.SCALE_OF_DECIMALS: "collapse is of whole points, and a scale has decimals",
+    Flag.SCALE_BELOW_0: "fraction needs a scale from 0 on, got {0}",
+    Flag.SCALE_NOT_WHOLE: "collapse needs a scale of whole points, got one from {0} to {1}",
+    Flag.UNEQUAL_GROUPS: "{0:.0f} points cannot collapse to {1:.0f} equal groups of points",
+    Flag.TOO_MANY_TO_RANK: "{0:.0f} different scores of {1:.0f} items are too many to rank, round "
+        "them or choose the level interval",
 }  # fmt: skip
 _WARNINGS = frozenset(
     (

@@ -2,6 +2,7 @@
 
 JudgeRelError(problem, where=..., hint=...)
 ├── SweepError        the caller's file, flag or item is wrong; nothing was asked of any judge
+│   └── Unreadable        no reader understood the content of a file
 ├── EngineError       an engine could not answer
 │   ├── EngineLost        the engine is gone; replace the actor
 │   ├── EngineStartError  the engine never came up; bounded tries, then the judge fails
@@ -60,6 +61,33 @@ def _rebuild(
 
 class SweepError(JudgeRelError):
     """The caller's file, flag or item is wrong; nothing was asked of any judge."""
+
+
+class Unreadable(SweepError):  # noqa: N818  a state of the world, not a mistake
+    """No reader understood the content of a file.
+
+    Parameters
+    ----------
+    reason : str
+        Why, without saying that it cannot be read.
+    where, hint : mapping, str, optional
+        As of :class:`JudgeRelError`.
+
+    Examples
+    --------
+    >>> error = Unreadable("not JSON", where={"file": "a.json"})
+    >>> str(error), error.reason
+    ('cannot be read: not JSON [file=a.json]', 'not JSON')
+    """
+
+    def __init__(
+        self, reason: str, *, where: Mapping[str, object] | None = None, hint: str | None = None
+    ) -> None:
+        super().__init__(f"cannot be read: {reason}", where=where, hint=hint)
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.reason, self.where, self.hint)
 
 
 class EngineError(JudgeRelError):

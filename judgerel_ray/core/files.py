@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-from judgerel_ray.core.errors import SweepError
+from judgerel_ray.core.errors import SweepError, Unreadable
 from judgerel_ray.core.text import closest
 
 _BEGINS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00", ".zst": b"\x28\xb5\x2f\xfd"}
@@ -123,7 +123,7 @@ def unreadable(path: str, error: BaseException) -> SweepError:
     'cannot be read: bad [file=a.csv]'
     """
     reason = (str(error) or type(error).__name__).splitlines()[0]
-    return SweepError(f"cannot be read: {reason}", where={"file": path})
+    return Unreadable(reason, where={"file": path})
 
 
 def unpacked(content: bytes, ending: str) -> bytes:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from judgerel_ray.core import Scale, SweepError
+from judgerel_ray.core.errors import Unreadable
 from judgerel_ray.core.traits import protocols_where
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.doubts import ties_counted
@@ -303,7 +304,7 @@ def beside_table(path: str, flag: str) -> pl.DataFrame:
         with readable(source.where):
             return source.rows.collect()
     except SweepError as error:
-        reason = error.problem.removeprefix("cannot be read: ")
+        reason = error.reason if isinstance(error, Unreadable) else error.problem
         problem = f"{flag} cannot be read: {reason}"
         raise SweepError(problem, where=error.where, hint=error.hint) from error
 

@@ -59,10 +59,12 @@ from judgerel_ray.counting.verdicts.spelling import (
 _LOOKED_AT = 100  # rows in which names inside values are looked for
 _MOST_MENUS = 10_000  # different lists of options that are looked at
 _NUMBERED = "number the repeats of each question in a column replication: 0, 1, 2"
+VERDICT_OR_SCORE = "verdict or score"
+"""Of a table that has neither: the columns one of which is needed."""
 _ADVICE = {
     "replication": _NUMBERED,
     "option_order": "number the orders in which options were shown: 0, 1, 2",
-    "verdict or score": "name the column of verdicts verdict, of numbers score",
+    VERDICT_OR_SCORE: "name the column of verdicts verdict, of numbers score",
 }
 _OURS = frozenset({"key", "judge_fingerprint", "outcome"})
 """Columns of judgments that our own readers made: their verdicts are ids of options, and exact."""
@@ -343,7 +345,7 @@ def _require_columns(source: Source, columns: list[str]) -> None:
     """The columns without which there is no reliability."""
     lacking = [name for name in ("item_id", "replication") if name not in columns]
     if "verdict" not in columns and "score" not in columns:
-        lacking.append("verdict or score")
+        lacking.append(VERDICT_OR_SCORE)
     if lacking:
         error = ColumnsMissing(
             f"column missing: {', '.join(lacking)}; got {names_told(columns)}, "

@@ -82,9 +82,10 @@ def test_a_scale_of_decimals_does_not_collapse():
     groups = rated_groups(*rated_rows(rows, scales={"tenths": tenths}))
     [row] = inter_scale_table(groups, scale_choice(mapping="collapse")).to_dicts()
     assert (row["undefined"], row["ceiling"]) == ("does_not_apply", None)
+    assert (row["flags"], row["statistic"]) == (["scale_of_decimals"], None)
     assert row["estimator"] == "collapse is of whole points, and a scale has decimals"
     [row] = inter_scale_table(groups, scale_choice()).to_dicts()
-    assert row["ceiling_of"].endswith("decimals to tenths")
+    assert row["ceiling_of"] == "uniform_to_points_and_tenths"
 
 
 def test_ratings_on_one_scale_say_where_their_consistency_is():

@@ -3,13 +3,16 @@
 import gzip
 import json
 import os
+import pickle
 
 import polars as pl
 import pyarrow as pa
 import pytest
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.errors import Unreadable
 from judgerel_ray.counting.files.source import frame_of, read_source
+from judgerel_ray.counting.judged import beside_table
 
 ROWS = [("q1", "0", "A"), ("q1", "1", 'say "B"'), ("q2", "0", "a, b; c|d"), ("q2", "1", None)]
 NAMES = ("item_id", "replication", "verdict")
@@ -307,3 +310,25 @@ def test_a_frame_of_pandas_with_values_of_several_kinds():
     frame.columns = ["verdict", "verdict"]
     with pytest.raises(SweepError, match="two columns are called 'verdict'"):
         frame_of(frame)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.json", b"{", "not JSON: "),
+        ("a.parquet", b"no parquet", "it is no whole Parquet file: "),
+        ("a.xls", b"", "unknown kind of file"),
+    ],
+)
+def test_a_table_of_a_flag_says_once_that_it_cannot_be_read(tmp_path, name, content, reason):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(SweepError) as no:
+        beside_table(str(tmp_path / name), "--gold")
+    assert no.value.problem.startswith(f"--gold cannot be read: {reason}")
+
+
+def test_an_unreadable_file_crosses_processes_whole():
+    error = Unreadable("bad", where={"file": "a"}, hint="another")
+    back = pickle.loads(pickle.dumps(error))
+    assert (type(back), str(back), back.reason) == (Unreadable, str(error), "bad")
+    assert str(error) == "cannot be read: bad [file=a]. Try: another"

@@ -116,19 +116,21 @@ def test_the_page_has_the_numbers_of_reduce(run, shown, capsys):
     assert "assessments are" not in text
 
 
-def test_replications_stand_beside_matrices_at_their_cost(scores):
-    plain = scores.filter(scores["score"].str.contains("replications at temperature 1"))
+def test_replications_stand_beside_matrices_at_their_cost(shown, scores):
+    plain = scores.filter(of_replications=4, drawn_at=1.0)
     assert set(plain["benchmark"]) == {"truth"}
-    assert plain["score"].to_list().count("share of 4 replications at temperature 1") == 2
+    assert plain["score"].to_list().count("share_of_replications") == 2
     for judge in JUDGES:
         mine = scores.filter(judge=judge, benchmark="truth")
         cost = dict(mine.select("score", "tokens").iter_rows())
-        assert cost["share of 4 replications at temperature 1"] <= cost["margin"]
+        assert cost["share_of_replications"] <= cost["margin"]
     assert (plain["n"] <= N_ITEMS).all()
+    for words in ("share", "entropy"):
+        assert f"{words} of 4 replications at temperature 1 " in shown[1]
 
 
 def test_the_verdicts_own_probability_stands_beside_and_limits_have_a_section(shown, scores):
-    own = scores.filter(scores["score"].str.starts_with("probability of the verdict"))
+    own = scores.filter(score="probability_of_verdict")
     assert own.select("judge", "benchmark").rows() == [("firm", "grades"), ("swayed", "grades")]
     assert (own["n"] > 0).all()
     assert own["mean"].is_between(0, 1).all()

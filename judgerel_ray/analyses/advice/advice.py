@@ -43,6 +43,7 @@ from judgerel_ray.analyses.advice.plans import (
     varied,
 )
 from judgerel_ray.analyses.advice.populations import Populations
+from judgerel_ray.analyses.advice.unreachable import REASON_COLUMNS, Reason, Unreachable
 from judgerel_ray.analyses.reliability.order_effects import read_places
 from judgerel_ray.analyses.reliability.tolerance import FAILS, MEETS, UNDECIDED
 from judgerel_ray.core import SweepError
@@ -73,7 +74,8 @@ class Advice:
     needs : pl.DataFrame
         What each target takes, by lever, with its cost. ``needed_cautious`` is where the low end
         of the interval reaches the target; ``standing`` is whether the judgments there are meet
-        it, fail it, or leave it undecided.
+        it, fail it, or leave it undecided. ``unreachable`` is a code (an :class:`.Unreachable`, or
+        why there is no plan), with the numbers beside it.
     splits : pl.DataFrame
         Ways to split a budget between questions and replications, the narrowest interval of
         Krippendorff's alpha marked as best.
@@ -264,7 +266,7 @@ NEED_COLUMNS = {
     "target": pl.String(), "wanted": pl.Float64(), "now": pl.Float64(), "standing": pl.String(),
     "lever": pl.String(), "facets": pl.String(), **LEVEL_COLUMNS,
     "needed": pl.Float64(), "needed_whole": pl.Int64(),
-    "needed_cautious": pl.Int64(), "unreachable": pl.String(), **COST_COLUMNS,
+    "needed_cautious": pl.Int64(), **REASON_COLUMNS, **COST_COLUMNS,
     "conditions": pl.String(),
 }  # fmt: skip
 
@@ -325,8 +327,7 @@ def _mean_needs(plan: Plan, basis: Row, wanted: float, *, absolute: bool) -> Ite
             "needed": needed,
             "needed_whole": whole,
             "needed_cautious": cautious,
-            "unreachable": None if whole else _why(plan, lever),
-            **(spent if whole else {}),
+            **(spent if whole else _why(plan, lever).columns()),
         }
 
 
@@ -367,14 +368,14 @@ def _judgments(
     return float(spread.n_judgments), spread.n_judgments  # a fraction of crossed levels is none
 
 
-def _why(plan: Plan, lever: str) -> str:
+def _why(plan: Plan, lever: str) -> Reason:
     """Why no number of judgments reaches a target."""
     if lever == APART and plan.group.found.sizes and levers(plan) == (APART,):
-        return "asked once at each level: what levels do is not told from chance"
+        return Reason(unreachable=Unreachable.LEVELS_ASKED_ONCE)
     if plan.mean_of(1, SAME).universe <= 0:
-        return "questions do not differ more than chance"
+        return Reason(unreachable=Unreachable.QUESTIONS_ALIKE)
     stays = [name for name in varied(plan.group) if lever == SAME]
-    return f"the error of one {' and '.join(stays) or 'facet'} stays"
+    return Reason(unreachable=Unreachable.ERROR_STAYS, error_of=", ".join(stays) or None)
 
 
 def _of_mean(
@@ -407,8 +408,7 @@ def _vote_need(plan: Plan, basis: Row, wanted: float) -> Row:
         "needed": k,
         "needed_whole": k,
         "needed_cautious": k,
-        "unreachable": None if k else votes.unreachable(wanted),
-        **(spent if k else {}),
+        **(spent if k else votes.unreachable(wanted).columns()),
     }
 
 
@@ -426,15 +426,13 @@ def _width_needs(plan: Plan, precision: AlphaPrecision, basis: Row, wanted: floa
     spent = plan.spent(n_prompts=prompts, n_replications=m)
     yield {
         **known, "lever": QUESTIONS, "needed": questions, "needed_whole": questions,
-        "unreachable": None if questions else "not within 10^9 questions",
-        **(spent if questions else {}),
+        **(spent if questions else Reason(unreachable=Unreachable.TOO_MANY_QUESTIONS).columns()),
     }  # fmt: skip
     more = _smallest(lambda k: k >= 2 and width(k) <= wanted)
     spent = plan.spent(n_prompts=n * plan.units_per_question, n_replications=more or 0)
     yield {
         **known, "lever": SAME, "needed": more, "needed_whole": more,
-        "unreachable": None if more else "too few questions, however often they are asked",
-        **(spent if more else {}),
+        **(spent if more else Reason(unreachable=Unreachable.TOO_FEW_QUESTIONS).columns()),
     }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.core import count_of
+from judgerel_ray.analyses.advice.unreachable import Reason, Unreachable
 from judgerel_ray.counting.groups.grouping import Block, count_judgments, sampled
 from judgerel_ray.counting.groups.matrix import unit_counts
 from judgerel_ray.counting.verdicts.policy import LABEL, SCORED, own_level
@@ -18,7 +18,6 @@ from judgerel_ray.stats.agreement.majority import majority_vote
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.mixing import posterior_shares
 from judgerel_ray.stats.intervals.vote_limits import (
-    MOST_VALUES,
     Limits,
     VoteLimits,
     expected_limits,
@@ -69,8 +68,8 @@ class Voting:
     Examples
     --------
     >>> votes = Voting(np.array([[5, 0]] * 40 + [[0, 5]] * 40), np.arange(80))
-    >>> votes.needed(0.95), votes.unreachable(0.999)
-    (1, 'not known from 5 replications of 80 questions, nor from 51 of 1280')
+    >>> votes.needed(0.95), votes.unreachable(0.999).unreachable.value
+    (1, 'not_known_from_more')
     """
 
     def __init__(self, counts_UV: NDArray[np.int64], clusters_U: NDArray[np.int64]) -> None:
@@ -127,34 +126,39 @@ class Voting:
             )
         return VOTES[most]
 
-    def unreachable(self, wanted: float) -> str:
-        """Say why no number of votes can be promised to reach a stability.
+    def unreachable(self, wanted: float) -> Reason:
+        """Tell why no number of votes can be promised to reach a stability.
 
         Examples
         --------
         Two replications of a question tell nothing of longer votes, however many the questions:
 
         >>> votes = Voting(np.array([[2, 0]] * 80 + [[1, 1]] * 20), np.arange(100))
-        >>> votes.unreachable(0.85)
-        'not known from 2 replications of 100 questions; 5 replications would tell'
+        >>> why = votes.unreachable(0.85)
+        >>> why.unreachable.value, why.n_replications, why.design_replications
+        ('known_from_more', 2, 5)
         """
         if self._limits is None:
-            return f"not known: more than {MOST_VALUES} different verdicts"
+            return Reason(unreachable=Unreachable.TOO_MANY_VERDICTS)
         if self._limits.stability(VOTES[-1]).high < wanted:
-            return f"not within {VOTES[-1]} votes"
+            return Reason(unreachable=Unreachable.TOO_MANY_VOTES)
         m, n = round(float(self._counts_UV.sum(axis=1).mean())), self._n_questions
-        known = f"not known from {count_of(m, 'replication')} of {count_of(n, 'question')}"
         designs = [(1, more) for more in _REPLICATIONS if more > m]
         designs += [(times, max(m, more)) for times in _TIMES for more in _REPLICATIONS[-2:]]
         # The largest first: what it does not tell the others do not.
         largest = next((one for one in reversed(designs) if self._tells(one, wanted)[0]), None)
         if largest is None:
-            return known
-        if not self._tells(largest, wanted)[1]:
-            return f"{known}, nor from {largest[1]} of {n * largest[0]}"
-        times, more = next(one for one in designs if self._tells(one, wanted)[1])
-        return (
-            f"{known}; {more} replications{f' of {n * times} questions' * (times > 1)} would tell"
+            return Reason(unreachable=Unreachable.NOT_KNOWN, n_replications=m, n_questions=n)
+        why, (times, more) = Unreachable.NOT_KNOWN_FROM_MORE, largest
+        if self._tells(largest, wanted)[1]:
+            why = Unreachable.KNOWN_FROM_MORE
+            times, more = next(one for one in designs if self._tells(one, wanted)[1])
+        return Reason(
+            unreachable=why,
+            n_replications=m,
+            n_questions=n,
+            design_replications=more,
+            design_questions=n * times,
         )
 
     def _tells(self, design: tuple[int, int], wanted: float) -> tuple[bool, bool]:

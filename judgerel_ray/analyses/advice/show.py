@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from typing import cast
 
 import polars as pl
 
 from judgerel_ray.analyses.advice.facets import QUESTION
+from judgerel_ray.analyses.advice.panel_worth import VOTES
+from judgerel_ray.analyses.advice.unreachable import Unreachable
 from judgerel_ray.analyses.comparison.show import (
     Columns,
     Row,
@@ -27,8 +30,10 @@ from judgerel_ray.blocks.words import (
     number,
     reason,
 )
+from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.stats.generalizability.component import RESIDUAL, effect_name
+from judgerel_ray.stats.intervals.vote_limits import MOST_VALUES
 
 _SHARES = {2: "half of the time", 3: "a third of the time", 4: "a quarter of the time"}
 _SAME = "replications"
@@ -286,7 +291,7 @@ def _whole(name: str) -> Callable[[Row], str]:
 def _needed(row: Row) -> str:
     """How many, as one can buy it and as a fraction."""
     if row["needed"] is None:
-        unknown = row["now"] is None or "not known" in str(row["unreachable"])
+        unknown = row["now"] is None or row["unreachable"] in _UNKNOWN
         return "not known" if unknown else "out of reach"
     needed, whole = row["needed"], f"{row['needed_whole']:,}"
     exact = isinstance(needed, float) and needed != row["needed_whole"]
@@ -299,9 +304,37 @@ def _needed(row: Row) -> str:
 def _cost(row: Row) -> str:
     """All that a purchase costs, as far as it is known; why there is none."""
     if row["needed"] is None:
-        return reason(row["unreachable"])
+        return unreached(row)
     known = {name: write(row) for name, write in _COST.items()}
     return ", ".join(f"{amount} {name}" for name, amount in known.items() if amount != "-")
+
+
+def unreached(row: Row) -> str:
+    """Say why no purchase is known to reach a target.
+
+    Examples
+    --------
+    >>> unreached({"unreachable": "known_from_more", "n_replications": 2, "n_questions": 20,
+    ...            "design_replications": 21, "design_questions": 80})
+    'not known from 2 replications of 20 questions; 21 replications of 80 questions would tell'
+    >>> unreached({"unreachable": "error_stays", "error_of": "option_order, template"})
+    'the error of one option order and template stays'
+    """
+    code = row["unreachable"]
+    if code == Unreachable.ERROR_STAYS:
+        facets = reason(row["error_of"] or "facet").replace(", ", " and ")
+        return f"the error of one {facets} stays"
+    if code not in _OF_VOTES:
+        return _UNREACHED.get(str(code), reason(code))
+    m, n = cast(int, row["n_replications"]), cast(int, row["n_questions"])
+    known = f"not known from {count_of(m, 'replication')} of {count_of(n, 'question')}"
+    if code == Unreachable.NOT_KNOWN:
+        return known
+    more, questions = row["design_replications"], row["design_questions"]
+    if code == Unreachable.NOT_KNOWN_FROM_MORE:
+        return f"{known}, nor from {more} of {questions}"
+    of = f" of {questions} questions" * (questions != n)
+    return f"{known}; {more} replications{of} would tell"
 
 
 def _estimated(row: Row) -> str:
@@ -310,6 +343,19 @@ def _estimated(row: Row) -> str:
     return text.replace("confounded with residual", "not told apart from repeats")
 
 
+_OF_VOTES = (
+    Unreachable.NOT_KNOWN, Unreachable.NOT_KNOWN_FROM_MORE, Unreachable.KNOWN_FROM_MORE
+)  # fmt: skip
+_UNKNOWN = (*_OF_VOTES, Unreachable.TOO_MANY_VERDICTS)
+_UNREACHED: Mapping[str, str] = {
+    Unreachable.LEVELS_ASKED_ONCE:
+        "asked once at each level: what levels do is not told from chance",
+    Unreachable.QUESTIONS_ALIKE: "questions do not differ more than chance",
+    Unreachable.TOO_FEW_QUESTIONS: "too few questions, however often they are asked",
+    Unreachable.TOO_MANY_QUESTIONS: "not within 10^9 questions",
+    Unreachable.TOO_MANY_VOTES: f"not within {VOTES[-1]} votes",
+    Unreachable.TOO_MANY_VERDICTS: f"not known: more than {MOST_VALUES} different verdicts",
+}  # fmt: skip
 _OF_ONE_PROMPT = ("majority_stability", "interval_width")
 _MAJORITY = ("majority_stability", "majority_low", "majority_high")
 _COST = {

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import polars as pl
 
 from judgerel_ray.analyses.confusion.figures import GROUP, varying_columns
+from judgerel_ray.analyses.confusion.groups import How
+from judgerel_ray.analyses.confusion.worth import (
+    ENTROPY_OF_REPLICATIONS,
+    OWN_PROBABILITY,
+    SHARE_OF_REPLICATIONS,
+)
 from judgerel_ray.blocks.blocks import Block, Column, Folded, Table, counts, key_columns
 from judgerel_ray.blocks.words import (
     NOISE,
@@ -18,6 +25,7 @@ from judgerel_ray.blocks.words import (
     numbers,
     reason,
 )
+from judgerel_ray.core import count_of
 
 _LABEL_SHARES = {
     "low": "accuracy of low",
@@ -25,6 +33,7 @@ _LABEL_SHARES = {
     "all": "accuracy of all",
     "share": "share of low",
 }
+_OF_SAMPLE = {SHARE_OF_REPLICATIONS: "share", ENTROPY_OF_REPLICATIONS: "entropy"}
 _PLACES = {"judge": "judge", "person": "person held out"}
 
 
@@ -89,7 +98,8 @@ def _how(row: Row) -> str:
     """How labels were chosen, in short."""
     if row["kind"] == "in-sample":
         return f"threshold {number(row['threshold'], 2)}, the best on these judgments"
-    return str(row["how"])
+    threshold, n_folds = cast(float | None, row["threshold"]), cast(int | None, row["n_folds"])
+    return How(str(row["how"])).words(threshold=threshold, n_folds=n_folds)
 
 
 def curve_tables(curves: pl.DataFrame) -> list[Block]:
@@ -248,7 +258,7 @@ def scores_tables(scores: pl.DataFrame) -> list[Block]:
 def _scores(rows: Sequence[Row], name: str) -> Folded:
     """Scores of one group."""
     columns = [
-        Column(head="score", cells=[reason(row["score"]) for row in rows]),
+        Column(head="score", cells=[score_words(row) for row in rows]),
         Column(head="surer where", cells=[str(row["surer"]) for row in rows]),
         Column(
             head="mean", cells=[number(row["mean"]) for row in rows],
@@ -281,6 +291,25 @@ def _scores(rows: Sequence[Row], name: str) -> Folded:
         "Scores of single judgments, with 95 % intervals; entropy and mutual information in nats"
     )
     return Folded(f"All scores: {name}", [Table(caption, columns, cards=True)])
+
+
+def score_words(row: Row) -> str:
+    """Name a score, with the replications it is of.
+
+    Examples
+    --------
+    >>> score_words({"score": "share_of_replications", "of_replications": 4, "drawn_at": 0.7})
+    'share of 4 replications at temperature 0.7'
+    >>> score_words({"score": "signed_margin", "of_replications": None})
+    'signed margin'
+    """
+    if row["score"] == OWN_PROBABILITY:
+        return "probability of the verdict, no assessment shown"
+    n = row["of_replications"]
+    if n is None:
+        return reason(row["score"])
+    what = _OF_SAMPLE[str(row["score"])]
+    return f"{what} of {count_of(cast(int, n), 'replication')} at temperature {row['drawn_at']:g}"
 
 
 def quantity_tables(worth: pl.DataFrame) -> list[Block]:

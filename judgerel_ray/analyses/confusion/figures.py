@@ -11,6 +11,7 @@ from judgerel_ray.blocks.words import Row, group_label, number
 
 GROUP = ("judge", "benchmark", "template", "temperature", "mode")
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_LABELLED = ("how", "threshold")
 _ROW = 40.0  # height of a judge in a figure of judges
 _SHARE = Axis(values=QUARTERS, grid=True)
 _TOLD = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -132,13 +133,14 @@ def leading_labels(labels: pl.DataFrame) -> pl.DataFrame:
 
     Examples
     --------
-    >>> labels = pl.DataFrame({**{name: ["x", "x"] for name in GROUP}, "how": ["a", "b"]})
-    >>> leading_labels(labels)["how"].to_list()
-    ['a']
+    >>> labels = pl.DataFrame({**{name: ["x", "x"] for name in GROUP},
+    ...                        "how": ["threshold_given"] * 2, "threshold": [0.5, 0.6]})
+    >>> leading_labels(labels)["threshold"].to_list()
+    [0.5]
     """
-    first = labels.group_by(*GROUP, maintain_order=True).agg(pl.col("how").first())
+    first = labels.group_by(*GROUP, maintain_order=True).agg(pl.col(_LABELLED).first())
     return labels.join(
-        first, on=[*GROUP, "how"], how="semi", nulls_equal=True, maintain_order="left"
+        first, on=[*GROUP, *_LABELLED], how="semi", nulls_equal=True, maintain_order="left"
     )
 
 

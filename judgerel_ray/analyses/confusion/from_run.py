@@ -17,7 +17,12 @@ from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
 from judgerel_ray.analyses.confusion.people import people_labels
 from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_sections
 from judgerel_ray.analyses.confusion.tables import UncertaintyTables, uncertainty_tables
-from judgerel_ray.analyses.confusion.worth import no_baselines
+from judgerel_ray.analyses.confusion.worth import (
+    ENTROPY_OF_REPLICATIONS,
+    OWN_PROBABILITY,
+    SHARE_OF_REPLICATIONS,
+    no_baselines,
+)
 from judgerel_ray.analyses.reliability.unstable import Questions
 from judgerel_ray.benchmarks import SCALES
 from judgerel_ray.benchmarks.criterion import first_part
@@ -122,23 +127,24 @@ def _votes(part: pl.DataFrame) -> Iterator[dict[str, object]]:
     for item, verdict in first.select("item_id", "verdict").iter_rows():
         counts[row_of[item], place[verdict]] += 1
     entropy = vote_scores(counts).entropy_U
-    sample = f"{n} replication{'s' if n > 1 else ''} at temperature {part['temperature'][0]:g}"
     shared = {
         "judge": part["judge"][0],
         "benchmark": part["benchmark"][0],
         "tokens": prompt + n * reply,
+        "of_replications": n,
+        "drawn_at": part["temperature"][0],
     }
     for u, item in enumerate(units):
         for v, verdict in enumerate(names):
             if verdict is not None and counts[u].any():
                 yield {
-                    **shared, "item_id": item, "score": f"share of {sample}",
+                    **shared, "item_id": item, "score": SHARE_OF_REPLICATIONS,
                     "higher_is_surer": True, "verdict": verdict,
                     "value": counts[u, v] / counts[u].sum(),
                 }  # fmt: skip
         if not np.isnan(entropy[u]):
             yield {
-                **shared, "item_id": item, "score": f"entropy of {sample}",
+                **shared, "item_id": item, "score": ENTROPY_OF_REPLICATIONS,
                 "higher_is_surer": False, "verdict": None, "value": float(entropy[u]),
             }  # fmt: skip
 
@@ -170,8 +176,10 @@ def _token_probability(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
         .join(spent, on=list(_ITEM), how="left")
     )
     scored = found.with_columns(
-        score=pl.lit("probability of the verdict, no assessment shown"),
+        score=pl.lit(OWN_PROBABILITY),
         higher_is_surer=pl.lit(value=True),
+        of_replications=None,
+        drawn_at=None,
     )
     kinds = [pl.col(name).cast(kind) for name, kind in empty.schema.items()]
     return scored.select(kinds)

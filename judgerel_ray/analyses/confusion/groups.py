@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 import polars as pl
@@ -33,6 +34,47 @@ MAJORITY, NO_MAJORITY = "majority", "no_majority"
 Bools = NDArray[np.bool_]
 
 
+class How(StrEnum):
+    """How labels were chosen.
+
+    Attributes
+    ----------
+    GIVEN
+        By a threshold that was given.
+    CROSS_FITTED
+        Each by a threshold chosen on the other folds.
+    IN_SAMPLE
+        By the one threshold that looks best on the very judgments it labels.
+
+    Examples
+    --------
+    >>> How.GIVEN.words(threshold=0.5), How.IN_SAMPLE.words(n_low=1, n=2)
+    ('threshold 0.5', 'optimistic: chosen on the 1 low of 2 it is told of')
+    """
+
+    GIVEN = "threshold_given"
+    CROSS_FITTED = "cross_fitted"
+    IN_SAMPLE = "best_in_sample"
+
+    def words(
+        self,
+        *,
+        threshold: float | None = None,
+        n_folds: int | None = None,
+        n_low: int = 0,
+        n: int = 0,
+    ) -> str:
+        """Say it, with the threshold, the number of folds, or the labels it was chosen on."""
+        if self is How.CROSS_FITTED:
+            return f"thresholds cross-fitted in {n_folds} folds"
+        if self is How.GIVEN:
+            return f"threshold {threshold:g}"
+        return f"optimistic: threshold chosen on the same {n} it is scored on, {n_low} of them low"
+
+
+_HOW = {"threshold": How.GIVEN, "cross-fitted": How.CROSS_FITTED, "in-sample": How.IN_SAMPLE}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelling:
     """Labels of a group's judgments, and how they were chosen.
@@ -50,16 +92,26 @@ class Labelling:
     fitted: CrossFittedLabels | None = None
 
     @property
+    def how(self) -> How:
+        """How the labels were chosen."""
+        return _HOW[self.kind]
+
+    @property
+    def n_folds(self) -> int | None:
+        """In how many folds thresholds were chosen; None of one threshold."""
+        return FOLDS if self.how is How.CROSS_FITTED else None
+
+    @property
     def method(self) -> str:
         """How the labels were chosen, in words."""
-        if self.kind == "cross-fitted":
-            return f"thresholds cross-fitted in {FOLDS} folds"
         if self.undefined is not None:
             return "no threshold"
-        if self.kind == "threshold":
-            return f"threshold {self.threshold:g}"
-        n, n_low = self.low_N.size, int(self.low_N.sum())
-        return f"optimistic: threshold chosen on the same {n} it is scored on, {n_low} of them low"
+        return self.how.words(
+            threshold=self.threshold,
+            n_folds=self.n_folds,
+            n_low=int(self.low_N.sum()),
+            n=self.low_N.size,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -220,8 +220,9 @@ def label_table(
     Returns
     -------
     DataFrame
-        One row a group, way of labelling (``kind``, ``threshold``, ``how``) and ``criterion`` (null
-        for all together; none of their own where there is one only), with the columns of
+        One row a group, way of labelling (``kind``, ``threshold``, ``how`` as a code, ``n_folds``
+        of folds) and ``criterion`` (null for all together; none of their own where there is one
+        only), with the columns of
         :func:`threshold_curves`. Rows of kind "in-sample" are optimistic, and have no intervals.
 
     Examples
@@ -242,6 +243,7 @@ def label_table(
         "kind": pl.String(),
         "threshold": pl.Float64(),
         "how": pl.String(),
+        "n_folds": pl.Int64(),
         "criterion": pl.String(),
         **_BY_LABEL,
     }
@@ -262,7 +264,8 @@ def _labelled(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, ob
             **group.name,
             "kind": labelling.kind,
             "threshold": labelling.threshold,
-            "how": labelling.method,
+            "how": labelling.how.value,
+            "n_folds": labelling.n_folds,
             "criterion": name,
             **_columns(
                 label_accuracy(

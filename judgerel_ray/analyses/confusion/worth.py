@@ -278,8 +278,14 @@ MATRIX_SCORES = {
     "mutual_information": -1,
 }
 """Scores of a matrix, with 1 where higher is surer."""
+SHARE_OF_REPLICATIONS, ENTROPY_OF_REPLICATIONS = "share_of_replications", "entropy_of_replications"
+OWN_PROBABILITY = "probability_of_verdict"
+"""Scores that took no matrix: of replications, and of the verdict where no assessment was shown."""
+_SAMPLE: dict[str, pl.DataType] = {"of_replications": pl.Int64(), "drawn_at": pl.Float64()}
+"""How many replications a score is of, and the temperature they were drawn at; null of others."""
 _COLUMNS: dict[str, pl.DataType] = {
     "score": pl.String(),
+    **_SAMPLE,
     "surer": pl.String(),
     "mean": pl.Float64(),
     "mean_low": pl.Float64(),
@@ -300,6 +306,7 @@ _BASELINE: dict[str, pl.DataType] = {
     "benchmark": pl.String(),
     "item_id": pl.String(),
     "score": pl.String(),
+    **_SAMPLE,
     "higher_is_surer": pl.Boolean(),
     "verdict": pl.String(),
     "value": pl.Float64(),
@@ -310,7 +317,8 @@ _BASELINE: dict[str, pl.DataType] = {
 def no_baselines() -> pl.DataFrame:
     """Give the table of plain scores that holds none.
 
-    One row a judge, benchmark, item_id, ``score`` and ``verdict``: the ``value`` the score has for
+    One row a judge, benchmark, item_id, ``score`` (with the replications it is of) and ``verdict``:
+    the ``value`` the score has for
     that verdict (null where it is the same for all), whether ``higher_is_surer``, and the
     ``tokens`` it took for the item.
 
@@ -341,10 +349,11 @@ def score_table(
     Returns
     -------
     DataFrame
-        One row a group and ``score``: ``mean`` with its interval over questions (entropies and
-        mutual information in nats, all else in [-1, 1]), ``auroc`` and ``aurc`` with theirs, of the
-        score turned so that ``surer`` is better, over ``n`` judgments that have it, ``few``
-        ("few_wrong" or "few_right") where fewer than ten texts have such a judgment, and
+        One row a group and ``score`` (a code; ``of_replications`` and ``drawn_at``, their
+        temperature, of a score of replications): ``mean`` with its interval over questions
+        (entropies and mutual information in nats, all else in [-1, 1]), ``auroc`` and ``aurc`` with
+        theirs, of the score turned so that ``surer`` is better, over ``n`` judgments that have it,
+        ``few`` ("few_wrong" or "few_right") where fewer than ten texts have such a judgment, and
         ``tokens`` an item (computed for its prompts and generated).
 
     Examples
@@ -372,15 +381,16 @@ def _scores(
     if baselines is None:
         return
     of_group = _rows_of_group(group, baselines)
-    for name in of_group["score"].unique(maintain_order=True).to_list():
-        rows = of_group.filter(pl.col("score") == name)
+    scores = of_group.select("score", *_SAMPLE).unique(maintain_order=True)
+    for one in scores.iter_rows(named=True):
+        rows = of_group.filter(pl.col(key).eq_missing(pl.lit(of)) for key, of in one.items())
         known = {
             (row["item_id"], row["verdict"]): row["value"] for row in rows.iter_rows(named=True)
         }
         asked = {item for item, _ in known}
-        values = np.array([_plain(one.row, known, asked) for one in group.judged], dtype=np.float64)
+        values = np.array([_plain(own.row, known, asked) for own in group.judged], dtype=np.float64)
         sign = 1 if rows["higher_is_surer"][0] else -1
-        yield _row(name, values, sign, group, _mean_tokens(rows))
+        yield {**_row(one["score"], values, sign, group, _mean_tokens(rows)), **one}
 
 
 def _value(scores: object, name: str) -> float:

@@ -1,19 +1,20 @@
-"""What a machine has and lacks, what a file of judgments supports, and how both are said.
+"""What a machine has and lacks, and what a file of judgments supports, in codes and numbers.
 
 Loads nothing of what it looks for.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, requires, version
+
+from judgerel_ray.analyses.doctor.codes import Doubt, Lack, Question, Role
 
 BASE = "base"
 _OF_PEOPLE_WHO_BUILD = ("dev", "docs", "cpu")
@@ -142,34 +143,135 @@ def _token() -> Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenFor:
-    """A column of a file, and what it is taken for; ``""`` where nothing reads it."""
+    """A column of a file, and its `role`; None where nothing reads it."""
 
     column: str
-    taken_for: str
+    role: Role | None
     n_values: int
     n_empty: int
+
+    @property
+    def taken_for(self) -> str:
+        """What it is taken for, in words; ``""`` where nothing reads it."""
+        from judgerel_ray.analyses.doctor.show import role_words
+
+        return role_words(self.role)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
-    """What a file supports: a verb's question, or what is in its way and what would help."""
+    """What a file supports: a verb's question, or what is in its way and what would help.
 
-    question: str
+    Attributes
+    ----------
+    asks : Question
+        What is asked.
+    verb : str
+        The verb that answers it.
+    lacks : tuple of Lack
+        What is in its way; nothing where the file supports it.
+    facet : str, optional
+        The facet that the question is about.
+    counts : mapping of str to int
+        What was found: how many items, judges, labels that would do, ...
+    """
+
+    asks: Question
     verb: str
-    is_supported: bool
-    found: str
-    unblock: str | None = None
+    lacks: tuple[Lack, ...] = ()
+    facet: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether nothing is in the way."""
+        return not self.lacks
+
+    @property
+    def question(self) -> str:
+        """The question, in words."""
+        from judgerel_ray.analyses.doctor.show import question_words
+
+        return question_words(self)
+
+    @property
+    def found(self) -> str:
+        """What was found, in words."""
+        from judgerel_ray.analyses.doctor.show import found_words
+
+        return found_words(self)
+
+    @property
+    def unblock(self) -> str | None:
+        """What would help, in words."""
+        from judgerel_ray.analyses.doctor.show import unblock_words
+
+        return unblock_words(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judging:
-    """A group of judgments; ``doubt`` says why it may be no judging at all."""
+    """A group of judgments, and why it may be no judging at all.
+
+    Attributes
+    ----------
+    group : str
+        Its name.
+    n_items, n_judgments : int
+        How many there are.
+    valid_rate : float, optional
+        Share of its replies that hold a verdict.
+    why : Doubt, optional
+        Why it may be no judging; `answer` is the verdict or place that is given always, or of
+        `n_answer` of `n_verdicts`.
+    """
 
     group: str
     n_items: int
     n_judgments: int
     valid_rate: float | None
-    doubt: str | None = None
+    why: Doubt | None = None
+    answer: str | None = None
+    n_answer: int | None = None
+    n_verdicts: int | None = None
+
+    @property
+    def doubt(self) -> str | None:
+        """Why it may be no judging, in words."""
+        from judgerel_ray.analyses.doctor.show import doubt_words
+
+        return doubt_words(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A mapping for a table whose columns have other names.
+
+    Attributes
+    ----------
+    meant : mapping of str to str
+        The column that is probably meant by each that is lacking.
+    perhaps : mapping of str to str
+        Guesses: columns that are often called so.
+    lacking : tuple of str
+        Columns that are needed, of which none is probably meant.
+    or_score : bool
+        Whether a score would do where the verdict is lacking.
+    free : tuple of str
+        Columns that nothing is taken for.
+    side_by_side : str, optional
+        Begin of the names of columns that may be repeats which stand side by side.
+    rest : tuple of str
+        What else may be told where it is known.
+    """
+
+    meant: Mapping[str, str]
+    perhaps: Mapping[str, str]
+    lacking: tuple[str, ...]
+    or_score: bool = False
+    free: tuple[str, ...] = ()
+    side_by_side: str | None = None
+    rest: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,9 +290,8 @@ class Diagnosis:
         What can be asked of them, and what cannot yet.
     notes : tuple of str
         How the file was read, where that is not as it is written.
-    mapping : str
-        Of a table whose columns have other names: a file for ``import table --map``, with ``?``
-        where no column is probably meant. Nothing else was looked at then.
+    proposal : Proposal, optional
+        Of a table whose columns have other names. Nothing else was looked at then.
     """
 
     machine: tuple[Check, ...] = ()
@@ -198,17 +299,26 @@ class Diagnosis:
     judges: tuple[Judging, ...] = ()
     supports: tuple[Support, ...] = ()
     notes: tuple[str, ...] = ()
-    mapping: str = ""
+    proposal: Proposal | None = None
+
+    @property
+    def mapping(self) -> str:
+        """The proposal as a file for ``import table --map``: ``?`` where no column is meant."""
+        from judgerel_ray.analyses.doctor.show import mapping_text
+
+        return "" if self.proposal is None else mapping_text(self.proposal)
 
     @property
     def is_fit(self) -> bool:
         """Whether a file of judgments can be reduced: on this machine, and as it is."""
-        return not self.mapping and all(one.is_there for one in self.machine if one.name == BASE)
+        machine = all(one.is_there for one in self.machine if one.name == BASE)
+        return self.proposal is None and machine
 
     def as_json(self) -> str:
         """Write it as one JSON object, what was not looked at left out."""
-        parts = {name: part for name, part in asdict(self).items() if part}
-        return json.dumps(parts, indent=1, allow_nan=False)
+        from judgerel_ray.analyses.doctor.show import diagnosis_json
+
+        return diagnosis_json(self)
 
     def text(self) -> str:
         """Write it for a terminal; needs no package but the standard library.
@@ -219,41 +329,6 @@ class Diagnosis:
         >>> print(Diagnosis(machine=(check,)).text())
         --  gpu  no NVIDIA driver
         """
-        return "\n\n".join("\n".join(part) for part in self._parts() if part)
+        from judgerel_ray.analyses.doctor.show import diagnosis_text
 
-    def _parts(self) -> Iterator[list[str]]:
-        """The parts of the text, a list of lines each."""
-        yield self.mapping.splitlines()
-        yield _grid([
-            ("ok" if one.is_there else "--", one.name, one.found) for one in self.machine
-        ], [one.hint for one in self.machine])  # fmt: skip
-        read = [one for one in self.columns if one.taken_for]
-        yield _grid([
-            (one.column, one.taken_for, f"{one.n_values:,} values" + (f", {one.n_empty:,} empty"
-             if one.n_empty else "")) for one in read
-        ])  # fmt: skip
-        unread = [one.column for one in self.columns if not one.taken_for]
-        yield [f"Not read: {', '.join(unread)}"] if unread else []
-        yield _grid([
-            ("--" if one.doubt else "ok", one.group or "all", f"{one.n_items:,} items, "
-             f"{one.n_judgments:,} judgments") for one in self.judges
-        ], [one.doubt for one in self.judges])  # fmt: skip
-        yield _grid([
-            ("ok" if one.is_supported else "--", one.verb, f"{one.question}: {one.found}")
-            for one in self.supports
-        ], [one.unblock for one in self.supports])  # fmt: skip
-
-
-def _grid(rows: Sequence[tuple[str, ...]], below: Sequence[str | None] = ()) -> list[str]:
-    """Rows with columns as wide as they need; what stands below one is set off."""
-    if not rows:
-        return []
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    lines = []
-    for place, row in enumerate(rows):
-        *first, last = row
-        padded = [cell.ljust(width) for cell, width in zip(first, widths, strict=False)]
-        lines.append("  ".join([*padded, last]))
-        if place < len(below) and below[place]:
-            lines.append(f"      {below[place]}")
-    return lines
+        return diagnosis_text(self)

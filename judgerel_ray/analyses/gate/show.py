@@ -288,12 +288,9 @@ def _why(row: Row) -> str:
     if row["undefined"] if "undefined" in row else row["value"] is None:
         return explanation(reason(code))
     n = row["n_items"]
-    words = no_interval_words(code, n=n) if isinstance(n, int) and n else reason(code)
-    return (
-        words
-        if words.startswith("no interval") and row["low"] is None
-        else explanation(reason(code))
-    )
+    if row["low"] is None and isinstance(n, int) and n:
+        return no_interval_words(code, n=n)
+    return explanation(reason(code))
 
 
 def _percent(share: float) -> str:

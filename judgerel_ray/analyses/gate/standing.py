@@ -13,7 +13,7 @@ import polars as pl
 
 from judgerel_ray.analyses.advice.plans import Plan
 from judgerel_ray.analyses.gate.requirement import Requirement
-from judgerel_ray.analyses.reliability.lead_codes import LeadCode, leads
+from judgerel_ray.analyses.reliability.lead_codes import LeadCode, lead_parts, leads
 from judgerel_ray.analyses.reliability.tolerance import FAILS, MEETS, standing
 from judgerel_ray.core import SweepError, printable
 from judgerel_ray.core.codes import ALIKE, UNANIMOUS, UNANIMOUS_UNITS, Flag, IntervalMethod
@@ -303,8 +303,8 @@ def _of_habit(rows: pl.DataFrame) -> pl.Expr:
     """Tell agreement of groups that lead with a habit."""
     if "lead" not in rows.columns:
         return pl.lit(False)
-    code = pl.col("lead").str.split(":").list.first()
-    return code.is_in(HABITS).fill_null(False) & ~pl.col("coefficient").is_in(_OF_REPLIES)
+    habits = [one for one in rows["lead"].drop_nulls().unique() if lead_parts(one)[0] in HABITS]
+    return pl.col("lead").is_in(habits).fill_null(False) & ~pl.col("coefficient").is_in(_OF_REPLIES)
 
 
 def _reason(row: Mapping[str, object]) -> str:
@@ -313,7 +313,7 @@ def _reason(row: Mapping[str, object]) -> str:
         return Flag.SERVING_NOISE.value
     if row.get("lead") == LeadCode.FEW_VERDICTS.value and row["coefficient"] != "valid_rate":
         return LeadCode.FEW_VERDICTS.value
-    code = str(row.get("lead")).partition(":")[0]
+    code, _ = lead_parts(row.get("lead"))
     if code in HABITS and row["coefficient"] not in _OF_REPLIES:
         return code
     if row["undefined"] and row["low"] is None:

@@ -26,6 +26,7 @@ ALIGNED_HEADS = (
 )  # fmt: skip
 _WEIGHTED_HEAD = "weighted [95 %]"
 OWN_HEADS = ("level", "alpha [95 %]", "noise floor", "items", "replications", "remark")
+_TIES = {">mid": ">", ">=mid": ">="}
 
 
 def own_cells(row: Row) -> list[str]:
@@ -52,7 +53,6 @@ def across_cells(row: Row) -> list[str]:
     --------
     See ``tests/cli/test_ratings.py``.
     """
-    note = str(row["statistic"]) if row["undefined"] == "does_not_apply" else remark(row)
     return [
         estimate(row),
         floor(row),
@@ -63,7 +63,7 @@ def across_cells(row: Row) -> list[str]:
         around(row, "shift"),
         around(row, "rank_correlation"),
         cell(row["n_items"]),
-        note,
+        remark(row),
     ]
 
 
@@ -108,7 +108,7 @@ def mapped(across: pl.DataFrame) -> str:
     for row in across.select("mapping", "level", "pairing", "tie").unique(
         maintain_order=True
     ).iter_rows(named=True):  # fmt: skip
-        tie = f" (1 where {row['tie'].removesuffix('mid')} the middle)" if row["tie"] else ""
+        tie = f" (1 where {_TIES[row['tie']]} the middle)" if row["tie"] else ""
         how = "all replications" if row["pairing"] == "all" else "first replications"
         ways.append(f"scores mapped by {row['mapping']}{tie}, {row['level']} alpha, {how} paired")
     return "; ".join(ways)

@@ -13,8 +13,9 @@ import polars as pl
 from judgerel_ray.analyses.reliability.estimates import noise_columns
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import Scale, SweepError
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.groups.rated import RatedGroup, scale_ends
-from judgerel_ray.counting.verdicts.policy import METHOD_COLUMNS, Row, method_columns
+from judgerel_ray.counting.verdicts.policy import METHOD_COLUMNS, Row, flag_columns, method_columns
 from judgerel_ray.stats import (
     SCALE_CASES,
     SCALE_MAPPINGS,
@@ -33,7 +34,7 @@ from judgerel_ray.stats import (
 from judgerel_ray.stats.intervals.question_statistic import whole
 from judgerel_ray.stats.ratings.inter_scale import self_consistency_terms
 from judgerel_ray.stats.ratings.rated_scales import Pairing
-from judgerel_ray.stats.ratings.scale_mapping import ScaleLevel, ScaleMapping, Tie
+from judgerel_ray.stats.ratings.scale_mapping import MappingError, ScaleLevel, ScaleMapping, Tie
 from judgerel_ray.stats.ratings.scale_noise import inter_scale_floor
 
 BETWEEN = " / "
@@ -53,6 +54,9 @@ INTER_SCALE_COLUMNS: Mapping[str, pl.DataType] = {
     **METHOD_COLUMNS, "estimator": pl.String(), "undefined": pl.String(),
 }  # fmt: skip
 """Columns after those of the groups, in reading order."""
+TO_POINTS, TO_TENTHS = "uniform_to_points", "uniform_to_points_and_tenths"
+"""``ceiling_of``: a latent score, uniform on the range, goes to the nearest point of each scale, of
+one of decimals to the nearest tenth."""
 _DECIMALS = 0.1  # a scale of decimals is met at its tenths by a judge without noise
 
 
@@ -148,7 +152,7 @@ def group_ratings(group: RatedGroup, names: Sequence[str], choice: ScaleChoice) 
 
     Raises
     ------
-    ValueError
+    MappingError
         If the scales do not allow the mapping.
 
     Examples
@@ -156,7 +160,7 @@ def group_ratings(group: RatedGroup, names: Sequence[str], choice: ScaleChoice) 
     See ``tests/analyses/ratings/test_inter_scale.py``.
     """
     if choice.mapping == "collapse" and any(group.scales[name].decimals for name in names):
-        raise ValueError("group_ratings: collapse is of whole points, and a scale has decimals")
+        raise MappingError("group_ratings", Flag.SCALE_OF_DECIMALS)
     return scale_ratings(
         [group.scores[name] for name in names],
         ranges=[scale_ends(group.scales[name]) for name in names],
@@ -184,9 +188,10 @@ def inter_scale_table(groups: Sequence[RatedGroup], choice: ScaleChoice) -> pl.D
         The groups' columns and `INTER_SCALE_COLUMNS`: one row a group and comparison. ``own_first``
         and ``own_second`` are self-consistency of each scale on the common axis; ``shift`` is
         second less first there; ``ceiling`` is what a judge without noise reaches, its latent score
-        uniform; ``disattenuated`` is a heuristic and may exceed 1. Of more than two scales only
-        the value, its floor and the ceiling are given. ``undefined`` is "does_not_apply" where the
-        scales do not allow the mapping.
+        uniform; ``ceiling_of`` is `TO_POINTS` or `TO_TENTHS`. ``disattenuated`` is a heuristic and
+        may exceed 1. Of more than two scales only the value, its floor and the ceiling are given.
+        ``undefined`` is "does_not_apply" where the scales do not allow the mapping; ``flags`` say
+        why.
 
     Raises
     ------
@@ -232,14 +237,15 @@ def _row(group: RatedGroup, names: tuple[str, ...], choice: ScaleChoice) -> Row:
     }
     ceiling = _ceiling(tuple(group.scales[name] for name in names), choice)
     if isinstance(ceiling, QuantisationCeiling):
-        empty |= {"ceiling": ceiling.value, "ceiling_of": ceiling.estimator}
+        tenths = any(group.scales[name].decimals for name in names)
+        empty |= {"ceiling": ceiling.value, "ceiling_of": TO_TENTHS if tenths else TO_POINTS}
     try:
         ratings = group_ratings(group, names, choice)
         alpha = inter_scale_alpha(ratings)
-    except ValueError as error:
+    except MappingError as error:
         # Of all pairs some may not allow what others do.
-        why = str(error).partition(": ")[2] or str(error)
-        return {**empty, "statistic": why, "estimator": why, "undefined": "does_not_apply"}
+        empty |= flag_columns([error.noted])
+        return {**empty, "estimator": estimator_words(empty), "undefined": "does_not_apply"}
     interval, floor = inter_scale_interval(ratings), inter_scale_floor(ratings)
     taking = ratings.n_scales() >= 2
     made = method_columns(alpha.estimator, interval, floor)
@@ -289,7 +295,7 @@ def _ceiling(scales: tuple[Scale, ...], choice: ScaleChoice) -> QuantisationCeil
     if choice.mapping == "collapse" and any(scale.decimals for scale in scales):
         return None
     try:
-        found = quantisation_ceiling(
+        return quantisation_ceiling(
             [scale_ends(scale) for scale in scales],
             mapping=choice.mapping,
             level=choice.level,
@@ -298,5 +304,3 @@ def _ceiling(scales: tuple[Scale, ...], choice: ScaleChoice) -> QuantisationCeil
         )
     except ValueError:
         return None
-    tenths = ", decimals to tenths" if any(scale.decimals for scale in scales) else ""
-    return replace(found, estimator=found.estimator + tenths)

@@ -12,6 +12,7 @@ from judgerel_ray.analyses.reliability.lead_codes import (
     LeadCode,
     Replies,
     lead_code,
+    lead_parts,
     leading_row,
     replies_told,
     same_place_and_option,
@@ -91,7 +92,7 @@ def lead(rows: Sequence[Row]) -> Lead | None:
     stated = rows[0].get("lead") if rows and "lead" in rows[0] else lead_code(rows)
     if stated is None:
         return None
-    code, _, answer = str(stated).partition(":")
+    code, answer = lead_parts(stated)
     row = leading_row(rows)
     same = [one for one in rows if row is not None and one["coefficient"] == row["coefficient"]]
     again = [one for one in same if one.get("conditions") == REPEATABILITY]

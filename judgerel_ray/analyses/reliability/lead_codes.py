@@ -72,6 +72,26 @@ class LeadCode(StrEnum):
     AGREEMENT = "agreement"
 
 
+_BEFORE_ANSWER = ":"
+
+
+def _with_answer(code: LeadCode, answer: str | None) -> str:
+    """A habit as the column ``lead`` holds it: its code, and the answer or place always given."""
+    return f"{code.value}{_BEFORE_ANSWER}{answer}"
+
+
+def lead_parts(lead: object) -> tuple[str, str]:
+    """Take the column ``lead`` apart: its code, and the answer or place that is always given.
+
+    Examples
+    --------
+    >>> lead_parts("one_answer:A"), lead_parts("noise"), lead_parts(None)
+    (('one_answer', 'A'), ('noise', ''), ('', ''))
+    """
+    code, _, answer = str(lead or "").partition(_BEFORE_ANSWER)
+    return code, answer
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replies:
     """What the replies of a group hold.
@@ -100,10 +120,10 @@ class Replies:
     def habit(self) -> str | None:
         """The code of a judge that gives one answer, or names one place, whatever is asked."""
         if len(self.places) == 1 and (place := min(self.places)) != self.only:
-            return f"{LeadCode.ONE_PLACE.value}:{place}"
+            return _with_answer(LeadCode.ONE_PLACE, place)
         # One option at several places is no habit: it may be the better one of every question.
         stays = self.only is not None and len(self.places) <= 1
-        return f"{LeadCode.ONE_ANSWER.value}:{self.only}" if stays else None
+        return _with_answer(LeadCode.ONE_ANSWER, self.only) if stays else None
 
     @property
     def flag(self) -> Noted | None:

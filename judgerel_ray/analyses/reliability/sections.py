@@ -15,7 +15,7 @@ import polars as pl
 from judgerel_ray.analyses.reliability.figures import alpha_charts
 from judgerel_ray.analyses.reliability.from_run import ReduceOptions, failures_of, tolerated
 from judgerel_ray.analyses.reliability.headlines import first_rows, repeats
-from judgerel_ray.analyses.reliability.lead_codes import LeadCode
+from judgerel_ray.analyses.reliability.lead_codes import LeadCode, lead_parts
 from judgerel_ray.analyses.reliability.order_effects import verdict_positions
 from judgerel_ray.analyses.reliability.unstable import (
     UNSTABLE,
@@ -265,7 +265,7 @@ def _said_of(row: Row) -> Row:
 
 def _remark(row: Row) -> str:
     """What makes a row's agreement worth little."""
-    code, _, answer = str(row.get("lead")).partition(":")
+    code, answer = lead_parts(row.get("lead"))
     parts = [f"answers {answer} only"] if answer else []
     parts += [_REMARKS[code]] if code in _REMARKS else []
     parts += flag_words(row, Flag.SOME_WITHOUT)

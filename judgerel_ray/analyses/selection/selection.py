@@ -35,6 +35,8 @@ from judgerel_ray.stats.selective.discrimination import accuracy_floor, few_answ
 from judgerel_ray.stats.selective.selective import BANDS, Band, accepted_errors
 
 Row = dict[str, object]
+HALF = "half_of_questions"
+"""``split``: a threshold is learnt on half of the questions, drawn by ``seed``."""
 
 
 def acceptance_rows(system: System, kind: str, *, band: Band = "bonferroni") -> Iterator[Row]:
@@ -78,6 +80,8 @@ def acceptance_rows(system: System, kind: str, *, band: Band = "bonferroni") -> 
             "accuracy": 1 - error,
             "interval": found.method,
             "band": found.band,
+            "band_thresholds": found.thresholds_T.size,
+            "band_off": found.off,
         }
 
 
@@ -133,7 +137,8 @@ def guarantee_row(system: System, kind: str, *, risk: float, delta: float, seed:
         "confidence": kind,
         "risk": risk,
         "delta": delta,
-        "split": f"half of the questions, seed {seed}",
+        "split": HALF,
+        "seed": seed,
     }
     if np.unique(items).size < 2:
         return row | {"undefined": "too_few_judgments"}
@@ -188,7 +193,7 @@ ACCEPTANCE_COLUMNS: dict[str, pl.DataType] = {
     "system": _TEXT, "confidence": _TEXT, "threshold": _FLOAT, "acceptance": _FLOAT,
     "n_accepted": _INT, "n_errors": _INT, "n_answers": _INT, "error": _FLOAT, "low": _FLOAT,
     "high": _FLOAT, "band_low": _FLOAT, "band_high": _FLOAT, "accuracy": _FLOAT,
-    "interval": _TEXT, "band": _TEXT,
+    "interval": _TEXT, "band": _TEXT, "band_thresholds": _INT, "band_off": _FLOAT,
 }  # fmt: skip
 """Of a threshold."""
 RELIABILITY_COLUMNS: dict[str, pl.DataType] = {
@@ -201,7 +206,8 @@ GUARANTEE_COLUMNS: dict[str, pl.DataType] = {
     "system": _TEXT, "confidence": _TEXT, "risk": _FLOAT, "delta": _FLOAT, "threshold": _FLOAT,
     "n_calibration": _INT, "n_calibration_accepted": _INT, "n_calibration_errors": _INT,
     "n_heldout": _INT, "n_accepted": _INT, "acceptance": _FLOAT, "n_errors": _INT,
-    "error": _FLOAT, "low": _FLOAT, "high": _FLOAT, "split": _TEXT, "undefined": _TEXT,
+    "error": _FLOAT, "low": _FLOAT, "high": _FLOAT, "split": _TEXT, "seed": _INT,
+    "undefined": _TEXT,
 }  # fmt: skip
 """Of a threshold with a guarantee."""
 

@@ -8,6 +8,7 @@ from typing import cast
 
 import polars as pl
 
+from judgerel_ray.analyses.selection.selection import HALF
 from judgerel_ray.analyses.selection.show_systems import compared_blocks, preference_blocks
 from judgerel_ray.blocks.blocks import (
     Axis,
@@ -46,6 +47,7 @@ FEW = (
 )
 """What the flag of a ranking says."""
 _EACH = ". The chance is of each line by itself: the best of several lines has none"
+_BANDS = {"bonferroni": "Bonferroni", "dkw": "Dvoretzky"}
 _STEPS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 _MOST_ROWS = 12  # of a table that is not folded
 
@@ -185,8 +187,20 @@ def _operating_points(acceptance: pl.DataFrame) -> Table:
 
 def _bands(acceptance: pl.DataFrame) -> list[str]:
     """How the bands were made: of several answers a question in one way only."""
-    names = [str(one).partition(" ")[0] for one in acceptance["band"]]
-    return list(dict.fromkeys(one.partition("-")[0] for one in names))
+    return [_BANDS[str(one)] for one in acceptance["band"].unique(maintain_order=True)]
+
+
+def band_words(row: Row) -> str:
+    """Say how a band was made.
+
+    Examples
+    --------
+    >>> band_words({"band": "bonferroni", "band_thresholds": 12})
+    'Bonferroni over 12 thresholds'
+    """
+    if row["band"] == "dkw":
+        return f"Dvoretzky-Kiefer-Wolfowitz, {row['band_off']:.3f} either way of all judgments"
+    return f"Bonferroni over {row['band_thresholds']} thresholds"
 
 
 def _turned(row: Row, which: str) -> str:
@@ -271,10 +285,16 @@ def _guarantees(rows: Sequence[Row]) -> list[Block]:
     ]
     caption = (
         f"Threshold whose share wrong exceeds {rows[0]['risk']:g} with a chance of at most "
-        f"{rows[0]['delta']:g}, learnt on {rows[0]['split']}, tried on the other half"
+        f"{rows[0]['delta']:g}, learnt on {_split(rows[0])}, tried on the other half"
         + (_EACH if len(rows) > 1 else "")
     )
     return [_long("All thresholds with a guarantee", caption, columns)]
+
+
+def _split(row: Row) -> str:
+    """How questions were split to learn a threshold."""
+    what = "half of the questions" if row["split"] == HALF else reason(row["split"])
+    return f"{what}, seed {row['seed']}"
 
 
 def _named(rows: Sequence[Row]) -> list[Column]:
@@ -458,7 +478,8 @@ def band_figures(acceptance: pl.DataFrame) -> list[tuple[str, Figure]]:
             _step(rows, "line"),
         ]
         label = f"{system}, {kind}"
-        description = f"{_points_text(rows.to_dicts())}; band: {rows['band'][0]}"
+        made = band_words(rows.row(0, named=True))
+        description = f"{_points_text(rows.to_dicts())}; band: {made}"
         found.append(
             (label, _acceptance_figure(f", {label}", description, marks, _start(part), label))
         )

@@ -98,7 +98,8 @@ def select(path: Judgments | Given, asked: SelectRequest) -> Selection:
         ``systems`` (accuracy beside chance, AUROC, AURC, calibration error, Brier score),
         ``acceptance`` (error and accuracy at every threshold that occurs), ``reliability``
         (accuracy by confidence) and ``guarantees`` (thresholds learnt on half of the questions,
-        tried on the other).
+        tried on the other). ``band`` and ``split`` are codes, with their numbers beside them:
+        ``band_thresholds`` that a band holds at, ``band_off`` of "dkw", ``seed``.
 
     Raises
     ------

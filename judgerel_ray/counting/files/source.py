@@ -17,6 +17,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.errors import Unreadable
 from judgerel_ray.core.files import PACKED, read_bytes, unpacked
 from judgerel_ray.core.text import (
     SEPARATORS,
@@ -140,7 +141,7 @@ def readable(where: Mapping[str, object]) -> Iterator[None]:
     try:
         yield
     except (PolarsError, OSError, ValueError, EOFError, zlib.error, ImportError) as error:
-        raise SweepError(_unread(error), where=where) from error
+        raise Unreadable(_unread(error), where=where) from error
 
 
 def names_told(names: Sequence[str]) -> str:
@@ -189,13 +190,13 @@ def unreadable(path: str, error: BaseException) -> SweepError:
     >>> str(unreadable("a.csv", ValueError("bad")))
     'cannot be read: bad [file=a.csv]'
     """
-    return SweepError(_unread(error), where={"file": path})
+    return Unreadable(_unread(error), where={"file": path})
 
 
 def _unread(error: BaseException) -> str:
-    """What is said of content that no reader understood."""
+    """Why no reader understood some content."""
     reason = (str(error) or type(error).__name__).splitlines()[0]
-    return f"cannot be read: {_PARQUET.sub('it is no whole Parquet file: ', reason)}"
+    return _PARQUET.sub("it is no whole Parquet file: ", reason)
 
 
 def frame_of(given: object) -> pl.LazyFrame | None:

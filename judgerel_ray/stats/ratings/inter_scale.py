@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
 from judgerel_ray.stats.counts import Coefficient, Floats, divide
 from judgerel_ray.stats.intervals.interval import Interval, student_interval
@@ -29,6 +30,7 @@ from judgerel_ray.stats.intervals.question_statistic import (
 )
 from judgerel_ray.stats.ratings.correlations import correlation
 from judgerel_ray.stats.ratings.rated_scales import ScaleRatings
+from judgerel_ray.stats.ratings.scale_mapping import MappingError
 
 _CELLS = 40_000_000  # terms held at once: 320 MB
 _FEW, _MINORITY = 10, 5
@@ -162,9 +164,9 @@ def inter_scale_terms(ratings: ScaleRatings) -> QuestionTerms:
     of_pairs = ratings.axis.ranked or ratings.axis.level == "ordinal"
     cells = int(taking.sum()) * ratings.axis.n_kinds**2
     if of_pairs and cells > _CELLS:
-        raise ValueError(
-            f"inter_scale_alpha: {ratings.axis.n_kinds} different scores of {taking.sum()} items "
-            f"are too many to rank, round them or choose the level interval"
+        n_items = int(taking.sum())
+        raise MappingError(
+            "inter_scale_alpha", Flag.TOO_MANY_TO_RANK, ratings.axis.n_kinds, n_items
         )
     names, number = np.unique(ratings.questions_N[taking], return_inverse=True)
     order = np.argsort(number, kind="stable")

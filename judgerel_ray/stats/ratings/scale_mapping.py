@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.stats.counts import Floats
 
 ScaleMapping = Literal["minmax", "midrank", "fraction", "collapse", "binarise"]
@@ -32,6 +33,21 @@ SCALE_MAPPINGS: Mapping[ScaleMapping, ScaleLevel] = MappingProxyType(
 )
 """Every mapping, the default first, and the level of measurement that it leaves."""
 _ROUNDING = 1e-9
+
+
+class MappingError(ValueError):
+    """Scales that do not allow a mapping: why as a code with its numbers, and in words.
+
+    Examples
+    --------
+    >>> error = MappingError("map_scores", Flag.UNEQUAL_GROUPS, 5, 2)
+    >>> error.noted[1], str(error)
+    ((5, 2), 'map_scores: 5 points cannot collapse to 2 equal groups of points')
+    """
+
+    def __init__(self, function: str, flag: Flag, *numbers: float) -> None:
+        super().__init__(f"{function}: {flag.note(numbers)}")
+        self.noted: Noted = (flag, numbers)
 
 
 def map_scores(
@@ -72,8 +88,8 @@ def map_scores(
     Raises
     ------
     ValueError
-        If a score is outside the scale, a choice is unknown, or the scale does not allow the
-        mapping.
+        If a score is outside the scale, or a choice is unknown; a MappingError if the scale does
+        not allow the mapping.
 
     Examples
     --------
@@ -96,7 +112,7 @@ def map_scores(
         return _midranks(values)
     if mapping == "fraction":
         if lowest < 0:
-            raise ValueError(f"map_scores: fraction needs a scale from 0 on, got {lowest!r}")
+            raise MappingError("map_scores", Flag.SCALE_BELOW_0, lowest)
         return values / highest
     if mapping == "collapse":
         return _collapsed(values, lowest, highest, points)
@@ -205,7 +221,7 @@ def _collapsed(values: Floats, lowest: float, highest: float, points: int | None
     n = _n_points(lowest, highest)
     left = n if points is None else points
     if left < 1 or n % left:
-        raise ValueError(f"map_scores: {n} points cannot collapse to {left} equal groups of points")
+        raise MappingError("map_scores", Flag.UNEQUAL_GROUPS, n, left)
     grouped: Floats = np.ceil((values - lowest + 1) / (n // left) - _ROUNDING)
     return np.clip(grouped, 1, left)
 
@@ -213,9 +229,7 @@ def _collapsed(values: Floats, lowest: float, highest: float, points: int | None
 def _n_points(lowest: float, highest: float) -> int:
     """Whole points of a scale."""
     if lowest % 1 or highest % 1 or not lowest < highest:
-        raise ValueError(
-            f"collapse needs a scale of whole points, got one from {lowest!r} to {highest!r}"
-        )
+        raise MappingError("map_scores", Flag.SCALE_NOT_WHOLE, lowest, highest)
     return int(highest - lowest) + 1
 
 

@@ -300,14 +300,19 @@ class AcceptedErrors(AcceptedShares):
     ----------
     band_low_T, band_high_T : ndarray of float
         Ends that hold at all thresholds together.
-    method, band : str
-        How the intervals and the band were made, in words.
+    method : str
+        How the intervals were made, in words.
+    band : {"bonferroni", "dkw"}
+        How the band was made.
+    off : float or None
+        Of "dkw", how far each of its two distributions may be off, as a share of all judgments.
     """
 
     band_low_T: Floats  # noqa: N815  a shape, not a case
     band_high_T: Floats  # noqa: N815
     method: str
-    band: str
+    band: Band
+    off: float | None = None
 
 
 def accepted_errors(
@@ -379,9 +384,9 @@ def accepted_errors(
     table = np.array(rows, dtype=np.float64).reshape(-1, 6)
     accepted, errors = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)
     low, high = table[:, 4], table[:, 5]
-    words = f"Bonferroni over {thresholds.size} thresholds"
+    off = None
     if band == "dkw":
-        low, high, words = _dkw(accepted, errors, scores.size, confidence)
+        low, high, off = _dkw(accepted, errors, scores.size, confidence)
     return AcceptedErrors(
         thresholds_T=thresholds,
         n_accepted_T=accepted,
@@ -394,7 +399,8 @@ def accepted_errors(
         band_high_T=high,
         n=scores.size,
         method="exact binomial" if singles else "by question",
-        band=words,
+        band=band,
+        off=off,
     )
 
 
@@ -432,11 +438,11 @@ def _thinned(scores: Floats, most: int, n: int) -> Floats:
 
 def _dkw(
     accepted: NDArray[np.int64], errors: NDArray[np.int64], n: int, confidence: float
-) -> tuple[Floats, Floats, str]:
+) -> tuple[Floats, Floats, float]:
     """The band from two empirical distributions, each off by at most so much at once."""
     off = float(np.sqrt(np.log(4 / (1 - confidence)) / (2 * max(1, n))))
     wrong, right = errors / max(1, n), (accepted - errors) / max(1, n)
     most, least = wrong + off, np.maximum(0, wrong - off)
     high = np.minimum(1, most / (most + np.maximum(0, right - off)))
     low = least / (least + right + off)
-    return low, high, f"Dvoretzky-Kiefer-Wolfowitz, {off:.3f} either way of all judgments"
+    return low, high, off

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.advice.advice import advise_judgments
-from judgerel_ray.analyses.advice.show import advice_text, tables_json
+from judgerel_ray.analyses.advice.advice import NEED_COLUMNS, advise_judgments
+from judgerel_ray.analyses.advice.show import advice_text, tables_json, unreached
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.analyses.comparison.show import comparison_text
 
@@ -260,3 +260,27 @@ def test_few_verdicts_are_said_once_a_group():
         told = " ".join(text.split())
         assert told.count("12 of 36") == 2, told  # a judge, a number
         assert "few verdicts: 12" not in told
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"unreachable": "not_known", "n_replications": 1, "n_questions": 20},
+         "not known from 1 replication of 20 questions"),
+        ({"unreachable": "not_known_from_more", "n_replications": 2, "n_questions": 20,
+          "design_replications": 51, "design_questions": 320},
+         "not known from 2 replications of 20 questions, nor from 51 of 320"),
+        ({"unreachable": "known_from_more", "n_replications": 2, "n_questions": 20,
+          "design_replications": 5, "design_questions": 20},
+         "not known from 2 replications of 20 questions; 5 replications would tell"),
+        ({"unreachable": "error_stays", "error_of": None}, "the error of one facet stays"),
+        ({"unreachable": "too_many_votes"}, "not within 51 votes"),
+        ({"unreachable": "no_variance"}, "no variance"),
+    ],
+)  # fmt: skip
+def test_why_no_purchase_reaches_a_target_in_words(row, words):
+    assert unreached(row) == words
+    empty = {**dict.fromkeys(NEED_COLUMNS), "target": "majority_stability", "now": 0.8}
+    needed = advice_text({"needs": pl.DataFrame([empty | row], schema=NEED_COLUMNS)})
+    known = "not known" in words
+    assert column(needed, "needed").startswith("not known" if known else "out of reach")

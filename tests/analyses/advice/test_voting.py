@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from judgerel_ray.analyses.advice.panel_worth import VOTES, Voting
+from judgerel_ray.analyses.advice.unreachable import Reason, Unreachable
 from judgerel_ray.stats import majority_vote, supported_shares
 
 
@@ -35,7 +36,9 @@ def test_what_is_within_reach_is_not_called_out_of_reach():
     for _ in range(3):
         votes = Voting(judged(rng.beta(1 / 3, 1 / 3, 55), 2, rng), np.arange(55))
         assert votes.needed(0.95) is None
-        assert votes.unreachable(0.95).startswith("not known from 2 replications of 55 questions")
+        why = votes.unreachable(0.95)
+        assert (why.n_replications, why.n_questions) == (2, 55)
+        assert why.unreachable in (Unreachable.KNOWN_FROM_MORE, Unreachable.NOT_KNOWN_FROM_MORE)
 
 
 def test_steady_judges_are_promised_what_they_keep():
@@ -50,10 +53,15 @@ def test_steady_judges_are_promised_what_they_keep():
 def test_what_never_is_says_so_and_larger_designs_are_offered():
     coins = np.array([[10, 10], [9, 11], [11, 9], [8, 12]] * 50)
     votes = Voting(coins, np.arange(200))
-    assert (votes.needed(0.95), votes.unreachable(0.95)) == (None, "not within 51 votes")
+    assert votes.needed(0.95) is None
+    assert votes.unreachable(0.95) == Reason(unreachable=Unreachable.TOO_MANY_VOTES)
     half = Voting(np.array([[2, 0]] * 150 + [[1, 1]] * 50), np.arange(200))
     assert half.needed(0.8) is None
-    assert half.unreachable(0.8).endswith(("replications would tell", "questions would tell"))
+    why = half.unreachable(0.8)
+    assert why.unreachable is Unreachable.KNOWN_FROM_MORE
+    assert (why.n_replications, why.n_questions) == (2, 200)
+    assert why.design_replications > 2
+    assert why.design_questions % 200 == 0
 
 
 def test_more_verdicts_than_limits_are_made_for():
@@ -62,5 +70,5 @@ def test_more_verdicts_than_limits_are_made_for():
     assert (found.low, found.high) == (None, None)
     assert found.agreement > 0.9
     assert nine.needed(0.9) is None
-    assert nine.unreachable(0.9) == "not known: more than 8 different verdicts"
+    assert nine.unreachable(0.9) == Reason(unreachable=Unreachable.TOO_MANY_VERDICTS)
     assert not Voting(np.array([[1, 0]]), np.arange(1)).is_known

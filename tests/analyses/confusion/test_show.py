@@ -111,6 +111,7 @@ def test_numbers_are_those_of_reduce(tables, text):
                 ends = f"[{number(row[f'{name}_from'])}, {number(row[f'{name}_to'])}]"
                 assert f"{number(row[name])} {ends} of {row[f'n_{name}']}" in text
                 assert f"{number(row[name])} {ends} of {row[f'n_{name}']}" in shown
+    assert " thresholds cross-fitted in 5 folds " in text
     for row in tables.worth.filter(pl.col("low").is_not_null()).iter_rows(named=True):
         assert f"{number(row['value'])} [{number(row['low'])}, {number(row['high'])}]" in text
         assert f"[{row['low']:.3f}, {row['high']:.3f}]" in shown

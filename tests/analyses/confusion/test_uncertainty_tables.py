@@ -53,7 +53,11 @@ def test_thresholds_are_reported_only_where_they_are_stated(tables):
     stated = tables.labels.filter(pl.col("kind") == "threshold")
     assert set(stated["benchmark"]) == {"grades"}
     assert set(stated["threshold"]) == {0.6, 0.8}
-    assert set(tables.labels["kind"]) == {"cross-fitted", "threshold", "in-sample"}
+    assert set(tables.labels.select("kind", "how", "n_folds").rows()) == {
+        ("cross-fitted", "cross_fitted", 5),
+        ("threshold", "threshold_given", None),
+        ("in-sample", "best_in_sample", None),
+    }
 
 
 @pytest.mark.parametrize("kind", ["cross-fitted", "threshold"])
@@ -78,7 +82,7 @@ def test_labels_curves_and_quantities_are_the_same_numbers(tables, kind):
 
 
 def test_criteria_add_up_to_all(tables):
-    for _, part in tables.labels.group_by(*GROUP, "how"):
+    for _, part in tables.labels.group_by(*GROUP, "how", "threshold"):
         whole = part.filter(pl.col("criterion").is_null())
         several = part.filter(pl.col("criterion").is_not_null())
         assert several.height == (2 if part["benchmark"][0] == "grades" else 0)
@@ -225,19 +229,25 @@ def test_plain_scores_count_what_was_asked(confusion_inputs):
         for i in range(12)
     ]  # fmt: skip
     said += [{**row, "score": "nats", "higher_is_surer": False, "verdict": None} for row in said]
+    more = {"of_replications": 9, "drawn_at": 0.5, "value": 0.25}
+    said += [{**row, **more} for row in said if row["score"] == "share"]
     tokens = pl.DataFrame({"judge": ["firm"], "benchmark": ["b"], "item_id": ["b-0"],
                            "tokens": [90.0]})  # fmt: skip
     found = confusion_inputs(
         JUDGES[:1], (("b", ("yes", "no"), 20, ("x",)),),
         baselines=pl.DataFrame(said, schema=no_baselines().schema), tokens=tokens,
     )  # fmt: skip
-    shown = {row["score"]: row for row in found.scores.iter_rows(named=True)}
+    rows = found.scores.rows(named=True)
+    shown = {row["score"]: row for row in rows if row["of_replications"] is None}
     chosen = found.judgments.filter(pl.col("item_id").is_in([f"b-{i}" for i in range(12)]))[
         "chosen"
     ]
     # A verdict that no replication gave has a share of 0; items that were not asked have none.
     assert shown["share"]["mean"] == pytest.approx(0.75 * (chosen == "yes").mean())
     assert shown["share"]["n"] == shown["nats"]["n"] == 12
+    [again] = [row for row in rows if row["of_replications"] is not None]
+    assert (again["score"], again["of_replications"], again["drawn_at"]) == ("share", 9, 0.5)
+    assert again["mean"] == pytest.approx(0.25 * (chosen == "yes").mean())
     assert (shown["share"]["tokens"], shown["margin"]["tokens"]) == (40.0, 90.0)
     assert (shown["share"]["surer"], shown["nats"]["surer"]) == ("higher", "lower")
 

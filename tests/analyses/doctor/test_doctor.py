@@ -75,6 +75,33 @@ def test_a_judge_that_never_judged_is_named(verdicts, says):
     assert one.doubt is None if says is None else one.doubt.startswith(says)
 
 
+@pytest.mark.parametrize(
+    ("verdicts", "codes"),
+    [
+        (["a"] * 72, ("one_answer", "a", None, None)),
+        (["=a"] * 70 + ["b", "c"], ("nearly_one_answer", "=a", 70, 72)),
+        ([None, None, "a"] * 24, ("few_verdicts", None, None, None)),
+    ],
+)
+def test_why_a_group_may_be_no_judging_is_a_code_with_its_numbers(verdicts, codes):
+    (one,) = json.loads(doctor(judged(verdict=verdicts)).as_json())["judges"]
+    assert (one["why"], one["answer"], one["n_answer"], one["n_verdicts"]) == codes
+
+
+def test_json_has_codes_and_numbers_beside_the_words():
+    told = json.loads(doctor(judged().filter(pl.col("replication") == 0)).as_json())
+    by_code = {(one["asks"], one["facet"]): one for one in told["supports"]}
+    repeats = by_code["repeats", None]
+    assert repeats["lacks"] == ["repeats", "labels"]
+    assert repeats["counts"] == {"n_items": 24, "n_repeated": 0, "most": 1, "n_labels": 24}
+    assert repeats["found"] == "every item was judged once"
+    assert by_code["facet", "template"]["lacks"] == ["levels"]
+    assert by_code["position", None]["lacks"] == ["orders", "places"]
+    assert by_code["panel", None]["lacks"] == ["judges", "labels"]
+    roles = {one["column"]: (one["role"], one["taken_for"]) for one in told["columns"]}
+    assert roles["verdict"] == ("verdict", "the verdict")
+
+
 def test_scores_alone_are_read_too():
     rows = judged(score=[float(one % 5) for one in range(72)]).drop("verdict")
     assert supported(doctor(rows))["does it repeat itself"]

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from judgerel_ray.analyses.ratings.cells import across_cells
 from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice, inter_scale_table, scale_choice
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
@@ -90,7 +91,7 @@ def test_every_number_is_that_of_the_statistics(one, mapping):
     )  # fmt: skip
     assert (row["noise_floor"], row["p_noise"]) == (floor.mean, floor.p)
     ceiling = quantisation_ceiling([ENDS[name] for name in pair], mapping=mapping)
-    assert row["ceiling"] == ceiling.value
+    assert (row["ceiling"], row["ceiling_of"]) == (ceiling.value, "uniform_to_points")
     for name, one_of in (
         ("disattenuated", disattenuated_alpha(ratings)),
         ("shift", scale_shift(ratings)),
@@ -113,6 +114,12 @@ def test_scales_that_do_not_allow_a_mapping_say_so_and_leave_the_others(one):
     )
     assert found["undefined"].to_list() == ["does_not_apply"]
     assert found["value"].to_list() == [None]
+    assert found.select("flags", "flag_numbers").row(0) == (
+        ["no_equal_groups_of_points"], [[5.0, 3.0]]
+    )  # fmt: skip
+    words = "5 points cannot collapse to 3 equal groups of points"
+    assert found["estimator"].to_list() == [words]
+    assert across_cells(found.row(0, named=True))[-1] == words
     assert one
 
 

@@ -22,7 +22,8 @@ def _curve(system, role, points, **name):
          "threshold": 1 - share, "acceptance": share, "n_accepted": int(100 * share),
          "n_errors": 1, "n_answers": 100, "error": 1 - right, "low": 0.9 - right,
          "high": 1.1 - right, "band_low": 0.85 - right, "band_high": 1.15 - right,
-         "accuracy": right, "interval": "exact binomial", "band": "Bonferroni over 2 thresholds"}
+         "accuracy": right, "interval": "exact binomial", "band": "bonferroni",
+         "band_thresholds": 2, "band_off": None}
         for share, right in points
     ]  # fmt: skip
 
@@ -48,6 +49,15 @@ def test_a_line_a_role_in_steps_at_points_that_occur():
     bars = re.findall(r'<g class="whisker">.*?</g>', drawn)
     assert sum(group.count("<line") for group in bars) == drawn.count("<title>ada ") == 4
     assert "of the surest 0.40 right 0.900" in figure.description
+
+
+def test_a_band_is_said_in_words_beside_its_figure():
+    dkw = [{**row, "band": "dkw", "band_off": 0.1234, "system": "ada twice"} for row in ALONE]
+    figures = band_figures(pl.DataFrame(ALONE + dkw, infer_schema_length=None))
+    assert [figure.description.partition("; band: ")[2] for _, figure in figures] == [
+        "Bonferroni over 2 thresholds",
+        "Dvoretzky-Kiefer-Wolfowitz, 0.123 either way of all judgments",
+    ]
 
 
 def test_roles_at_one_temperature_stand_together_and_others_apart():

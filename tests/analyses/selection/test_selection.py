@@ -192,6 +192,7 @@ def test_a_guaranteed_threshold_keeps_its_risk_on_questions_held_out(thinking):
             resamples=1, risk=0.15, delta=0.1, seed=seed, confidences=("stated",)
         )
         row = _tables(rows, options).guarantees.row(0, named=True)
+        assert (row["split"], row["seed"]) == ("half_of_questions", seed)
         assert row["n_calibration"] + row["n_heldout"] == 160
         if row["threshold"] is not None:
             tried += 1

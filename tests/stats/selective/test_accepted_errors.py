@@ -51,6 +51,13 @@ def test_replications_do_not_narrow_the_interval():
     assert wide == pytest.approx(width, rel=0.12)
 
 
+def test_a_band_is_named_by_its_code_and_says_how_far_it_is_off():
+    found = accepted_errors([0.9, 0.5], [True, False], band="dkw")
+    assert (found.band, found.off) == ("dkw", pytest.approx(np.log(80) ** 0.5 / 2))
+    plain = accepted_errors([0.9, 0.5], [True, False])
+    assert (plain.band, plain.off) == ("bonferroni", None)
+
+
 def test_nothing_accepted_is_an_empty_curve():
     found = accepted_errors([np.nan, np.nan], [True, False])
     assert (found.thresholds_T.size, found.n) == (0, 2)
