@@ -59,8 +59,8 @@ wheel: $(READY) ## the package as a wheel in dist/
 	@ls dist/*.whl
 
 .PHONY: chaos
-chaos: $(READY) ## 200 runs in which something goes wrong, by their seeds (JUDGEREL_CHAOS=N for others), and kills of real engines
-	JUDGEREL_CHAOS=$${JUDGEREL_CHAOS:-200} OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -q tests/chaos/test_seeded.py
+chaos: $(READY) ## 200 runs in which something goes wrong, by their seeds (JUDGEREL_CHAOS=N for others), runs on a failing bucket, kills of real engines
+	JUDGEREL_CHAOS=$${JUDGEREL_CHAOS:-200} OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -q tests/chaos/test_seeded.py tests/chaos/test_bucket.py
 	$(BIN)/python bench/kill_and_resume.py --kills 6 --replications 2000 --seed 1
 
 .PHONY: docs
