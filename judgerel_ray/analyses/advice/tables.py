@@ -145,8 +145,19 @@ COLUMNS: Columns = {
                 "the target; null where none does, and of interval_width."
             ),
             "unreachable": (
-                "Why no number reaches the target, or none is known; null where one does."
+                "Code that says why no number reaches the target (error_stays, questions_alike, "
+                "levels_asked_once, too_few_questions, too_many_questions, ...), or why none is "
+                "known (known_from_more, not_known, ...); null where one does."
             ),
+            "error_of": "Facets whose error stays, with commas between; null of other reasons.",
+            "n_replications": (
+                "Replications there are, where the reason is what they tell; else null."
+            ),
+            "n_questions": "Questions there are, where the reason is what they tell; else null.",
+            "design_replications": (
+                "Replications of the design that would tell, or would not; else null."
+            ),
+            "design_questions": "Questions of that design; else null.",
             "judgments": (
                 "Judgments in all that needed_whole takes; null where the target is out of reach."
             ),

@@ -49,7 +49,7 @@ class How(StrEnum):
     Examples
     --------
     >>> How.GIVEN.words(threshold=0.5), How.IN_SAMPLE.words(n_low=1, n=2)
-    ('threshold 0.5', 'optimistic: chosen on the 1 low of 2 it is told of')
+    ('threshold 0.5', 'optimistic: threshold chosen on the same 2 it is scored on, 1 of them low')
     """
 
     GIVEN = "threshold_given"

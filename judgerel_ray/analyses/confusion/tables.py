@@ -496,8 +496,13 @@ COLUMNS: Columns = {
         },
         "scores": {
             "score": (
-                "The score of a judgment: margin, entropy, largest_u, ..., or a plain baseline."
+                "The score of a judgment: margin, entropy, largest_u, ..., or a plain baseline: "
+                "share_of_replications, entropy_of_replications, probability_of_verdict."
             ),
+            "of_replications": (
+                "Replications that a baseline is made of, each judgment's; null of other scores."
+            ),
+            "drawn_at": "Temperature of these replications; null of other scores.",
             "surer": "higher where a larger score is surer, lower where a smaller one is.",
             "mean": (
                 "Mean of the score over the judgments (entropies and mutual information in nats, "
@@ -546,7 +551,12 @@ COLUMNS: Columns = {
                 "cross-fitted (by thresholds of other folds) or in-sample (optimistic)."
             ),
             "threshold": "The threshold; null where each fold has its own.",
-            "how": "How the threshold was come by.",
+            "how": (
+                "How the labels were chosen: threshold_given, cross_fitted (each by a threshold "
+                "of the other folds) or best_in_sample (optimistic: by the threshold that looks "
+                "best on the same judgments)."
+            ),
+            "n_folds": "Folds of a cross_fitted threshold; else null.",
             "criterion": "The criterion that the row is of; null for all together.",
             "k_all": "Right judgments.",
             "n_all": "Judgments.",

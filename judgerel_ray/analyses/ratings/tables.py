@@ -72,7 +72,11 @@ COLUMNS: Columns = {
             "level": "Level of measurement there: nominal, ordinal or interval.",
             "pairing": "all replications of one scale with all of the other, or the first of each.",
             "tie": "What the middle of a scale counts as once binarised, >mid or >=mid; else null.",
-            "ceiling_of": "How the ceiling was computed; null where there is none.",
+            "ceiling_of": (
+                "What the ceiling is of: a latent score, uniform, that both scales round "
+                "(uniform_to_points; with tenths on continuous ones uniform_to_points_and_tenths); "
+                "null where there is none."
+            ),
             **shared("statistic", "interval_method", "no_interval", "n_compared", "n_resamples"),
             **shared("null_method", "n_permutations", "flags", "flag_numbers", "estimator"),
             **shared("undefined"),

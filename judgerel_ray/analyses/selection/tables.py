@@ -199,7 +199,14 @@ COLUMNS: Columns = {
             ),
             "accuracy": "1 less the error.",
             "interval": "How the interval at one threshold was made.",
-            "band": "How the ends that hold together were made.",
+            "band": (
+                "How the ends that hold together were made: bonferroni (exact ends of each "
+                "threshold, less error each) or dkw (one half width for all)."
+            ),
+            "band_thresholds": "Thresholds that the band holds at.",
+            "band_off": (
+                "Half width of the dkw band, as a share of all answers; null of bonferroni."
+            ),
         },
         "reliability": {
             "system": "The system in words, as in systems.",
@@ -243,7 +250,10 @@ COLUMNS: Columns = {
             "error": "Share wrong of the accepted held-out answers; null where none are.",
             "low": "Lower end of the 95 % interval of the error; null where there is none.",
             "high": "Upper end of the 95 % interval of the error; null where there is none.",
-            "split": "How the questions were split in two.",
+            "split": (
+                "How the questions were split in two; half_of_questions draws half of them by seed."
+            ),
+            "seed": "Seed that drew the halves.",
             "undefined": (
                 "Code that says why there is no threshold (too_few_judgments, risk_too_high); "
                 "null where there is one."
