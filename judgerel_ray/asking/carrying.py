@@ -149,8 +149,8 @@ class Wanted:
         starts = np.concatenate(([0], np.cumsum(ends - firsts)))
         is_open = np.zeros(int(starts[-1]), dtype=np.bool_)
         begins = starts[place] + asked_firsts - firsts[place]
-        for begin, end in zip(begins.tolist(), (begins + asked_n).tolist(), strict=True):
-            is_open[begin:end] = True
+        for begin, n in zip(begins, asked_n, strict=True):  # no list of all of them is made
+            is_open[begin : begin + n] = True
         return cls(
             judges=tuple(judges),
             keys=keys,
