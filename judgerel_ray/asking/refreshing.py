@@ -1,50 +1,35 @@
 """One trigger of a series: take the lease, ask what is due, write down what came of it.
 
 Due are sweeps with requests that never landed, and anchors in turn. Rows of earlier refreshes that
-a new run plans, too, are copied and not asked again. A process that is killed leaves an unfinished
-refresh, which the next trigger finishes; runs land every request once by themselves. What came of a
-refresh is measured by a function that is handed in.
+a new run plans, too, are carried into it and not asked again. A process that is killed leaves an
+unfinished refresh, which the next trigger finishes; runs land every request once by themselves.
+What came of a refresh is measured by a function that is handed in.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-import polars as pl
 from rich.console import Console
 
-from judgerel_ray.asking.plan.planning import plan_resolved
+from judgerel_ray.asking.carrying import carry_landed, earlier_of, planned_asks
 from judgerel_ray.asking.plan.resolve import Resolved, resolve
-from judgerel_ray.asking.run.lost import stray_commits
-from judgerel_ray.asking.run.opening import open_run
-from judgerel_ray.asking.run.pending import landed_texts, pending_parts
 from judgerel_ray.asking.run.running import RunSummary, run_sweep
 from judgerel_ray.config import Sweep
 from judgerel_ray.config.series import Series, starting_at
-from judgerel_ray.core import Ask, StoreError, SweepError, TokenCounts, request_key
-from judgerel_ray.design import AskFrame, Texts, build_wave, voices_of
+from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.store import (
     CHEAP_COLUMNS,
-    CommitRecord,
-    Ledger,
-    Range,
     RunDirectory,
-    begin_session,
-    end_session,
-    land,
     read_manifest,
-    read_whole_ledger,
-    reading,
-    scan_completions,
     scan_judgments,
+    whole_commits,
 )
 from judgerel_ray.store.holding import HeldLease, Lease, renewing, take_lease
-from judgerel_ray.store.ledger import build_ledger
-from judgerel_ray.store.records import overlap, union
 from judgerel_ray.store.series import MEASURED, AskedSweep, Refresh, SeriesDirectory
 
 HOUR_S = 3600.0
@@ -108,27 +93,23 @@ def _anchor_reason(
         return f"anchors last judged {made[-1][0].started_at}"
     runs = [run for _, run in made]
     resolved = resolved_as_before(sweep, runs)
-    landed = earlier_of(resolved, runs)
-    asks = planned_asks(resolved.frames, landed.texts)
-    known = landed.together.landed
+    earlier = earlier_of(resolved, runs)
+    known = {key for _, commit in earlier.commits() for key in commit.conditions}
+    asks = planned_asks(resolved.frames, earlier.texts)
     is_new = any(ask.condition.condition_key not in known for ask in asks)
     return "anchors or judges that are new" if is_new else ""
 
 
 def _next_first(made: Sequence[tuple[Refresh, RunDirectory]]) -> int:
     """The replication from which anchors have not been asked."""
-    ends = [
+    ends = (
         first + n
-        for run_ in made
-        for ranges in landed_in([run_[1]], with_texts=False).together.landed.values()
+        for _, run in made
+        for commit in whole_commits(run)
+        for ranges in commit.conditions.values()
         for first, n in ranges
-    ]
+    )
     return max(ends, default=0)
-
-
-def earlier_of(resolved: Resolved, runs: Sequence[RunDirectory]) -> Landed:
-    """What landed before, with texts where prompts hold any."""
-    return landed_in(runs, with_texts=any(frame.n_waves > 1 for frame in resolved.frames))
 
 
 def resolved_as_before(sweep: Sweep, runs: Sequence[RunDirectory], *, first: int = 0) -> Resolved:
@@ -150,150 +131,6 @@ def _is_unresolved(parts: Mapping[str, object]) -> bool:
     """Whether a judge is a hub id whose commit is not known here."""
     model = parts.get("model")
     return isinstance(model, Mapping) and model.get("resolved") is False
-
-
-def planned_asks(
-    frames: Sequence[AskFrame], texts: Texts, *, at_most: bool = False
-) -> Iterator[Ask]:
-    """Everything asked in all waves that these landed texts allow.
-
-    What can never be sent is among it: it lands as failed. Of adaptive asks it is the first block,
-    or with `at_most` all that they may ask.
-    """
-    for frame in frames:
-        for wave in range(frame.n_waves):
-            grows = at_most and frame.ask.adaptive is not None and wave == frame.judging_wave
-            for voice in voices_of(frame, wave):
-                for work in build_wave(frame, wave, voice, texts):
-                    for ask in (*work.asks, *(ask for ask, _ in work.impossible)):
-                        most = frame.most_replications(ask.condition.temperature)
-                        yield replace(ask, n=most) if grows else ask
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Landed:
-    """What landed in several runs together: their ledgers, and texts that later prompts hold."""
-
-    runs: tuple[tuple[RunDirectory, Ledger], ...]
-    together: Ledger
-    texts: Mapping[str, str | None]
-
-    def is_pending(self, frames: Sequence[AskFrame]) -> bool:
-        """Whether anything that is asked has landed in none of them."""
-        asks = planned_asks(frames, self.texts)
-        return any(pending_parts(ask, self.together) for ask in asks)
-
-
-def landed_in(runs: Sequence[RunDirectory], *, with_texts: bool) -> Landed:
-    """Look at what landed in several runs.
-
-    Effects: reads. Cost: one look at the records of each run; texts of answers where wanted.
-    """
-    looks = tuple((run, read_whole_ledger(run)) for run in runs)
-    commits = [commit for _, ledger in looks for commit in ledger.commits]
-    texts: dict[str, str | None] = {}
-    for run, ledger in looks if with_texts else ():
-        texts |= landed_texts(run, ledger)
-    return Landed(runs=looks, together=build_ledger(0, commits), texts=texts)
-
-
-def carry_landed(resolved: Resolved, out: str, earlier: Landed) -> int:
-    """Copy into a run what it plans and earlier runs hold, in a session of its own.
-
-    Keys are of what is asked, so a row of an earlier run is the row that asking again would give,
-    but for what a model that is served elsewhere would do by now. Tokens and seconds stay with the
-    run that spent them.
-
-    Effects: makes the run directory, lands rows. Retry: safe, copies what is not there yet.
-
-    Returns
-    -------
-    int
-        Rows copied.
-    """
-    wanted: dict[str, tuple[str, tuple[Range, ...]]] = {}
-    for ask in planned_asks(resolved.frames, earlier.texts, at_most=True):
-        key, judge = ask.condition.condition_key, ask.condition.judge
-        known = wanted.get(key, (judge, ()))[1]
-        wanted[key] = (judge, union((*known, (ask.first, ask.n))))
-    landed = earlier.together.landed
-    if not any(
-        overlap(landed.get(key, ()), one) for key, (_, asked) in wanted.items() for one in asked
-    ):
-        return 0
-    plan = plan_resolved(resolved)
-    run = open_run(resolved, plan, out, None)
-    session = begin_session(run, strays=lambda ledger: stray_commits(run, resolved, plan, ledger))
-    n_rows = 0
-    try:
-        held = {key: set(_numbers(ranges)) for key, ranges in session.ledger.landed.items()}
-        lease = 0
-        for source, ledger in reversed(earlier.runs):
-            for commit in ledger.commits:
-                conditions = _taken(commit, wanted, held)
-                if conditions:
-                    lease += 1
-                    n_rows += _copy(source, ledger, commit, conditions, run, session.number, lease)
-    finally:
-        end_session(run, session.number)
-    return n_rows
-
-
-def _taken(
-    commit: CommitRecord,
-    wanted: Mapping[str, tuple[str, tuple[Range, ...]]],
-    held: dict[str, set[int]],
-) -> dict[str, tuple[Range, ...]]:
-    """What of a commit is wanted and not held yet; `held` is added to."""
-    found: dict[str, tuple[Range, ...]] = {}
-    for key, ranges in commit.conditions.items():
-        judge, asked = wanted.get(key, ("", ()))
-        if judge != commit.judge:
-            continue
-        there = held.setdefault(key, set())
-        fresh = {n for one in ranges for n in overlap(asked, one)} - there
-        if fresh:
-            there |= fresh
-            found[key] = union([(n, 1) for n in fresh])
-    return found
-
-
-def _copy(
-    source: RunDirectory,
-    ledger: Ledger,
-    commit: CommitRecord,
-    conditions: Mapping[str, tuple[Range, ...]],
-    run: RunDirectory,
-    session: int,
-    lease: int,
-) -> int:
-    """Land some rows of a commit in another run."""
-    keys = [request_key(key, n) for key, ranges in conditions.items() for n in _numbers(ranges)]
-    only = build_ledger(ledger.session, [commit])
-    chosen = pl.col("key").is_in(keys)
-    with reading(source.url):
-        rows = scan_judgments(source, ledger=only).filter(chosen).collect()
-        texts = scan_completions(source, ledger=only).filter(chosen).collect()
-    land(
-        run,
-        session=session,
-        lease=lease,
-        attempt=1,
-        judge=commit.judge,
-        judgments=rows.with_columns(attempt=pl.lit(1, dtype=rows.schema["attempt"])),
-        completions=texts,
-        conditions=conditions,
-        tokens=TokenCounts(),
-        seconds=0.0,
-        engine={**commit.engine, "carried_from": f"{source.url}/{commit.name}"},
-        parents=commit.parents,
-    )
-    return rows.height
-
-
-def _numbers(ranges: Sequence[Range]) -> Iterator[int]:
-    """The replications of ranges."""
-    return (n for first, count in ranges for n in range(first, first + count))
 
 
 State = Literal["held", "unchanged", "done", "partial", "pending"]
@@ -433,7 +270,8 @@ class _Trigger:
             resolved = self._resolved(named[asked.name], asked, before)
             out = self.directory.run_url(refresh, asked.name)
             runs = [run for _, run in self.directory.runs(asked.name, before)]
-            carry_landed(resolved, out, earlier_of(resolved, runs))
+            for line in carry_landed(resolved, out, earlier_of(resolved, runs)).lacking:
+                self.console.print(line, markup=False, highlight=False, soft_wrap=True)
             summaries[asked.name] = run_sweep(
                 resolved.sweep, out=out, address=self.address, console=self.console
             )

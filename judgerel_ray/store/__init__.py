@@ -7,9 +7,9 @@ a run's sweep what it makes, also config and protocols.
 
 from judgerel_ray.store.failures import read_errors, record_errors
 from judgerel_ray.store.ledger import JudgeTotals, Ledger, read_ledger
-from judgerel_ray.store.losses import Losses, lost_files, read_whole_ledger
+from judgerel_ray.store.losses import Losses, lost_files, read_whole_ledger, whole_commits
 from judgerel_ray.store.manifest import check_same_sweep, read_manifest, write_manifest, write_own
-from judgerel_ray.store.parts import close_lease, land, load_writers
+from judgerel_ray.store.parts import close_lease, land, land_files, load_writers
 from judgerel_ray.store.records import CommitRecord, Range
 from judgerel_ray.store.rundir import RunDirectory, judge_folder
 from judgerel_ray.store.scan import (
@@ -51,6 +51,7 @@ __all__ = [
     "is_superseded",
     "judge_folder",
     "land",
+    "land_files",
     "leave_token",
     "live_session",
     "load_writers",
@@ -66,6 +67,7 @@ __all__ = [
     "scan_judgments",
     "unseen_session",
     "verify_run",
+    "whole_commits",
     "write_manifest",
     "write_own",
 ]

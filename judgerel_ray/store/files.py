@@ -84,6 +84,28 @@ class Disk:
             _sync_folder(path.parent)
         return won
 
+    def share(self, name: str, data: bytes, there: str) -> None:
+        """Put a file under a new name that lies at another path, too; on one file system once.
+
+        No file that is there is ever written into, so that each name keeps its bytes whatever is
+        put under the other.
+
+        Effects: a hard link and fsync of the folder; where links cannot be, as :meth:`write`.
+        Retry: safe.
+        """
+        path = Path(self.address(name))
+        with _as_store_error(path, "write"):
+            _make_folder(path.parent)
+            try:
+                os.link(there, path)
+            except OSError:  # another file system, one without links, or a file of another user
+                is_linked = False
+            else:
+                is_linked = True
+                _sync_folder(path.parent)
+        if not is_linked:
+            self.write(name, data)
+
     def read(self, name: str) -> bytes:
         """Give the bytes of a file; StoreError where it is missing or unreadable."""
         path = Path(self.address(name))

@@ -23,6 +23,7 @@ from judgerel_ray.store.records import (
     CommitRecord,
     Range,
     SessionRecord,
+    Tombstone,
     end_name,
     gaps,
     overlap,
@@ -37,6 +38,8 @@ from judgerel_ray.store.records import (
 )
 from judgerel_ray.store.rundir import RunDirectory
 from judgerel_ray.tables import count_outcomes
+
+_BATCH = 256  # records whose bytes are held at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,8 +203,11 @@ def look_at_commits(
     fresh = counting.difference(record.name for record in commits)
     held = packed_records(run, names, fresh) if packed else {}
     single = sorted(fresh.difference(held))
-    data = run.files.read_many(f"{FOLDER}/{name}" for name in single)
-    read = {name: read_attempt(name, data.get(f"{FOLDER}/{name}")) for name in single}
+    read: dict[str, CommitRecord | Tombstone | None] = {}
+    for start in range(0, len(single), _BATCH):
+        batch = single[start : start + _BATCH]
+        data = run.files.read_many(f"{FOLDER}/{name}" for name in batch)
+        read |= {name: read_attempt(name, data.get(f"{FOLDER}/{name}")) for name in batch}
     broken = [name for name, record in read.items() if record is None]
     both = (*held.values(), *read.values())
     landed = [record for record in both if isinstance(record, CommitRecord)]
@@ -243,7 +249,8 @@ def build_ledger(
             there = landed.get(key, ())
             if there:
                 twice += [(key, place) for one in ranges for place in overlap(there, one)]
-            landed[key] = union((*there, *ranges))
+            merged = union((*there, *ranges))
+            landed[key] = ranges if merged == ranges else merged  # one object, not two alike
         if twice:
             duplicates[record.name] = tuple(twice)
     return Ledger(

@@ -251,6 +251,17 @@ def read_whole_ledger(run: RunDirectory) -> Ledger:
     return build_ledger(number, kept, broken=losses.names, run=run)
 
 
+def whole_commits(run: RunDirectory) -> tuple[CommitRecord, ...]:
+    """Read the commits that still count, as the next session will count them; nothing is added up.
+
+    Examples
+    --------
+    >>> whole_commits(RunDirectory.create("memory://doctest-whole-commits"))
+    ()
+    """
+    return part_commits(run, look_at_commits(run))[0]
+
+
 def lost_files(run: RunDirectory, commits: Iterable[CommitRecord]) -> dict[str, str]:
     """Files of some commits that are gone or cut, by name, and which of the two; none is read.
 

@@ -6,6 +6,7 @@ import io
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -13,7 +14,8 @@ import dataframely as dy
 import polars as pl
 
 from judgerel_ray.core import TableError, TokenCounts, request_key
-from judgerel_ray.store.digests import sections_of, sha256
+from judgerel_ray.store.digests import REST, sections_of, sha256
+from judgerel_ray.store.files import Disk
 from judgerel_ray.store.records import (
     FOLDER,
     CommitRecord,
@@ -35,10 +37,11 @@ _TORN_PAUSE_S = 0.1
 
 
 class _Part(NamedTuple):
-    """A Parquet file in memory, under the name it will have."""
+    """A Parquet file in memory, under the name it will have, and where it is already, if it is."""
 
     name: str
     data: bytes
+    there: str | None = None
 
 
 def land(
@@ -110,9 +113,9 @@ def land(
     moment of landing. Retry: safe, lands once.
     """
     rows, texts = _checked(judgments, completions, judge, attempt, conditions)
-    stem = f"part-s{session:04d}-l{lease:06d}-a{attempt}-{secrets.token_hex(4)}.parquet"
-    data_part = _Part(f"data/{judge_folder(judge)}/{stem}", encode_parquet(foldered(rows)))
-    texts_part = _Part(f"texts/{judge_folder(judge)}/{stem}", encode_parquet(texts))
+    data_name, texts_name = _names(judge, session, lease, attempt)
+    data_part = _Part(data_name, encode_parquet(foldered(rows)))
+    texts_part = _Part(texts_name, encode_parquet(texts))
     record = CommitRecord(
         session=session,
         lease=lease,
@@ -136,15 +139,113 @@ def land(
         data_sections=sections_of(data_part.data),
         texts_sections=sections_of(texts_part.data),
     )
-    for part in (data_part, texts_part):
-        run.write_bytes(part.name, part.data)
+    return _settled(run, record, (data_part, texts_part))
+
+
+def land_files(
+    run: RunDirectory,
+    source: RunDirectory,
+    commit: CommitRecord,
+    *,
+    session: int,
+    lease: int,
+    engine: Mapping[str, object],
+) -> bool:
+    """Land in one run what a commit of another landed, with the files that are there.
+
+    No byte is decoded. Between two folders of one file system the bytes are stored once, under two
+    names: files of runs are put in place whole and never written into, so that what becomes of one
+    name changes nothing under the other. What engines spent stays with the other run.
+
+    Parameters
+    ----------
+    run : RunDirectory
+        Where it is to land.
+    source : RunDirectory
+        Where it landed before.
+    commit : CommitRecord
+        What landed there, as its record or a later reading of its texts tells.
+    session, lease : int
+        Of the landing; the attempt is the commit's, as in its rows.
+    engine : mapping
+        As of :func:`land`.
+
+    Returns
+    -------
+    bool
+        True if it landed. False if this attempt was already settled; if a file is not as it landed;
+        or if its version wrote other columns or fewer digests. Nothing of this call stays then.
+
+    Examples
+    --------
+    >>> from judgerel_ray.store import begin_session, read_ledger
+    >>> one, other = (RunDirectory.create(f"memory://doctest-land-files-{n}") for n in "ab")
+    >>> land(one, session=begin_session(one).number, lease=1, attempt=1, judge="j",
+    ...      judgments=Judgments.create_empty(), completions=Completions.create_empty(),
+    ...      conditions={}, tokens=TokenCounts(), seconds=0.0)
+    True
+    >>> (commit,) = read_ledger(one).commits
+    >>> land_files(other, one, commit, session=begin_session(other).number, lease=1, engine={})
+    True
+
+    Notes
+    -----
+    Effects and Retry: as of :func:`land`.
+    """
+    if not _is_as_written_now(commit):
+        return False
+    old = (commit.data_file, commit.texts_file)
+    data = source.files.read_many(old)
+    digests = [sha256(data[name]) if name in data else None for name in old]
+    if digests != [commit.data_sha256, commit.texts_sha256]:
+        return False
+    new = _names(commit.judge, session, lease, commit.attempt)
+    record = replace(
+        commit,
+        session=session,
+        lease=lease,
+        data_file=new[0],
+        texts_file=new[1],
+        tokens=TokenCounts(),
+        seconds=0.0,
+        engine=dict(engine),
+        written_at=datetime.now(UTC).isoformat(),
+    )
+    there = [source.address(name) if source.is_local else None for name in old]
+    parts = [_Part(*one) for one in zip(new, map(data.__getitem__, old), there, strict=True)]
+    return _settled(run, record, parts)
+
+
+def _names(judge: str, session: int, lease: int, attempt: int) -> tuple[str, str]:
+    """New names for the files of an attempt: of judgments and of texts."""
+    stem = f"part-s{session:04d}-l{lease:06d}-a{attempt}-{secrets.token_hex(4)}.parquet"
+    return f"data/{judge_folder(judge)}/{stem}", f"texts/{judge_folder(judge)}/{stem}"
+
+
+def _is_as_written_now(commit: CommitRecord) -> bool:
+    """Whether a commit is what :func:`land` would write of its rows, in columns and in digests."""
+    tables = ((commit.data_sections, Judgments), (commit.texts_sections, Completions))
+    has_columns = all(
+        sections is not None and set(sections) == {REST, *table.column_names()}
+        for sections, table in tables
+    )
+    return has_columns and None not in (commit.texts_bytes, commit.n_answers)
+
+
+def _settled(run: RunDirectory, record: CommitRecord, parts: Sequence[_Part]) -> bool:
+    """Write files and then their record, which counts if nobody settled the attempt before."""
+    for part in parts:
+        if part.there is not None and isinstance(run.files, Disk):
+            run.files.share(part.name, part.data, part.there)
+        else:
+            run.write_bytes(part.name, part.data)
     sealed = seal(commit_content(record))
     standing = run.settle(f"{FOLDER}/{record.name}", sealed)
     if standing == sealed:
         return True
     # Only what a whole record of another shows to be needless may go.
     if unseal(standing) is not None:
-        for part in (data_part, texts_part):
+        for part in parts:
             run.remove(part.name)
     return False
 

@@ -16,6 +16,7 @@ import secrets
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from judgerel_ray.core import TokenCounts, digest
@@ -444,9 +445,7 @@ def _commit(content: Mapping[str, object]) -> CommitRecord:
     parents = content.get("parents")
     return CommitRecord(
         **plain,  # type: ignore[arg-type]  # the seal vouches for the types
-        conditions={
-            key: tuple((first, n) for first, n in _list(made)) for key, made in conditions.items()
-        },
+        conditions={key: _shared(_list(made)) for key, made in conditions.items()},
         outcomes=_mapping(content["outcomes"]),  # type: ignore[arg-type]
         tokens=TokenCounts(**_mapping(content["tokens"])),  # type: ignore[arg-type]
         engine=_mapping(content["engine"]),
@@ -456,6 +455,17 @@ def _commit(content: Mapping[str, object]) -> CommitRecord:
         data_sections=sections(content.get("data_sections")),
         texts_sections=sections(content.get("texts_sections")),
     )
+
+
+def _shared(ranges: list[list[int]]) -> tuple[Range, ...]:
+    """Ranges of a condition; most conditions of a run have landed alike, and share one object."""
+    return _one_of_each(tuple((first, n) for first, n in ranges))
+
+
+@lru_cache(maxsize=1_024)
+def _one_of_each(ranges: tuple[Range, ...]) -> tuple[Range, ...]:
+    """The same ranges, for equal ones the object that was given first."""
+    return ranges
 
 
 def plain_sections(digests: Sections | None) -> dict[str, list[int]] | None:

@@ -39,7 +39,7 @@ def trigger(gate, said, kill_at):
     os.read(gate, 1)
     os.dup2(said[0].fileno(), 1)
     os.dup2(said[1].fileno(), 2)
-    for name in ("write", "create", "remove"):
+    for name in ("write", "create", "share", "remove"):
         setattr(Disk, name, counted(getattr(Disk, name), kill_at))
     code = main(["refresh", sys.argv[1], "--address", sys.argv[2]])
     print(steps, file=sys.stderr, flush=True)

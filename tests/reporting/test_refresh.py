@@ -345,11 +345,12 @@ def test_a_killed_refresh_is_gone_on_with(world, cut_after):
 
 
 def flip_a_bit(run):
-    """Alter a file of judgments that landed in a run."""
+    """Alter a file of judgments that landed in a run, and has a name in later ones, too."""
     file = sorted(Path(run.url, "data").rglob("*.parquet"))[0]
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1
-    file.write_bytes(data)
+    with file.open("r+b") as there:
+        there.write(data)
 
 
 def test_damage_in_an_older_run_of_a_system_stops_no_refresh(world):
@@ -357,11 +358,27 @@ def test_damage_in_an_older_run_of_a_system_stops_no_refresh(world):
     for n in range(2):
         world.items("system.jsonl", words="answers", n=N_QUESTIONS + n)
         world.go()
-    flip_a_bit(world.runs("system")[1])
+    shutil.rmtree(Path(world.runs("system")[1].url, "data"))  # other names of its files stay
     world.items("system.jsonl", words="answers", n=N_QUESTIONS + 2)
     found = world.go()
     assert (found.state, found.summary["warnings"]) == ("done", [])
     assert len(world.asked) == len(set(world.asked))
+
+
+def test_damage_in_the_last_run_of_a_system_is_said_and_asked_again(world, capsys):
+    world.series("")
+    world.go()
+    flip_a_bit(world.runs("system")[1])
+    n_asked = len(world.asked)
+    world.items("system.jsonl", words="answers", n=N_QUESTIONS + 1)
+    code, told, error = world.told(capsys)
+    assert (code, told.splitlines()[0]) == (0, "refresh 2: done")
+    assert "not carried: a file that landed is altered" in error
+    assert "nothing is compared with refresh 1: a file that landed is altered" in told
+    # Anchors, the new item, and the one batch that was lost.
+    assert len(world.asked) - n_asked == 6 * N_QUESTIONS + 6 + 6 * BATCH
+    rows = scan_judgments(world.runs("system")[2]).collect()
+    assert (rows.height, rows["key"].n_unique()) == (6 * (N_QUESTIONS + 1), rows.height)
 
 
 def test_damaged_anchors_are_refused_before_anything_is_asked(world, capsys):

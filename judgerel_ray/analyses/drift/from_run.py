@@ -34,7 +34,14 @@ from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.core.types import JUDGE_ROLES
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
 from judgerel_ray.stats.drift import drift_evidence
-from judgerel_ray.store import RunDirectory, read_ledger, read_manifest, reading, scan_judgments
+from judgerel_ray.store import (
+    CHEAP_COLUMNS,
+    RunDirectory,
+    read_ledger,
+    read_manifest,
+    reading,
+    scan_judgments,
+)
 from judgerel_ray.store.series import MEASURED, AskedSweep, Refresh, SeriesDirectory
 
 Row = dict[str, Any]
@@ -203,6 +210,8 @@ def _earlier(
         return {refresh.number: _rows(run) for refresh, run in runs}, []
     last = runs[-1:]
     try:
+        for _, run in last:
+            scan_judgments(run, columns=CHEAP_COLUMNS)  # all that any comparison reads
         return {refresh.number: _rows(run) for refresh, run in last}, []
     except StoreError as error:
         place = ", ".join(f"{name}={value}" for name, value in error.where.items())

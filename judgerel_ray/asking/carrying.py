@@ -1,0 +1,332 @@
+"""What earlier runs of a sweep landed is landed in a new run again, and asked nobody.
+
+What is planned is held as columns, some tens of bytes a condition and one a request, and earlier
+runs are looked at one by one, the newest first. A commit of which all is wanted goes over with the
+files it has: not a byte is decoded, and on one file system their bytes are stored once.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgerel_ray.asking.plan.planning import plan_resolved
+from judgerel_ray.asking.plan.resolve import Resolved
+from judgerel_ray.asking.run.lost import stray_commits
+from judgerel_ray.asking.run.opening import open_run
+from judgerel_ray.asking.run.pending import landed_texts
+from judgerel_ray.core import Ask, StoreError, TokenCounts
+from judgerel_ray.design import AskFrame, Texts, build_wave, voices_of
+from judgerel_ray.store import (
+    CommitRecord,
+    Range,
+    RunDirectory,
+    begin_session,
+    end_session,
+    land,
+    land_files,
+    read_whole_ledger,
+    reading,
+    scan_completions,
+    scan_judgments,
+    whole_commits,
+)
+from judgerel_ray.store.ledger import build_ledger
+from judgerel_ray.store.parts import expected_keys
+from judgerel_ray.store.records import union
+
+_KEY_BYTES = 16  # of a condition's key, which is written as twice as many hexadecimal digits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Earlier:
+    """The runs that asked a sweep before, oldest first, and landed texts that prompts hold."""
+
+    runs: tuple[RunDirectory, ...]
+    texts: Mapping[str, str | None]
+
+    def commits(self) -> Iterator[tuple[RunDirectory, CommitRecord]]:
+        """What landed and still counts, of the newest run first, each in its order.
+
+        Effects: reads. Cost: one look at the records of each run, when its turn comes.
+        """
+        for run in reversed(self.runs):
+            for commit in whole_commits(run):
+                yield run, commit
+
+    def is_pending(self, frames: Sequence[AskFrame]) -> bool:
+        """Whether anything that is asked has landed in none of them."""
+        wanted = Wanted.of(planned_asks(frames, self.texts))
+        for _, commit in self.commits():
+            wanted.close(commit.conditions)
+            if not wanted.n_open:
+                break
+        return wanted.n_open > 0
+
+
+def earlier_of(resolved: Resolved, runs: Sequence[RunDirectory]) -> Earlier:
+    """What landed before, with texts where prompts hold any.
+
+    Effects: reads. Cost: of sweeps of several waves a look at the records of each run, and texts.
+    """
+    texts: dict[str, str | None] = {}
+    for run in runs if any(frame.n_waves > 1 for frame in resolved.frames) else ():
+        texts |= landed_texts(run, read_whole_ledger(run))
+    return Earlier(runs=tuple(runs), texts=texts)
+
+
+def planned_asks(
+    frames: Sequence[AskFrame], texts: Texts, *, at_most: bool = False
+) -> Iterator[Ask]:
+    """Everything asked in all waves that these landed texts allow.
+
+    What can never be sent is among it: it lands as failed. Of adaptive asks it is the first block,
+    or with `at_most` all that they may ask.
+    """
+    for frame in frames:
+        for wave in range(frame.n_waves):
+            grows = at_most and frame.ask.adaptive is not None and wave == frame.judging_wave
+            for voice in voices_of(frame, wave):
+                for work in build_wave(frame, wave, voice, texts):
+                    for ask in (*work.asks, *(ask for ask, _ in work.impossible)):
+                        most = frame.most_replications(ask.condition.temperature)
+                        yield replace(ask, n=most) if grows else ask
+
+
+@dataclass(slots=True, kw_only=True)
+class Wanted:
+    """Which planned requests are still open: found in nothing that was looked at so far.
+
+    Conditions are in the order of their keys, which are bytes here, and ``is_open`` has a place for
+    each of their replications, condition after condition.
+    """
+
+    judges: tuple[str, ...]
+    keys: NDArray[np.bytes_]
+    judge_of: NDArray[np.int32]
+    firsts: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    """Where a condition's replications begin; one more than there are conditions."""
+    is_open: NDArray[np.bool_]
+    n_open: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.n_open = int(np.count_nonzero(self.is_open))
+
+    @classmethod
+    def of(cls, asks: Iterable[Ask]) -> Wanted:
+        """All requests of some asks.
+
+        Examples
+        --------
+        >>> Wanted.of([]).n_open
+        0
+        """
+        judges: dict[str, int] = {}
+        hashes, columns = bytearray(), array("q")
+        for ask in asks:
+            hashes += bytes.fromhex(ask.condition.condition_key)
+            columns.extend((judges.setdefault(ask.condition.judge, len(judges)), ask.first, ask.n))
+        asked_keys = np.frombuffer(hashes, dtype=f"S{_KEY_BYTES}")
+        asked_judges, asked_firsts, asked_n = (
+            np.frombuffer(columns, dtype=np.int64).reshape(-1, 3).T
+        )
+        # Several asks of one condition are one span, of which what none of them asks is closed.
+        keys, place = np.unique(asked_keys, return_inverse=True)
+        n_conditions = len(keys)
+        firsts = np.full(n_conditions, np.iinfo(np.int64).max)
+        np.minimum.at(firsts, place, asked_firsts)
+        ends = np.zeros(n_conditions, dtype=np.int64)
+        np.maximum.at(ends, place, asked_firsts + asked_n)
+        judge_of = np.zeros(n_conditions, dtype=np.int32)
+        judge_of[place] = asked_judges
+        starts = np.concatenate(([0], np.cumsum(ends - firsts)))
+        is_open = np.zeros(int(starts[-1]), dtype=np.bool_)
+        begins = starts[place] + asked_firsts - firsts[place]
+        for begin, n in zip(begins, asked_n, strict=True):  # no list of all of them is made
+            is_open[begin : begin + n] = True
+        return cls(
+            judges=tuple(judges),
+            keys=keys,
+            judge_of=judge_of,
+            firsts=firsts,
+            starts=starts,
+            is_open=is_open,
+        )
+
+    def close(self, conditions: Mapping[str, Sequence[Range]]) -> None:
+        """Take note that some replications of conditions are there."""
+        for _, _, spans in self._found(conditions, None):
+            for begin, end, _ in spans:
+                self._close(begin, end)
+
+    def has_open(self, commit: CommitRecord) -> bool:
+        """Whether anything of a commit is open."""
+        return any(
+            self.is_open[begin:end].any()
+            for _, _, spans in self._found(commit.conditions, commit.judge)
+            for begin, end, _ in spans
+        )
+
+    def take(self, commit: CommitRecord) -> dict[str, tuple[Range, ...]]:
+        """What of a commit is open; it is closed by this."""
+        taken: dict[str, tuple[Range, ...]] = {}
+        for key, ranges, spans in self._found(commit.conditions, commit.judge):
+            is_whole = sum(end - begin for begin, end, _ in spans) == sum(n for _, n in ranges)
+            if is_whole and all(self.is_open[begin:end].all() for begin, end, _ in spans):
+                fresh = tuple(ranges)
+            else:
+                places = (
+                    (first + int(place), 1)
+                    for begin, end, first in spans
+                    for place in np.flatnonzero(self.is_open[begin:end])
+                )
+                fresh = union(places)
+            if fresh:
+                taken[key] = fresh
+                for begin, end, _ in spans:
+                    self._close(begin, end)
+        return taken
+
+    def reopen(self, conditions: Mapping[str, Sequence[Range]]) -> None:
+        """Take note that what was taken could not be had."""
+        for _, _, spans in self._found(conditions, None):
+            for begin, end, _ in spans:
+                self.n_open += end - begin - int(np.count_nonzero(self.is_open[begin:end]))
+                self.is_open[begin:end] = True
+
+    def _close(self, begin: int, end: int) -> None:
+        """Close a span."""
+        self.n_open -= int(np.count_nonzero(self.is_open[begin:end]))
+        self.is_open[begin:end] = False
+
+    def _found(
+        self, conditions: Mapping[str, Sequence[Range]], judge: str | None
+    ) -> Iterator[tuple[str, Sequence[Range], list[tuple[int, int, int]]]]:
+        """Conditions of a judge, or of any, that are planned: their spans, with first replications.
+
+        A span is a range as far as it is planned: where it begins and ends among all replications.
+        """
+        if not conditions or not len(self.keys):
+            return
+        sought = np.frombuffer(bytes.fromhex("".join(conditions)), dtype=self.keys.dtype)
+        place = np.minimum(np.searchsorted(self.keys, sought), len(self.keys) - 1)
+        is_there = self.keys[place] == sought
+        if judge is not None:
+            number = self.judges.index(judge) if judge in self.judges else -1
+            is_there &= self.judge_of[place] == number
+        columns = (is_there, self.starts[place], self.starts[place + 1], self.firsts[place])
+        for (key, ranges), found, start, end, first in zip(
+            conditions.items(), *(column.tolist() for column in columns), strict=True
+        ):
+            if not found:
+                continue
+            spans = []
+            for from_, n in ranges:
+                begin = max(start, start + from_ - first)
+                until = min(end, start + from_ + n - first)
+                if begin < until:
+                    spans.append((begin, until, first + begin - start))
+            if spans:
+                yield key, ranges, spans
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """How many rows went into a run, and what of earlier runs is damaged, a line each."""
+
+    n_rows: int = 0
+    lacking: tuple[str, ...] = ()
+
+
+def carry_landed(resolved: Resolved, out: str, earlier: Earlier) -> Carried:
+    """Land in a run what it plans and earlier runs hold, in a session of its own.
+
+    Keys are of what is asked, so a row of an earlier run is the row that asking again would give,
+    but for what a model that is served elsewhere would do by now. Tokens and seconds stay with the
+    run that spent them.
+
+    A file of an earlier run that is damaged is said, and what it held stays open: a run before it
+    may hold that, too, and else it is asked again.
+
+    Effects: makes the run directory, lands rows. Retry: safe, carries what is not there yet.
+    """
+    wanted = Wanted.of(planned_asks(resolved.frames, earlier.texts, at_most=True))
+    commits = earlier.commits()
+    first = next((one for one in commits if wanted.has_open(one[1])), None)
+    if first is None:
+        return Carried()
+    plan = plan_resolved(resolved)
+    run = open_run(resolved, plan, out, None)
+    session = begin_session(run, strays=lambda ledger: stray_commits(run, resolved, plan, ledger))
+    number, n_rows, lease = session.number, 0, 0
+    lacking: list[str] = []
+    try:
+        for commit in session.ledger.commits:
+            wanted.close(commit.conditions)
+        del session  # what a run that is gone on with holds is not looked at again
+        for source, commit in chain([first], commits):
+            if not wanted.n_open:
+                break
+            conditions = wanted.take(commit)
+            if conditions:
+                lease += 1
+                try:
+                    rows = _carry(source, commit, conditions, run, number, lease)
+                except _DamagedError as error:
+                    wanted.reopen(conditions)
+                    lacking.append(str(error))
+                else:
+                    n_rows += rows
+    finally:
+        end_session(run, number)
+    return Carried(n_rows=n_rows, lacking=tuple(lacking))
+
+
+class _DamagedError(Exception):
+    """What a commit of an earlier run landed cannot be read any more."""
+
+
+def _carry(
+    source: RunDirectory,
+    commit: CommitRecord,
+    conditions: Mapping[str, tuple[Range, ...]],
+    run: RunDirectory,
+    session: int,
+    lease: int,
+) -> int:
+    """Land rows of a commit in another run: with its files if it is all of them."""
+    engine = {**commit.engine, "carried_from": f"{source.url}/{commit.name}"}
+    is_whole = conditions == commit.conditions
+    if is_whole and land_files(run, source, commit, session=session, lease=lease, engine=engine):
+        return commit.rows
+    only = build_ledger(0, [commit])
+    chosen = pl.col("key").is_in(expected_keys(conditions))
+    try:
+        with reading(source.url):
+            rows = scan_judgments(source, ledger=only).filter(chosen).collect()
+            texts = scan_completions(source, ledger=only).filter(chosen).collect()
+    except StoreError as error:
+        place = ", ".join(f"{name}={value}" for name, value in error.where.items())
+        raise _DamagedError(f"not carried: {error.problem} [{place}]") from error
+    landed = land(
+        run,
+        session=session,
+        lease=lease,
+        attempt=commit.attempt,
+        judge=commit.judge,
+        judgments=rows,
+        completions=texts,
+        conditions=conditions,
+        tokens=TokenCounts(),
+        seconds=0.0,
+        engine=engine,
+        parents=commit.parents,
+    )
+    return rows.height if landed else 0
