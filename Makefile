@@ -75,7 +75,7 @@ gpu: $(READY) ## the tests for a CUDA machine
 	$(BIN)/python -m pytest -m gpu
 
 .PHONY: check
-check: $(READY) ## format, lint, types, layers, docstrings, house rules (static, below 20 s)
+check: $(READY) ## format, lint, types, layers, docstrings, house rules (below a minute)
 	@$(MAKE) --no-print-directory --jobs --output-sync=target --keep-going \
 		check-format check-lint check-types check-layers check-docs check-house
 

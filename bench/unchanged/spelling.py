@@ -82,6 +82,13 @@ _CODES = (
     "statistic", "interval_method", "no_interval", "n_compared", "n_resamples", "null_method",
     "n_permutations", "flags", "flag_numbers", "flag_sides",
 )  # fmt: skip
+_SAID = {
+    "advise": ("unreachable", "error_of", "n_replications", "n_questions", "design_replications",
+               "design_questions"),
+    "selection": ("band", "band_thresholds", "band_off", "split", "seed"),
+    "uncertainty": ("how", "n_folds", "score", "of_replications", "drawn_at"),
+    "scales": ("ceiling_of", "statistic", "flags", "flag_numbers"),
+}  # fmt: skip
 EXPECTED: tuple[Expected, ...] = (
     *(Expected("codes of how a number was made", field=f"*{name}", kind="new") for name in _CODES),
     *(
@@ -93,7 +100,12 @@ EXPECTED: tuple[Expected, ...] = (
         )
         for view in ("coefficients", "scales", "alignment")
     ),
-)
+    *(
+        Expected("a code and its numbers in place of a sentence", case=f"{view} *",
+                 field=f"*{name}", kind=kind)
+        for view, names in _SAID.items() for name in names for kind in ("text", "new", "word")
+    ),
+)  # fmt: skip
 """Every difference that stays, with its reason."""
 
 
