@@ -230,9 +230,11 @@ def columns_of(verb: Verb) -> Mapping[str, Mapping[str, str]]:
 
 def result_of(verb: Verb) -> type | None:
     """The class of a verb's result; None where it is a table of Polars or a plain value."""
+    name = verb.act.__annotations__["return"]
+    if not name.isidentifier():  # pl.DataFrame
+        return None
     module = inspect.getmodule(verb.act)
     assert module is not None
-    name = verb.act.__annotations__["return"]
     for node in ast.walk(ast.parse(inspect.getsource(module))):  # most are imported for types alone
         if isinstance(node, ast.ImportFrom) and name in {one.name for one in node.names}:
             module = importlib.import_module(str(node.module))

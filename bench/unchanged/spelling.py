@@ -103,8 +103,16 @@ EXPECTED: tuple[Expected, ...] = (
     *(
         Expected("a code and its numbers in place of a sentence", case=f"{view} *",
                  field=f"*{name}", kind=kind)
-        for view, names in _SAID.items() for name in names for kind in ("text", "new", "word")
+        for view, names in _SAID.items() for name in names for kind in ("text", "new", "number")
     ),
+    *(
+        Expected("verdicts on single answers, asked exactly, are no options to choose",
+                 case=f"{view} runs-explored*")
+        for view in ("panels", "selection")
+    ),
+    Expected("scores of -1 below all others are said", case="* tables-vicuna_reviews*",
+             kind="wording"),
+    Expected("of cascades that cost alike the first", case="cascade runs-thought --price*"),
 )  # fmt: skip
 """Every difference that stays, with its reason."""
 

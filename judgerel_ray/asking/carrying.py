@@ -313,8 +313,7 @@ def _carry(
             rows = scan_judgments(source, ledger=only).filter(chosen).collect()
             texts = scan_completions(source, ledger=only).filter(chosen).collect()
     except StoreError as error:
-        place = ", ".join(f"{name}={value}" for name, value in error.where.items())
-        raise _DamagedError(f"not carried: {error.problem} [{place}]") from error
+        raise _DamagedError(f"not carried: {error.sentence}") from error
     landed = land(
         run,
         session=session,

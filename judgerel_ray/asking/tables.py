@@ -39,6 +39,9 @@ COLUMNS: Columns = {
             "gpu_hours": (
                 "Hours of GPU time; null where none is needed, or the model's size is not known."
             ),
+            "node_types": (
+                "With --cluster, how many nodes of which type one engine takes; empty without GPUs."
+            ),
         },
     },
     "status": {

@@ -43,10 +43,14 @@ class JudgeRelError(Exception):
         self.where = dict(where or {})
         self.hint = hint
 
-    def __str__(self) -> str:
+    @property
+    def sentence(self) -> str:
+        """What is wrong and where, without what to try."""
         place = ", ".join(f"{name}={value}" for name, value in self.where.items())
-        line = f"{self.problem} [{place}]" if place else self.problem
-        return f"{line}. Try: {self.hint}" if self.hint else line
+        return f"{self.problem} [{place}]" if place else self.problem
+
+    def __str__(self) -> str:
+        return f"{self.sentence}. Try: {self.hint}" if self.hint else self.sentence
 
     # Keyword-only arguments are lost by the default pickle, and with them the class on Ray.
     def __reduce__(self) -> tuple[object, ...]:

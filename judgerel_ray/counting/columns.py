@@ -64,10 +64,11 @@ PERHAPS_NO_VALUE = (
     "-", "--", "\u2013", "?", ".", "n.a.", "nil", "nat", "undefined", "missing", "not available",
     "no answer", "no response", "no verdict", "no_verdict", "error", "$error$", "api error",
     "api_error", "parse error", "parse_error", "parsing error", "exception", "timeout", "timed out",
-    "unparsed", "unparseable", "invalid", "failed", "failure", "refused", "refusal", "unknown",
-    "skip", "skipped",
+    "unparsed", "unparseable",
 )  # fmt: skip
 """What may stand for no verdict, and counts as one, as do words behind ``error:``."""
+OFTEN_NO_VALUE = ("invalid", "failed", "failure", "refused", "refusal", "skip", "skipped")
+"""What stands for no verdict beside two others or more; of two verdicts it is one."""
 
 
 def typed_columns(schema: Mapping[str, pl.DataType]) -> list[pl.Expr]:

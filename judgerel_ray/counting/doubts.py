@@ -190,12 +190,20 @@ def names_kept_apart(units: pl.DataFrame) -> tuple[str, ...]:
 
 
 def _one_name(name: pl.Expr) -> pl.Expr:
-    """What names have in common that are spelled in several ways; sheets drop leading zeros."""
-    return folded(name.str.replace_all(r"(^|[^0-9.])0+([0-9])", "${1}${2}"))
+    """What names have in common that are spelled in several ways; sheets drop leading zeros.
+
+    Numbers of sections are no numbers: 1.1 and 1.10 are two.
+    """
+    whole = name.str.replace(r"^(\s*[0-9]+)\.0*(\s*)$", "${1}${2}")
+    sections = whole.str.replace_all(r"([0-9])\.([0-9])", "${1}/${2}")
+    return folded(sections.str.replace_all(r"(^|[^0-9/])0+([0-9])", "${1}${2}"))
 
 
 def unread_lines(
-    source: Source, names: Collection[str], named: Collection[str] = ()
+    source: Source,
+    names: Collection[str],
+    named: Collection[str] = (),
+    reads: Collection[str] | None = None,
 ) -> Iterator[str]:
     """Say which columns are not read that by their name tell rows apart, or differ in case alone.
 
@@ -207,6 +215,8 @@ def unread_lines(
         Columns that rows are told apart by.
     named : collection of str
         Columns that a person named.
+    reads : collection of str, optional
+        Of `own_columns`.
 
     Yields
     ------
@@ -222,7 +232,8 @@ judge if it says who judged
     """
     there = source.rows.collect_schema()
     free = [name for name in there if name not in {*names, *named, *TYPED, GOLD}]
-    known = {name.lower(): name for name in (*TYPED, GOLD)}
+    unused = set() if reads is None else {*_SELDOM} - {*reads, GOLD}
+    known = {name.lower(): name for name in (*TYPED, GOLD) if name not in unused}
     by_case = {name: known[name.strip().lower()] for name in free if name.strip().lower() in known}
     for name, other in by_case.items():
         beside = f"; {other} is read" if other in there else ""
@@ -454,29 +465,35 @@ def _numbers_as_names(nested: UnitRows) -> Iterator[str]:
 
 
 def _of_two_minds(nested: UnitRows) -> Iterator[str]:
-    """Say that verdict and score do not name the same of a row, and which numbers are of which."""
+    """Say which numbers are of the verdict and which of the score, where these are not the same."""
     if SCALE in nested.units.columns and nested.units[SCALE].count():
         return  # a scale says which score each of its verdicts has
     both = nested.seen().filter(SCORED).select("verdict", "score").drop_nulls().unique()
-    for one, other in (("verdict", "score"), ("score", "verdict")):
-        each = both.group_by(one).agg(pl.col(other).sort().cast(pl.String))
-        several = each.filter(pl.col(other).list.len() > 1).sort(one)
-        if several.height:
-            value, values = several.row(0)
-            yield (
-                f"verdict and score do not say the same of a row ({one} {value} has {other}s "
-                f"{_listed(values)}): agreement, flip rate and accuracy are of the verdict; alpha, "
-                "ICC and the standard error are of the score where every row has one; leave out "
-                "the column that is not meant"
-            )
-            return
+    if both.height == both["verdict"].n_unique() == both["score"].n_unique():
+        return
+    each = both.group_by("score").agg(pl.col("verdict").sort())
+    several = each.filter(pl.col("verdict").list.len() > 1).sort("score")
+    apart = ""
+    if several.height:
+        score, verdicts = several.row(0)
+        apart = f" (score {score:g} stands beside verdicts {_listed(verdicts)})"
+    yield (
+        f"a row has a verdict and a score of its own{apart}: agreement, flip rate and accuracy "
+        "are of the verdict; alpha, ICC and the standard error are of the score where every row "
+        "has one; leave out the column that is not meant"
+    )
 
 
 def _below_all(nested: UnitRows) -> Iterator[str]:
-    """Say that -1 is far from all other scores, as programs write that there is none."""
+    """Say that -1 is far from all other scores, as programs write that there is none.
+
+    On a scale of -1, 0 and 1 it is not.
+    """
     kinds = nested.kinds.select("score", pl.Series("n", nested.totals())).drop_nulls("score")
     counted = kinds.group_by("score").agg(pl.col("n").sum()).sort("score")
-    if counted.height > _TWO and counted["score"][0] == -1 and counted["score"][1] >= 0:
+    if counted.height <= _TWO or counted["score"][0] != -1 or counted["score"][1] < 0:
+        return
+    if counted["score"][1] >= 1 or counted["score"][-1] > _TWO:
         yield (
             f"score -1 ({counted['n'][0]:,}) is below all others, which are "
             f"{counted['score'][1]:g} to {counted['score'][-1]:g}; counted as written; leave cells "

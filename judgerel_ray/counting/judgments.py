@@ -157,7 +157,11 @@ def tally_file(
         if totals := totals_line(nested.units):
             apart = (*apart, totals)
         if not set(columns) >= _OURS:
-            apart = (*apart, *lines_left_out(nested.units), *unread_lines(source, names, extra))
+            apart = (
+                *apart,
+                *lines_left_out(nested.units),
+                *unread_lines(source, names, extra, reads),
+            )
             if unnamed := unnamed_line(nested.units):
                 apart = (*apart, unnamed)
             if not exact_values:

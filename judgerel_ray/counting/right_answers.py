@@ -20,6 +20,10 @@ ITEM = "item_id"
 _PLACE = "benchmark"
 _WHO = ("judge", "judge_fingerprint", "temperature", "top_k", "top_p")
 _STATED = "__stated"
+_ONE_QUESTION = (
+    _PLACE, ITEM, "protocol", "stage", "role", "responder", "criterion", "definition", "scale",
+)  # fmt: skip
+"""What rows of one right answer have in common."""
 _LONGEST = 8  # names told where gold and verdicts have nothing in common
 
 
@@ -94,16 +98,16 @@ def gold_strangers(gold: pl.DataFrame, kinds: pl.DataFrame) -> Strangers | None:
 
 
 def stated_once(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, str | None]:
-    """Give every row of a question the gold that other rows of it state, where that is one.
+    """Give every repeat of a question the gold that other repeats of it state, where that is one.
 
     A sheet with merged cells states it once, and so does a join that met one row of each question.
-    What is right is of a question, so its other rows are not of unknown gold.
+    What is right is of a question, of any judge and in any order; of another criterion or another
+    answer it is not known by that.
 
     Parameters
     ----------
     rows : pl.LazyFrame
-        Judgments with ``item_id`` and ``gold``, and ``benchmark`` where items of several have one
-        name.
+        Judgments with ``item_id`` and ``gold``, and what else tells questions apart.
 
     Returns
     -------
@@ -121,7 +125,7 @@ def stated_once(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, str | None]:
     >>> line
     'gold is empty in 1 row of 1 question that has it in another row, and is taken from there'
     """
-    keys = [name for name in (_PLACE, ITEM) if name in rows.collect_schema()]
+    keys = [name for name in _ONE_QUESTION if name in rows.collect_schema()]
     stated = pl.when(pl.col(GOLD).cast(pl.String).str.strip_chars() != "").then(pl.col(GOLD))
     facts = (
         rows.group_by(keys)

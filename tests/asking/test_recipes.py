@@ -79,7 +79,8 @@ def ray_file(folder: Path, head: int, most: str, **types: str) -> str:
         (0, "max_workers: 3", {"a": "8, 4"}, engine(32, 4), None),  # the cluster's own cap
         (0, "max_workers: 4", {"a": "8"}, engine(32, 4), {"a": 4}),  # none of the type's own
         (0, "max_workers: 3", {"a": "8"}, engine(32, 4), None),
-        (0, "", {"a": "8"}, engine(32, 4), {"a": 4}),
+        (0, "", {"a": "8"}, engine(16, 2), {"a": 2}),  # two workers, as Ray has it
+        (0, "", {"a": "8"}, engine(32, 4), None),
         (8, "max_workers: 3", {"a": "8"}, engine(32, 4), {"head": 1, "a": 3}),  # it runs anyway
         (0, "max_workers: 2", {"a": "16, 2"}, engine(32, 4), {"a": 2}),  # two stages on each
         (0, "max_workers: 9", {"a": "8, 2", "b": "16, 1"}, engine(32, 4), {"b": 1, "a": 2}),

@@ -162,9 +162,9 @@ def test_a_column_in_another_case_is_said():
 def test_verdict_and_score_that_differ_are_said():
     verdict, score = ["pass", "fail"] * 6, [1.0, 2.0, 3.0, 4.0] * 3
     (line,) = said_of(asked(6, 2, verdict=verdict, score=score))
-    assert line.startswith(
-        "verdict and score do not say the same of a row (verdict fail has scores 2.0, 4.0): "
-    )
+    assert line.startswith("a row has a verdict and a score of its own: agreement, flip rate and")
+    (line,) = said_of(asked(6, 2, verdict=verdict, score=[5.0, 5.0, 4.0] * 4))
+    assert "of its own (score 4 stands beside verdicts fail, pass): agreement" in line
     assert said_of(asked(6, 2, verdict=verdict, score=[1.0, 0.0] * 6)) == []
 
 
@@ -172,6 +172,7 @@ def test_a_score_of_minus_one_below_all_others_is_said():
     (line,) = said_of(asked(6, 2, score=[-1.0, 3.0, 4.0, 5.0] * 3))
     assert line.startswith("score -1 (3) is below all others, which are 3 to 5; counted as")
     assert said_of(asked(6, 2, score=[-1.0, 0.0, 1.0, -2.0] * 3)) == []
+    assert said_of(asked(6, 2, score=[-1.0, 0.0, 1.0] * 4)) == []
 
 
 def test_items_called_by_no_value_and_by_zeros_are_said():
@@ -182,6 +183,7 @@ def test_items_called_by_no_value_and_by_zeros_are_said():
         "out"
     ]
     names = ["1", "001", "2", "02", "0.05", "0.5"]
+    assert said_of({**rows, "item_id": list(np.repeat(["1.1", "1.10", *"abcd"], 2))}) == []
     rows["item_id"] = list(np.repeat(names, 2))
     assert said_of(rows) == [
         "items kept apart that differ in spelling alone: '001' and '1'; '02' and '2'"
@@ -189,11 +191,15 @@ def test_items_called_by_no_value_and_by_zeros_are_said():
 
 
 def test_words_of_failures_are_said_though_they_count():
-    (line,) = said_of(asked(6, 2, verdict=["A", "$ERROR$", "refused", "Error: timeout"] * 3))
+    (line,) = said_of(
+        asked(6, 2, verdict=["A", "$ERROR$", "B", "Error: timeout", "refused", "A"] * 2)
+    )
     assert line == (
-        "counted as verdicts: $ERROR$ (3), Error: timeout (3), refused (3); leave empty what "
+        "counted as verdicts: $ERROR$ (2), Error: timeout (2), refused (2); leave empty what "
         "stands for none"
     )
+    for menu in (["passed", "failed"], ["valid", "invalid"], ["A", "Unknown", "B"]):
+        assert said_of(asked(6, 2, verdict=(menu * 6)[:12])) == []
 
 
 def test_gold_that_one_row_of_a_question_states_is_of_its_other_rows(tmp_path):
@@ -214,3 +220,12 @@ def test_gold_that_one_row_of_a_question_states_is_of_its_other_rows(tmp_path):
     with pytest.warns(ReadingWarning, match=line):
         said = judgerel_ray.select(str(path)).systems
     assert said.select("n_right", "n_answers").row(0) == (3, 6)
+
+
+@pytest.mark.parametrize("column", ["criterion", "responder"])
+def test_gold_of_one_criterion_or_answer_is_not_that_of_another(column):
+    rows = asked(4, 2, verdict=[*"ABABABAB"], gold=["A", None] * 4)
+    rows[column] = ["one", "other"] * 4
+    assert said_of(rows, coefficients="accuracy") == []
+    found = judgerel_ray.questions(pl.DataFrame(rows), by=column)
+    assert found.filter(pl.col(column) == "other")["accuracy"].to_list() == [None] * 4

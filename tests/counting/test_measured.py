@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import judgerel_ray
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.judged import Judged, open_judgments
 from judgerel_ray.counting.measured import with_numbers
 
@@ -115,3 +115,11 @@ def test_errors_of_what_is_made_of_a_file_name_it_and_what_to_try(tmp_path):
         with pytest.raises(SweepError, match=rf"{says}.*file=[^ ]*{name}.*\. Try: ") as error:
             verb(path)
         assert "outcome" not in str(error.value)
+
+
+def test_a_page_is_written_without_what_the_column_is_read_for(tmp_path):
+    path, page = str(tmp_path / "a.csv"), tmp_path / "page.html"
+    judged(cost=["$1"]).write_csv(path)
+    with pytest.warns(ReadingWarning, match=r"expected a number, got '\$1' .*panels are left out"):
+        judgerel_ray.report(path, out=str(page))
+    assert "Krippendorff" in page.read_text()

@@ -42,9 +42,10 @@ def module_of(path: Path) -> ModuleType:
 generate = module_of(ROOT / "docs" / "generate.py")
 
 
-def code_of(section: str) -> dict[str, object]:
-    """What the Python block of a section defines."""
-    (block,) = re.findall(r"^```python\n(.*?)^```$", SECTIONS[section], re.DOTALL | re.MULTILINE)
+def code_of(section: str, place: int = 0) -> dict[str, object]:
+    """What a Python block of a section defines."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", SECTIONS[section], re.DOTALL | re.MULTILINE)
+    block = blocks[place]
     names: dict[str, object] = {}
     exec(block, names)
     return names
@@ -113,11 +114,13 @@ def test_its_analysis_is_a_verb_a_function_a_section_and_a_page_of_the_reference
 ):
     code = code_of("Add an analysis")
     unanimity = as_its_example_says(code["unanimity"], code)
-    for name in ("", ".verb"):
+    said = code_of("Add an analysis", 1)
+    for name, content in (("", {}), (".verb", code), (".tables", said)):
         module = ModuleType(f"judgerel_ray.analyses.unanimity{name}")
-        module.__dict__.update(code)
+        module.__dict__.update(content)
         monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setitem(VERBS, "unanimity", VERBS.pop("unanimity"))
+    VERBS["unanimity"].act.__module__ = "judgerel_ray.analyses.unanimity.verb"  # as in a file
     monkeypatch.setattr(judgerel_ray, "unanimity", unanimity, raising=False)
     monkeypatch.setattr(judgerel_ray, "__all__", [*judgerel_ray.__all__, "unanimity"])
     file, out = tmp_path / "judgments.csv", tmp_path / "shares.json"
@@ -149,6 +152,9 @@ def test_its_analysis_is_a_verb_a_function_a_section_and_a_page_of_the_reference
     assert {option.name for option in commands()["unanimity"].params} >= {"by", "at_least", "out"}
     assert "at_least : int" in unanimity.__doc__
     assert "\n## judgerel unanimity\n" in generate.verbs_page()
+    columns = generate.columns_page()
+    assert "| `unanimous` | Share of them that have one verdict only (0 to 1). |" in columns
+    assert set(said["COLUMNS"]["unanimity"][""]) == {"n_items", "unanimous"}
     assert ":: unanimity\n" in generate.api_page("judgerel_ray")
 
 

@@ -7,6 +7,7 @@ import importlib
 import json
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -61,6 +62,7 @@ def test_undocumented_columns_are_found(planted):
     assert undocumented_columns([planted(text)]) == ["A.y", "B.z", "B.w"]
 
 
+ROOT = Path(__file__).resolve().parents[2]
 RUN, ROWS, SWEEP = (judgerel_ray.example(n) for n in ("run", "judgments.csv", "sweep.toml"))
 IN_ORDER = {"order": ["simulated-erratic", "simulated-steady"], "confidence": "probability"}
 FRAMES = [
@@ -81,7 +83,7 @@ FRAMES = [
 ]
 """Verbs whose JSON is their tables, which have columns without rows, too."""
 PRINTED = [
-    ("plan", SWEEP),
+    ("plan", SWEEP, "--cluster", str(ROOT / "cluster" / "ray-autoscaler-aws.yaml")),
     ("status", RUN),
     ("doctor", ROWS),
     ("doctor",),

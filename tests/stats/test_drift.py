@@ -1,11 +1,13 @@
 """The alarm keeps its level however often one looks, and sees what changed."""
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.integrate import quad
 from scipy.stats import kstest
 
 from bench.drift_alarm import DRIFTS, LEVEL, alarm_at
+from judgerel_ray.analyses.drift.compute import CONDITION, judge_drift
 from judgerel_ray.stats.drift import drift_evidence, exchangeability, payoff
 
 
@@ -58,3 +60,20 @@ def test_a_planted_drift_is_seen(drift):
 def test_shapes_must_agree():
     with pytest.raises(ValueError, match="must have the shape of old_UV"):
         exchangeability(np.ones((2, 2), int), np.ones((3, 2), int), rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("heat", [0.3, 0.5])
+def test_a_setting_that_another_ask_has_too_is_a_change_of_the_first(heat):
+    def asked(benchmark, temperature, says_x):
+        return [
+            {**dict.fromkeys(CONDITION), "judge": "j", "benchmark": benchmark, "item_id": f"q{n}",
+             "temperature": temperature, "replication": r, "value": "x" if r < says_x else "y"}
+            for n in range(12) for r in range(10)
+        ]  # fmt: skip
+
+    steady = asked("b", 0.5, 5)
+    old = pl.DataFrame([*asked("a", 1.0, 9), *steady], infer_schema_length=None)
+    new = pl.DataFrame([*asked("a", heat, 1), *steady], infer_schema_length=None)
+    (found,) = judge_drift(old, new, name="s")
+    assert found["p"] < 1e-3
+    assert found["n_informative"] == 24

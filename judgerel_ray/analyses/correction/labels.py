@@ -234,6 +234,7 @@ def by_unit(labels: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 
 
 _APART = ("benchmark", "responder", "criterion")
+_FAR = 2  # times as high as the other end: a scale of ten beside one of five
 """What judgments of one item may be of, besides columns to group by."""
 _SAID = ("verdict", "score", "outcome", "n", "value")
 
@@ -383,10 +384,14 @@ def _check_scale(labels: pl.Series, scores: pl.Series, file: str) -> None:
             where={"file": file},
             hint="in both the same scale; or whether it passes, as pass and fail in both",
         )
-    median = scores.median()
-    binary = labels.is_in([0.0, 1.0]).all() and labels.n_unique() == 2
     apart = label_high < score_low or score_high < label_low
-    if apart or (binary and isinstance(median, float) and median > 1):
+    medians = [one.median() for one in (labels, scores)]
+    one_is_share = any(
+        high <= 1 and isinstance(median, float) and median > 1
+        for high, median in zip((label_high, score_high), reversed(medians), strict=True)
+    )
+    far = max(label_high, score_high) >= _FAR * min(label_high, score_high) > _FAR
+    if apart or one_is_share or far:
         warn_of([f"{file}: {spans}; the corrected mean is right only if both are on one scale"])
 
 

@@ -214,9 +214,8 @@ def _earlier(
             scan_judgments(run, columns=CHEAP_COLUMNS)  # all that any comparison reads
         return {refresh.number: _rows(run) for refresh, run in last}, []
     except StoreError as error:
-        place = ", ".join(f"{name}={value}" for name, value in error.where.items())
         number = last[0][0].number
-        return {}, [f"nothing is compared with refresh {number}: {error.problem} [{place}]"]
+        return {}, [f"nothing is compared with refresh {number}: {error.sentence}"]
 
 
 def _rows(run: RunDirectory) -> pl.DataFrame:

@@ -76,7 +76,7 @@ COLUMNS: Columns = {
                 "Which look at these data it was: number, confidence of its intervals, ledger, "
                 "whether nothing was new (again), n_judgments."
             ),
-            "notes": "What failed and counts in nothing, a line each.",
+            "notes": "What failed or was left out, and counts in nothing, a line each.",
         },
         "requirements": {
             "requirement": "The requirement as it was written.",

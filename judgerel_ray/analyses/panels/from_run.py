@@ -28,7 +28,7 @@ from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import of_protocols
-from judgerel_ray.counting.given import Given, reading_of
+from judgerel_ray.counting.given import Given, reading_of, warn_of
 from judgerel_ray.counting.judged import Judged, ask_benchmarks, naming, open_judgments
 from judgerel_ray.counting.measured import SPENT, TOKENS, with_numbers
 from judgerel_ray.counting.right_answers import GOLD
@@ -133,7 +133,11 @@ def together_of(judged: Judged) -> Together | None:
     """
     if not judged.verdicts_known or _asks_cascade(judged) or not _is_known(judged):
         return None
-    judged = with_numbers(judged, SPENT)
+    try:
+        judged = with_numbers(judged, SPENT)
+    except SweepError as error:  # a page has more to say than this
+        warn_of([f"{error.sentence}; panels are left out of the page"])
+        return None
     systems = open_systems(judged, items=known_items(judged, None))
     found = read_voters(systems, judged.frame)
     if not found:

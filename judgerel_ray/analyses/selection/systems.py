@@ -80,7 +80,7 @@ def with_confidences(
             raise SweepError(
                 f"{name} confidence must be between 0 and 1, got {outside[name][0]}",
                 where={ITEM: outside[ITEM][0]} if ITEM in outside.columns else None,
-                hint="divide percentages by 100",
+                hint="divide percentages by 100" if 1 < float(outside[name][0]) <= 100 else None,
             )
     return _with_votes(rows, unit).cast(dict.fromkeys(CONFIDENCES, pl.Float64))
 

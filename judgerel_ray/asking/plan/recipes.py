@@ -17,6 +17,7 @@ from judgerel_ray.core.files import read_bytes
 from judgerel_ray.engines import EngineSpec
 
 GPU_OF_KUBERNETES = "nvidia.com/gpu"
+OF_RAY = 2  # workers that Ray's autoscaler takes where a file says no number
 UNCAPPED = 2**31 - 1  # what KubeRay takes where a group says no maxReplicas
 
 
@@ -166,7 +167,7 @@ def read_recipe(path: str) -> Recipe:
     try:
         document = yaml.safe_load(read_bytes(path))
         if "available_node_types" in document:
-            most = int(document.get("max_workers", UNCAPPED))
+            most = int(document.get("max_workers", OF_RAY))
             return Recipe(path=path, types=dict(_types_of_ray(document, path, most)), joining=most)
         return Recipe(path=path, types=dict(_types_of_kuberay(document)))
     except (yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError) as error:

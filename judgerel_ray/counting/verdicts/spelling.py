@@ -13,7 +13,12 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.core import Outcome
-from judgerel_ray.counting.columns import NO_VALUE, PERHAPS_NO_VALUE, is_no_value
+from judgerel_ray.counting.columns import (
+    NO_VALUE,
+    OFTEN_NO_VALUE,
+    PERHAPS_NO_VALUE,
+    is_no_value,
+)
 from judgerel_ray.counting.nesting import KIND, N, UnitRows, with_codes
 
 _NUMBER = r"^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$"
@@ -34,6 +39,7 @@ _TWINS = {
 }  # fmt: skip
 _LATIN = {twin: letter for letter, twins in _TWINS.items() for twin in twins}
 """Cyrillic and Greek letters that are drawn as Latin ones."""
+_MENU = 2  # verdicts that are one by themselves
 _EXACT = 15  # characters of a number that double precision tells from any other
 _MOST_TOLD = 6
 _KEPT = "--exact-values keeps them"
@@ -165,7 +171,9 @@ class Spellings:
         if none.height:
             found_lines.append(f"taken as no verdict: {_with_rows(none)}; {_KEPT}")
         says_so = pl.col("key").is_in(PERHAPS_NO_VALUE) | pl.col("key").str.contains(_FAILED)
-        perhaps = verdicts.filter(says_so)
+        often = pl.col("key").is_in(OFTEN_NO_VALUE)
+        others = verdicts.filter(~says_so & ~often)["shown"].n_unique()
+        perhaps = verdicts.filter(says_so | often if others >= _MENU else says_so)
         if perhaps.height:
             found_lines.append(f"counted as verdicts: {_with_rows(perhaps)}; {_IF_NONE}")
         return tuple(found_lines)
