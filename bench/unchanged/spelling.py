@@ -108,8 +108,10 @@ EXPECTED: tuple[Expected, ...] = (
     *(
         Expected("verdicts on single answers, asked exactly, are no options to choose",
                  case=f"{view} runs-explored*")
-        for view in ("panels", "selection")
+        for view in ("panels", "selection", "systems")
     ),
+    Expected("how a threshold was chosen, in plainer words", case="uncertainty *",
+             field="*worth*estimator", kind="text"),
     Expected("scores of -1 below all others are said", case="* tables-vicuna_reviews*",
              kind="wording"),
     Expected("of cascades that cost alike the first", case="cascade runs-thought --price*"),
