@@ -102,6 +102,8 @@ def test_a_node_that_is_slow_to_start_is_no_cluster(monkeypatch, address):
     monkeypatch.setenv("RAY_worker_niceness", "0")  # what is set is taken back
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.setattr(ray, "init", init)
+    ended: list[bool] = []
+    monkeypatch.setattr(ray, "shutdown", lambda: ended.append(True))  # not that of other tests
     monkeypatch.setattr("judgerel_ray.fleet.cluster.probe_cluster", lambda _: None)
     with (
         pytest.raises(EngineStartError, match="no Ray cluster: The current node timed out") as told,
@@ -109,6 +111,7 @@ def test_a_node_that_is_slow_to_start_is_no_cluster(monkeypatch, address):
     ):
         pytest.fail("there is no cluster")
     assert told.value.where == {"address": address or "local"}
+    assert ended == [True]
 
 
 def test_an_actor_that_went_with_its_node_before_it_ran_is_a_loss_of_that_node(monkeypatch):
