@@ -281,6 +281,13 @@ TELL_APART = {
 """Names of columns without which rows of several conditions are taken for repeats of one."""
 
 
+def _items_among_others(units: pl.DataFrame, holds: pl.Expr) -> list[str]:
+    """Items that something holds of; none where it holds of all."""
+    names = units.select(pl.col(ITEM).unique())
+    found = names.filter(holds)[ITEM].cast(pl.String).sort().to_list()
+    return [] if len(found) == names.height else found
+
+
 def unnamed_line(units: pl.DataFrame) -> str | None:
     """Say which items are called by a word for no value, as programs write an id that is missing.
 
@@ -294,9 +301,8 @@ def unnamed_line(units: pl.DataFrame) -> str | None:
     >>> unnamed_line(pl.DataFrame({"item_id": ["q1", "nan"]}))
     "counted as a question: 'nan'; if it stands for no id, give its rows theirs or leave them out"
     """
-    names = units[ITEM].cast(pl.String).unique().sort()
-    found = names.to_frame().filter(is_no_value(pl.col(ITEM)))[ITEM].to_list()
-    if not found or len(found) == len(names):
+    found = _items_among_others(units, is_no_value(pl.col(ITEM).cast(pl.String)))
+    if not found:
         return None
     what = "questions" if len(found) > 1 else "a question"
     return (
@@ -318,8 +324,8 @@ def totals_line(units: pl.DataFrame) -> str | None:
     >>> totals_line(pl.DataFrame({"item_id": ["q1", "q2", "TOTAL"]}))
     "counted as questions: 'TOTAL'; take the line out if it sums up others"
     """
-    found = units.filter(SUMS_UP)[ITEM].cast(pl.String).unique().sort().to_list()
-    if not found or len(found) == units[ITEM].n_unique():
+    found = _items_among_others(units, SUMS_UP)
+    if not found:
         return None
     it = "the lines out if they sum" if len(found) > 1 else "the line out if it sums"
     return f"counted as questions: {', '.join(map(repr, found))}; take {it} up others"

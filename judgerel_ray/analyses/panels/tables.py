@@ -294,6 +294,14 @@ def _gain(credit_Q: Floats, single: Floats | None) -> Row:
     return {"gain": found.difference, "gain_low": found.low, "gain_high": found.high}
 
 
+_ENDS = {
+    "low": (
+        "Lower end of the 95 % interval of the accuracy, over questions; null where there is none."
+    ),
+    "high": (
+        "Upper end of the 95 % interval of the accuracy, over questions; null where there is none."
+    ),
+}
 _GAIN = {
     "gain": (
         "Accuracy less that of the best single member, which other folds chose, on the same "
@@ -308,12 +316,7 @@ _ACCURACY = {
         "Share of the questions answered rightly, no verdict counted as wrong and a tie by its "
         "share (0 to 1)."
     ),
-    "low": (
-        "Lower end of the 95 % interval of the accuracy, over questions; null where there is none."
-    ),
-    "high": (
-        "Upper end of the 95 % interval of the accuracy, over questions; null where there is none."
-    ),
+    **_ENDS,
 }
 
 COLUMNS: Columns = {
@@ -356,14 +359,7 @@ COLUMNS: Columns = {
                 "Accuracy of the panels that the other folds chose, each on questions it was not "
                 "chosen by (0 to 1)."
             ),
-            "low": (
-                "Lower end of the 95 % interval of the accuracy, over questions; null where "
-                "there is none."
-            ),
-            "high": (
-                "Upper end of the 95 % interval of the accuracy, over questions; null where "
-                "there is none."
-            ),
+            **_ENDS,
             **_GAIN,
             "n_alike": "Folds that chose the same panel as all questions do.",
             "n_folds": "Folds.",
@@ -428,14 +424,7 @@ COLUMNS: Columns = {
                 "Share of the questions answered rightly, with thresholds that other questions "
                 "chose (0 to 1)."
             ),
-            "low": (
-                "Lower end of the 95 % interval of the accuracy, over questions; null where "
-                "there is none."
-            ),
-            "high": (
-                "Upper end of the 95 % interval of the accuracy, over questions; null where "
-                "there is none."
-            ),
+            **_ENDS,
             "answered": (
                 "Share of the questions that each stage answers, in asking order, with commas "
                 "between."
