@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bench.peers import Cell, least_prompt_tokens, rows_of
+from bench.peers import GO, READY, Cell, least_prompt_tokens, rows_of
 from judgerel_ray.core import request_key
 
 Texts = dict[str, str]
@@ -107,9 +107,18 @@ def raw_calls(arm: str, cells: list[Cell]) -> list[list[tuple[Cell, int, int]]]:
     return [[row for row in rows if row[0].temperature == one] for one in temperatures]
 
 
-def run_raw(arm: str, cells: list[Cell], spec: Any) -> dict[str, Any]:
+def wait_to_begin(folder: Path) -> None:
+    """Say that the engine is up, and wait until told to begin."""
+    (folder / READY).touch()
+    while not (folder / GO).exists():
+        time.sleep(0.05)
+
+
+def run_raw(arm: str, cells: list[Cell], spec: Any, waits_in: Path | None) -> dict[str, Any]:
     """One judge through LLM.generate."""
     engine, texts = Raw(spec), {}
+    if waits_in:
+        wait_to_begin(waits_in)
     before, began = engine.counted(), time.time()
     for call in raw_calls(arm, cells):
         engine.llm.reset_prefix_cache()
@@ -290,6 +299,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--sequential", type=int, default=4)
+    parser.add_argument(
+        "--waits", action="store_true", help="begins when told, once its engine is up"
+    )
     given = parser.parse_args()
     cells, specs = cells_of(given.sweep)
     own = given.arm == "judgerel"
@@ -305,7 +317,8 @@ def main() -> None:
         elif given.arm == "sequential":
             found.append(run_sequential(of_judge, spec, given.device))
         else:
-            found.append(run_raw(given.arm, of_judge, spec))
+            waits_in = given.folder if given.waits else None
+            found.append(run_raw(given.arm, of_judge, spec, waits_in))
     texts = {key: text for one in found for key, text in one["texts"].items()}
     prompt, cached = (sum(one[name] for one in found) for name in ("prompt", "cached"))
     cost = {

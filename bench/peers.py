@@ -2,6 +2,7 @@
 
     python -m bench.peers [--case equal|ceiling|sweep] [--rounds 2] [--replications 300]
                           [--arms raw judgerel] [--device cpu|cuda] [--model DIR ...]
+    python -m bench.peers --arms raw judgerel --turns 1 --replications 1200
 
 Case ``equal``: one judge, 16 questions, T = 1, .75, .5; every arm makes the same tokens. Case
 ``ceiling``: the same, but replies of 9 tokens may have 480, and the engine's cache holds the
@@ -10,6 +11,10 @@ batch as replies are, not as they might be. Case
 and 0, each asked R times; replies go on after their verdict for 50 tokens. There judgerel may do
 what it is for (temperature 0 once, replies ended at their verdict), and the others do what they
 can be told row by row; ``ray-data-stopped`` is told by hand to stop there too.
+
+With ``--turns S`` the arms of a round are there at once and work in turns of S seconds, the others
+stopped meanwhile: a machine that is slow for a minute is slow for all of them. That is for arms
+that can be told when to begin, which Ray Data's cannot.
 
 Every arm starts its engine first, which is left out. CPU seconds are those of the whole tree of
 processes, sampled from outside. A ratio is the raw arm's cost over the arm's, of the same round:
@@ -23,14 +28,15 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, field
+from itertools import cycle, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +58,7 @@ OF_CASE = {
     "ceiling": ("raw", "judgerel", "ray-data-tuned"),
     "sweep": ("raw", "judgerel", "ray-data-tuned", "ray-data-stopped"),
 }
+IN_TURNS = ("raw", "raw-rows", "judgerel")
 TEMPERATURES = {
     "equal": [1.0, 0.75, 0.5],
     "ceiling": [1.0, 0.75, 0.5],
@@ -60,6 +67,7 @@ TEMPERATURES = {
 MAX_TOKENS = {"equal": 24, "ceiling": 480, "sweep": 50}
 BLOCKS = 600  # of 32 tokens: 256 replies of two blocks each, and what their prompts share
 SAMPLED_EVERY, GIVEN_UP_AFTER = 0.2, 1200  # seconds
+READY, GO = "ready", "go"  # files by which an arm says that it waits, and is told to begin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,11 +196,79 @@ def talkative(model: Path, folder: Path, index: int) -> Path:
     return made
 
 
-def run_arm(arm: str, case: str, sweep: Path, folder: Path, options: argparse.Namespace) -> Cost:
-    """Run one arm as a process and watch what its tree of processes takes."""
+@dataclass(slots=True, kw_only=True)
+class Started:
+    """An arm at work: its process, the CPU seconds of its tree so far, and when it was stopped."""
+
+    arm: str
+    folder: Path
+    process: subprocess.Popen[bytes]
+    samples: list[tuple[float, float]]
+    spent: dict[psutil.Process, float] = field(default_factory=dict)
+    stops: list[tuple[float, float]] = field(default_factory=list)
+
+    def tree(self) -> list[psutil.Process]:
+        """The process and its descendants; none where it has ended."""
+        try:
+            root = psutil.Process(self.process.pid)
+            return [root, *root.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            return []
+
+    def send(self, what: signal.Signals) -> None:
+        """Send a signal to all of them."""
+        for one in self.tree():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                one.send_signal(what)
+
+    def sample(self) -> None:
+        """Read what was spent by now; kill what takes too long."""
+        for one in self.tree():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                times = one.cpu_times()
+                self.spent[one] = times.user + times.system
+        self.samples.append((time.time(), sum(self.spent.values())))
+        if time.time() - self.samples[0][0] > GIVEN_UP_AFTER:
+            self.send(signal.SIGKILL)
+
+    def begun(self) -> bool:
+        """Whether its engine is up: a peer waits then to be told, the fleet goes on."""
+        if self.arm != "judgerel":
+            return (self.folder / READY).exists()
+        board = self.folder / "run" / "progress.json"
+        states = json.loads(board.read_text())["judges"].values() if board.exists() else ()
+        return any(one["state"] == "running" for one in states)
+
+    def cost(self) -> Cost:
+        """What it took, once it has ended."""
+        if self.process.wait():
+            raise SystemExit(f"{self.arm} failed:\n" + (self.folder / "log").read_text()[-3000:])
+        found = json.loads((self.folder / "cost.json").read_text())
+        spans = found.pop("spans")
+        return Cost(
+            arm=self.arm,
+            cpu=sum(cpu_between(self.samples, first, last) for first, last in spans),
+            wall=sum(worked_between(self.stops, first, last) for first, last in spans),
+            cpu_in_all=self.samples[-1][1],
+            wall_in_all=worked_between(self.stops, self.samples[0][0], self.samples[-1][0]),
+            **found,
+        )
+
+
+def worked_between(stops: Iterable[tuple[float, float]], began: float, ended: float) -> float:
+    """Seconds between two moments in which nothing was stopped."""
+    lost = sum(max(0.0, min(ended, last) - max(began, first)) for first, last in stops)
+    return ended - began - lost
+
+
+def start_arm(
+    arm: str, case: str, sweep: Path, folder: Path, options: argparse.Namespace
+) -> Started:
+    """Start one arm as a process."""
     folder.mkdir()
     command = [sys.executable, "-m", "bench.peer_arms", arm, case, str(sweep), str(folder)]
     command += ["--device", options.device, "--sequential", str(options.sequential)]
+    command += ["--waits"] * bool(options.turns)
     environment = os.environ | {
         "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
         # Ray lowers its workers' priority by 15: on a busy machine they would hardly run.
@@ -207,43 +283,51 @@ def run_arm(arm: str, case: str, sweep: Path, folder: Path, options: argparse.Na
         process = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT
         )
-        samples = watch(process)
-    if process.returncode:
-        raise SystemExit(f"{arm} failed:\n" + (folder / "log").read_text()[-3000:])
-    found = json.loads((folder / "cost.json").read_text())
-    spans = found.pop("spans")
-    return Cost(
-        arm=arm,
-        cpu=sum(cpu_between(samples, first, last) for first, last in spans),
-        wall=sum(last - first for first, last in spans),
-        cpu_in_all=samples[-1][1],
-        wall_in_all=time.time() - began,
-        **found,
-    )
+    return Started(arm=arm, folder=folder, process=process, samples=[(began, 0.0)])
 
 
-def watch(process: subprocess.Popen[bytes]) -> list[tuple[float, float]]:
-    """Samples of (moment, CPU seconds so far) of a process and its descendants, until it ends."""
-    root, spent, samples = psutil.Process(process.pid), {}, [(time.time(), 0.0)]
-    while process.poll() is None:
-        try:
-            tree = [root, *root.children(recursive=True)]
-        except psutil.NoSuchProcess:
-            break
-        for one in tree:
-            try:
-                times = one.cpu_times()
-            except psutil.NoSuchProcess:
-                continue
-            spent[one] = times.user + times.system
-        samples.append((time.time(), sum(spent.values())))
+def run_arm(started: Started) -> Cost:
+    """Watch one arm until it ends."""
+    while started.process.poll() is None:
+        started.sample()
         time.sleep(SAMPLED_EVERY)
-        if time.time() - samples[0][0] > GIVEN_UP_AFTER:
-            for one in reversed(tree):
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    one.kill()
-    process.wait()
-    return samples
+    return started.cost()
+
+
+def run_in_turns(arms: Iterable[Started], seconds: float) -> list[Cost]:
+    """Watch arms of which one works at a time, until all have ended.
+
+    They start one after another, and wait once their engines are up. The fleet, which does not
+    wait, must be the last.
+    """
+    waiting: list[Started] = []
+    for one in arms:
+        waiting.append(one)
+        while one.process.poll() is None and not one.begun():
+            time.sleep(SAMPLED_EVERY)
+            one.sample()
+    for one in waiting:
+        (one.folder / GO).touch()
+    stopped: dict[Path, float] = {}
+    for turn in cycle(waiting):
+        at_work = [one for one in waiting if one.process.poll() is None]
+        if not at_work:
+            break
+        if turn not in at_work:
+            continue
+        for one in at_work:
+            if one is not turn and one.folder not in stopped:
+                one.send(signal.SIGSTOP)
+                stopped[one.folder] = time.time()
+        if turn.folder in stopped:
+            turn.send(signal.SIGCONT)
+            turn.stops.append((stopped.pop(turn.folder), time.time()))
+        until = time.time() + seconds
+        while time.time() < until and turn.process.poll() is None:
+            turn.sample()
+            time.sleep(min(SAMPLED_EVERY, seconds))
+        turn.sample()
+    return [one.cost() for one in waiting]
 
 
 def say(cost: Cost) -> str:
@@ -267,8 +351,11 @@ def main() -> None:
     parser.add_argument("--sequential", type=int, default=4, help="R of the sequential arm")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--model", action="append", type=Path, help="one a judge")
+    parser.add_argument("--turns", type=float, metavar="S", help="arms work in turns of S seconds")
     options = parser.parse_args()
     arms = options.arms or OF_CASE[options.case]
+    if options.turns and (untold := [arm for arm in arms if arm not in IN_TURNS]):
+        parser.error(f"--turns is for {', '.join(IN_TURNS)}, got {', '.join(untold)}")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         models = options.model or [ROOT / "judgerel_ray/demo/judge"]
@@ -281,11 +368,19 @@ def main() -> None:
         )
         rounds = []
         for index in range(options.rounds):
-            costs = []
             # A machine that slows down or speeds up must not favour the arm that comes first.
-            for arm in arms if index % 2 == 0 else reversed(arms):
-                costs.append(run_arm(arm, options.case, sweep, folder / f"{arm}-{index}", options))
-                print(say(costs[-1]), flush=True)
+            order = arms if index % 2 == 0 else [*reversed(arms)]
+            if options.turns:
+                order = sorted(arms, key=lambda arm: arm == "judgerel")
+            started = (
+                start_arm(arm, options.case, sweep, folder / f"{arm}-{index}", options)
+                for arm in order
+            )
+            in_turns = options.turns and run_in_turns(started, options.turns)
+            costs = []
+            for cost in in_turns or map(run_arm, started):
+                print(say(cost), flush=True)
+                costs.append(cost)
             rounds.append(costs)
     print(f"load average {os.getloadavg()[0]:.1f}; ratios to raw, by CPU and by wall:")
     for arm, (cpu, wall) in ratios(rounds, whole=options.case == "sweep").items():

@@ -9,6 +9,7 @@ client is tired of asking: errors reach the caller.
 from __future__ import annotations
 
 import asyncio
+import io
 import random
 import threading
 from collections import Counter
@@ -98,7 +99,10 @@ class FaultBucket:
     def _begun(self, name: str, request: web.Request, asked: str) -> str | None:
         """The fault, where a request of this kind can have it."""
         is_listing = "list-type" in request.query
-        if (name == "stale") != is_listing or (name in ("cut", "lost") and request.method != "PUT"):
+        uploads = request.method == "PUT" or (
+            request.method == "POST" and "uploadId" in request.query
+        )
+        if (name == "stale") != is_listing or (name in ("cut", "lost") and not uploads):
             return None
         if name == "stale" and not self._listed.get(asked):
             return None
@@ -121,7 +125,9 @@ class FaultBucket:
             return web.Response(body=known[-min(BEHIND, len(known))], content_type="text/xml")
         url = URL(f"{self.behind}{request.raw_path}", encoded=True)
         body, sent = await request.read(), _plain(request.headers)
-        async with self._client.request(request.method, url, data=body, headers=sent) as answer:
+        async with self._client.request(
+            request.method, url, data=io.BytesIO(body) if body else None, headers=sent
+        ) as answer:
             data = await answer.read()
             if "list-type" in request.query and answer.status == 200:
                 self._listed.setdefault(asked, []).append(data)

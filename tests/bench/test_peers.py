@@ -15,6 +15,7 @@ from bench.peers import (
     ratios,
     rows_of,
     sweep_text,
+    worked_between,
 )
 from judgerel_ray.config import load_sweep
 
@@ -74,6 +75,13 @@ def test_cpu_between_samples():
     samples = [(0.0, 0.0), (10.0, 4.0), (20.0, 24.0)]
     assert cpu_between(samples, 5.0, 15.0) == pytest.approx(12.0)
     assert cpu_between(samples, 15.0, 30.0) == pytest.approx(10.0)
+
+
+def test_seconds_of_work_leave_out_the_turns_of_others():
+    stops = [(1.0, 3.0), (5.0, 6.0), (9.0, 12.0)]
+    assert worked_between(stops, 0.0, 20.0) == pytest.approx(14.0)
+    assert worked_between(stops, 2.0, 10.0) == pytest.approx(5.0)
+    assert worked_between([], 2.0, 10.0) == 8.0
 
 
 def test_ratios_are_medians_of_rounds_of_a_request_or_of_the_whole():

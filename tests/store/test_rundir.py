@@ -246,6 +246,38 @@ def test_an_upload_in_pieces_that_never_ended_is_no_object(s3_url, s3_options):
 
 
 @pytest.mark.slow
+def test_an_upload_in_pieces_that_breaks_off_is_whole_or_not_there(
+    s3_url, s3_options, fault_bucket, monkeypatch
+):
+    """Pieces are cut, and the answer that they were put together is lost."""
+    import s3fs
+
+    piece = 5 * 2**20  # the least that S3 takes
+    monkeypatch.setattr(s3fs.S3FileSystem._pipe_file, "__defaults__", (piece, None, "overwrite"))
+    monkeypatch.setattr(s3fs.S3FileSystem, "retries", 1)
+    data, found = os.urandom(2 * piece + 1), set()
+    there = Bucket(url="s3://runs/broken", options=s3_options)
+    with fault_bucket(s3_url, {"cut": 0.15, "lost": 0.15}) as proxy:
+        options = {
+            "client_kwargs": {"endpoint_url": proxy.url},
+            "config_kwargs": {"retries": {"max_attempts": 0}},
+        }
+        bucket = Bucket(url="s3://runs/broken", options=options)
+        for n in range(60):
+            name, written = f"part-{n}", True
+            try:
+                bucket.write(name, data)
+            except StoreError:
+                written = False
+            found.add((written, there.exists(name)))
+            assert not there.exists(name) or there.read(name) == data
+            if len(found) == 3:
+                break
+    # Written; not there; there, though its writer was not told.
+    assert found == {(True, True), (False, False), (False, True)}
+
+
+@pytest.mark.slow
 def test_a_bucket_that_is_not_there_is_named(s3_options):
     with pytest.raises(StoreError, match="no-such-bucket"):
         RunDirectory.create("s3://no-such-bucket/run", storage_options=s3_options)
