@@ -1,18 +1,22 @@
 """How often is a judge called drifted that never changes, and how soon is one that does?
 
-    python -m bench.drift_alarm [--series 200] [--refreshes 30] [--seed 1]
+    python -m bench.drift_alarm [--series 200] [--refreshes 30] [--quiet 10 365] [--seed 1]
 
 Simulated judges give one of three verdicts on anchors, with question shares drawn evenly. Writes
-how many drift-free series raise an alarm at any of their refreshes, and of series that change at
-refresh 11 how many do by the end, how many too early, and after how many refreshes: a hotter judge
-(shares to the power 0.5), other weights (a third of the questions drawn anew), a habit of a label
-(a quarter of the replies), and another judge.
+how many drift-free series raise an alarm at any of their refreshes. Then of series that change
+after so many quiet refreshes how many raise one within the next 20, how many too early, and after
+how many refreshes: a hotter judge (shares to the power 0.5), other weights (a third of the
+questions drawn anew), a habit of a label (a quarter of the replies), and another judge.
+
+Of quiet refreshes before a change the p-values are drawn, as they are uniform; that they are is
+what the drift-free series and the tests show.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +25,7 @@ from judgerel_ray.stats.drift import drift_evidence, exchangeability
 
 Floats = NDArray[np.float64]
 LEVEL = 0.05
-CHANGE = 10
+AFTER = 20
 N_VALUES = 3
 
 
@@ -56,15 +60,18 @@ DRIFTS: Mapping[str, Callable[[Floats, np.random.Generator], Floats]] = {
 
 def alarm_at(
     rng: np.random.Generator, *, questions: int, replications: int, refreshes: int,
-    permutations: int, drift: str | None = None,
+    permutations: int, drift: str | None = None, quiet: int = 0,
 ) -> int | None:  # fmt: skip
-    """The refresh, from 0, at which a simulated series raises the alarm; None if it never does."""
+    """The refresh, from 0, at which a simulated series raises the alarm; None if it never does.
+
+    The judge changes after `quiet` refreshes, where it does, and `refreshes` come after them.
+    """
     shares = fresh(rng, questions)
     later = shares if drift is None else DRIFTS[drift](shares, rng)
-    seen = np.zeros((questions, N_VALUES), dtype=np.int64)
-    ps: list[float | None] = []
-    for refresh in range(refreshes):
-        new = rng.multinomial(replications, later if refresh >= CHANGE else shares)
+    seen = rng.multinomial(quiet * replications, shares)
+    ps: list[float | None] = [*rng.uniform(size=quiet)]
+    for _ in range(refreshes):
+        new = rng.multinomial(replications, later)
         ps.append(exchangeability(seen, new, rng=rng, permutations=permutations).p)
         seen += new
     return drift_evidence(ps, level=LEVEL).since
@@ -75,30 +82,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--series", type=int, default=200)
     parser.add_argument("--refreshes", type=int, default=30)
+    parser.add_argument("--quiet", type=int, nargs="+", default=[10, 365])
     parser.add_argument("--permutations", type=int, default=999)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     rng = np.random.default_rng(asked.seed)
-    common = {"refreshes": asked.refreshes, "permutations": asked.permutations}
-    quiet = [
-        alarm_at(rng, questions=20, replications=4, **common) is not None
+    common = {"replications": 4, "permutations": asked.permutations}
+    alarms = [
+        alarm_at(rng, questions=20, refreshes=asked.refreshes, **common) is not None
         for _ in range(asked.series)
     ]
     limit = LEVEL + 2 * np.sqrt(LEVEL * (1 - LEVEL) / asked.series)
-    print(f"drift-free: {sum(quiet)} of {asked.series} series of {asked.refreshes} refreshes raise "
-          f"an alarm, {np.mean(quiet):.3f}; level {LEVEL}, with 2 Monte-Carlo s.e. {limit:.3f}",
-          flush=True)  # fmt: skip
-    for questions in (20, 100):
-        for drift in DRIFTS:
-            found = [
-                alarm_at(rng, questions=questions, replications=4, drift=drift, **common)
-                for _ in range(max(10, asked.series // 10))
-            ]
-            caught = [one - CHANGE + 1 for one in found if one is not None and one >= CHANGE]
-            delay = f"median delay {np.median(caught):g} refreshes" if caught else "never caught"
-            early = sum(one is not None and one < CHANGE for one in found)
-            print(f"{drift}, {questions} questions x 4: {len(caught)} of {len(found)} caught, "
-                  f"{early} too early; {delay}", flush=True)  # fmt: skip
+    print(f"drift-free: {sum(alarms)} of {asked.series} series of {asked.refreshes} refreshes "
+          f"raise an alarm, {np.mean(alarms):.3f}; level {LEVEL}, with 2 Monte-Carlo s.e. "
+          f"{limit:.3f}", flush=True)  # fmt: skip
+    for questions, quiet, drift in product((20, 100), asked.quiet, DRIFTS):
+        found = [
+            alarm_at(rng, questions=questions, refreshes=AFTER, drift=drift, quiet=quiet, **common)
+            for _ in range(max(10, asked.series // 10))
+        ]
+        caught = [one - quiet + 1 for one in found if one is not None and one >= quiet]
+        delay = f"median delay {np.median(caught):g} refreshes" if caught else "never caught"
+        early = sum(one is not None and one < quiet for one in found)
+        print(f"{drift}, {questions} questions x 4, after {quiet} quiet refreshes: {len(caught)} "
+              f"of {len(found)} caught, {early} too early; {delay}", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ refresh is exact whatever the verdicts are distributed like, and however few the
 
 A bettor who stakes on small p-values multiplies the capital by something of mean 1 each time, so it
 ever reaches 1 / level with a chance of at most level (Ville's inequality), however often one looks
-and whenever one stops.
+and whenever one stops. A bettor who begins before the change has lost most of the capital by then.
+So the capital is divided: a share of it waits for each refresh and is bet from there on.
 
 Shape suffixes: U = conditions (a question as it is asked), V = distinct verdicts,
 B = permutations, T = refreshes.
@@ -174,19 +175,20 @@ def _rearranged(pooled_UV: Counts, n_new_U: Counts, size: int, rng: np.random.Ge
     return drawn
 
 
-STAKE = 0.2
-"""Share of the capital that each bet risks: one p of 1 in 10,000 is enough for level 0.05, and
-thirty quiet nights cost less than half of the capital."""
+STAKE = 0.6
+"""Share of what has been put into play that each bet risks."""
+_SHARES_IN_ALL = 2.10974280123689  # of 1 / (n ln(n)^2) over n = 2, 3, ...: OEIS A115563
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftEvidence:
-    """Where the bettor stands after some refreshes.
+    """Where the capital stands after some refreshes.
 
     Attributes
     ----------
     capital : float
-        What 1 has become: how much likelier a change is than none, by the bets placed.
+        What 1 has become: how much likelier a change at some refresh is than none, by the bets
+        placed.
     highest : float
         The most it ever was.
     is_alarm : bool
@@ -238,7 +240,11 @@ def payoff(p: ArrayLike) -> NDArray[np.float64]:
 
 
 def drift_evidence(p_T: Sequence[float | None], *, level: float = 0.05) -> DriftEvidence:
-    """Bet against "nothing changed" through some refreshes.
+    r"""Bet against "nothing changed" through some refreshes.
+
+    A share of the capital is put into play at each bet, the k-th :math:`w_k \propto 1 / ((k + 1)
+    \ln^2 (k + 1))`, all shares together 1. So a change after a year of quiet nights is seen about
+    as soon as one after a month.
 
     Parameters
     ----------
@@ -252,21 +258,38 @@ def drift_evidence(p_T: Sequence[float | None], *, level: float = 0.05) -> Drift
     DriftEvidence
         Capital 1 where nothing was bet.
 
+    References
+    ----------
+    .. [1] Ramdas, Gruenwald, Vovk, Shafer (2023), Game-theoretic statistics and safe anytime-valid
+       inference, Statistical Science 38(4), DOI 10.1214/23-STS894.
+
     Examples
     --------
     >>> drift_evidence([0.4, 0.7, 0.00005]).is_alarm, drift_evidence([0.4, 0.7, 0.05]).is_alarm
     (True, False)
     >>> drift_evidence([None]).capital
     1.0
+
+    A year of quiet nights costs what was in play, and no more:
+
+    >>> quiet = drift_evidence([0.5] * 365)
+    >>> quiet.capital > 0.05, drift_evidence([0.5] * 365 + [0.0001] * 3).is_alarm
+    (True, True)
     """
     if not 0 < level < 1:
         raise ValueError(f"drift_evidence: level must be between 0 and 1, got {level!r}")
-    bets = np.array([1.0 if p is None else payoff(p).item() for p in p_T])
-    path = np.cumprod(1 - STAKE + STAKE * bets)
-    reached = np.flatnonzero(path >= 1 / level)
+    in_play, waiting, k, path = 0.0, 1.0, 0, []
+    for p in p_T:
+        if p is not None:
+            k += 1
+            share = 1 / ((k + 1) * np.log(k + 1) ** 2) / _SHARES_IN_ALL
+            waiting -= share
+            in_play = (in_play + share) * (1 - STAKE + STAKE * payoff(p).item())
+        path.append(float(in_play + waiting))
+    since = next((index for index, one in enumerate(path) if one >= 1 / level), None)
     return DriftEvidence(
-        capital=float(path[-1]) if path.size else 1.0,
-        highest=float(path.max(initial=1.0)),
-        is_alarm=bool(reached.size),
-        since=int(reached[0]) if reached.size else None,
+        capital=path[-1] if path else 1.0,
+        highest=max(path, default=1.0),
+        is_alarm=since is not None,
+        since=since,
     )

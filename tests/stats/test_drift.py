@@ -8,7 +8,7 @@ from scipy.stats import kstest
 
 from bench.drift_alarm import DRIFTS, LEVEL, alarm_at
 from judgerel_ray.analyses.drift.compute import CONDITION, judge_drift
-from judgerel_ray.stats.drift import drift_evidence, exchangeability, payoff
+from judgerel_ray.stats.drift import STAKE, drift_evidence, exchangeability, payoff
 
 
 def test_a_bet_on_a_uniform_p_is_fair():
@@ -51,10 +51,37 @@ def test_drift_free_series_keep_the_level():
 def test_a_planted_drift_is_seen(drift):
     rng = np.random.default_rng(11)
     found = alarm_at(
-        rng, questions=100, replications=8, refreshes=16, permutations=1999, drift=drift
+        rng, questions=100, replications=8, refreshes=6, permutations=1999, drift=drift, quiet=10
     )
     assert found is not None
     assert found >= 10
+
+
+def delays(rng, quiet):
+    """Refreshes until a judge is called drifted, whose p-values have been small since `quiet`."""
+    found = [
+        drift_evidence([*rng.uniform(size=quiet), *rng.beta(0.2, 1, size=60)]).since
+        for _ in range(60)
+    ]
+    return np.median([one - quiet + 1 for one in found if one is not None and one >= quiet])
+
+
+def test_a_change_is_seen_after_a_year_as_after_a_month():
+    rng = np.random.default_rng(5)
+    assert delays(rng, 730) <= 2 * delays(rng, 30)
+
+
+def test_capital_has_mean_one_where_nothing_changes():
+    # Of p-values that are whole tenths, with a payoff whose mean over them is taken out.
+    ps = np.arange(1, 11) / 10
+    fair = payoff(ps).mean()
+    capital = [drift_evidence([one, None, other]).capital for one in ps for other in ps]
+    first, second = (1 / ((k + 1) * np.log(k + 1) ** 2) / 2.10974280123689 for k in (1, 2))
+    grown = 1 - STAKE + STAKE * fair
+    expected = (first * grown + second) * grown + 1 - first - second
+    assert np.mean(capital) == pytest.approx(expected)
+    shares = [1 / ((k + 1) * np.log(k + 1) ** 2) for k in range(1, 10**6)]
+    assert sum(shares) + 1 / np.log(10**6) == pytest.approx(2.10974280123689, abs=1e-5)
 
 
 def test_shapes_must_agree():
