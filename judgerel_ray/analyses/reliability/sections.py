@@ -226,9 +226,13 @@ def headline_table(coefficients: pl.DataFrame) -> list[Block]:
     apart = coefficients.reverse() if any(kept) else coefficients
     options = beside(first_rows(apart, "swap_consistency"))
     notes = Notes()
-    remark_cells = [_remark(row) for row in agreements]
+    led = [row and row["value"] is not None for row in errors]  # by the error of one rating
+    remark_cells = [
+        _remark(error if error and rated else row)
+        for row, error, rated in zip(agreements, errors, led, strict=True)
+    ]
     error = _values("error of one rating, points", errors)
-    rated = any(row and row["value"] is not None for row in errors)
+    rated = any(led)
     columns = [
         *key_columns(agreements, names),
         *([error] if rated else []),  # what leads ratings
@@ -264,7 +268,7 @@ def _said_of(row: Row) -> Row:
 
 
 def _remark(row: Row) -> str:
-    """What makes a row's agreement worth little."""
+    """What makes the number that leads a group worth little."""
     code, answer = lead_parts(row.get("lead"))
     parts = [f"answers {answer} only"] if answer else []
     parts += [_REMARKS[code]] if code in _REMARKS else []
