@@ -158,6 +158,21 @@ def times(n: object) -> str:
     return "once" if n == 1 else f"{n:,} times"
 
 
+def asked_of_each(row: Row) -> str:
+    """Say how often a question was asked, at most, and with what where its unit is finer.
+
+    Examples
+    --------
+    >>> asked_of_each({"n_replications": 2, "unit": "item_id x responder"})
+    'each up to 2 times per responder'
+    """
+    often = times(row["n_replications"])
+    most = often if row["n_replications"] == 1 else f"up to {often}"
+    # The benchmark tells questions apart: every one is of one.
+    finer = [name for name in str(row["unit"]).split(" x ") if name not in ("item_id", "benchmark")]
+    return f"each {most}{' per ' * bool(finer)}{' and '.join(map(_spoken, finer))}"
+
+
 def percent_interval(low: object, high: object) -> str:
     """Write the interval of a share in percent; nothing where there is none.
 

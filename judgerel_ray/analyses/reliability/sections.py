@@ -43,6 +43,7 @@ from judgerel_ray.blocks.words import (
     GREEDY,
     NOISE,
     Row,
+    asked_of_each,
     cell,
     coefficient_name,
     estimator_parts,
@@ -58,7 +59,6 @@ from judgerel_ray.blocks.words import (
     percent_interval,
     reason,
     remarks,
-    times,
 )
 from judgerel_ray.core import OUTCOMES
 from judgerel_ray.core.codes import Flag
@@ -321,8 +321,7 @@ def _folded(label: str, rows: Sequence[Row]) -> Folded:
     unit_names = [f"{unit} ({kind})" if len(units) > 1 else f"{unit}" for kind, unit in units]
     basis = (
         f"Unit of agreement: {', '.join(unit_names) or first['unit']}. Questions asked: "
-        f"{first['n_items']:,}, each "
-        f"{'' if first['n_replications'] == 1 else 'up to '}{times(first['n_replications'])}; "
+        f"{first['n_items']:,}, {asked_of_each(first)}; "
         f"judgments: {first['n_judgments']:,}."
     )
     if shared:

@@ -72,6 +72,17 @@ def test_a_report_says_first_that_requests_failed(path, tmp_path):
     assert 'data-head="replies">4</td><td class="number" data-head="scored">4<' in cells
 
 
+def test_counts_of_a_basis_multiply_where_two_answers_to_a_question_are_rated(tmp_path, capsys):
+    page = tmp_path / "r.html"
+    assert main(["reduce", jr.example("run")]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "4 questions asked, each up to 2 times per responder: 16 replies" in told
+    assert main(["report", jr.example("run"), "--out", str(page)]) == 0
+    written = page.read_text(encoding="utf-8")
+    assert "4, each up to 2 times per responder; judgments: 16." in written
+    assert "8, each up to 4 times; judgments: 32." in written
+
+
 def test_where_nothing_failed_nothing_is_said(tmp_path, capsys):
     file = tmp_path / "whole.csv"
     file.write_text("\n".join(row for row in ROWS if "failed" not in row), encoding="utf-8")
