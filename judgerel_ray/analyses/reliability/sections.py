@@ -133,14 +133,17 @@ class Measured:
             coefficients=in_order(self.coefficients, groups),
             outcomes=in_order(self.outcomes, groups),
             positions=None if self.positions is None else in_order(self.positions, groups),
-            unstable=in_order(self.unstable, ["agreement", *units]),
+            unstable=in_order(
+                self.unstable.with_columns(less=-pl.col("spread").fill_null(0.0)),
+                ["rated", "less", "agreement", *units],
+            ).drop("less"),
         )
 
 
 def measured_of(judged: Judged, questions: Questions | None) -> Measured:
     """Measure what the sections of a page share."""
     coefficients = tolerated(judged, ReduceOptions())
-    unstable = least_stable(judged.source)
+    unstable = least_stable(judged.source, scales=judged.scales)
     return Measured(
         judged=judged,
         coefficients=coefficients,
