@@ -74,6 +74,8 @@ _REASONS = {
     "their judgments are not compared alike; ask both as often",
     "levels unequal": "levels were asked unequally often, and it takes judgments in equal numbers",
     "no verdicts": "no reply held a verdict",
+    "score not computed": "no judgment has this score: its mode has no assessments read apart, or "
+    "the run holds nothing to make it of",
     "no variance": "every verdict is the same one: with nothing to tell apart, agreement beyond "
     "chance has no meaning",
     "no total variance": "the sums over items are all the same",

@@ -542,8 +542,8 @@ COLUMNS: Columns = {
                 "null where that is not known."
             ),
             "undefined": (
-                "Code that says why there is no auroc (no_variance, no_verdicts); null where "
-                "there is one."
+                "Code that says why there is no auroc (no_variance; score_not_computed where no "
+                "judgment has the score); null where there is one."
             ),
         },
         "labels": {

@@ -474,7 +474,7 @@ def _row(
         "few": few_answers(values_N, correct_N, text_N),
         "n": int(there.size),
         "tokens": tokens,
-        "undefined": ranking.undefined,
+        "undefined": ranking.undefined if judged else "score_not_computed",
     }
 
 

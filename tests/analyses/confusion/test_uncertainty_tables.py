@@ -283,3 +283,12 @@ def test_intervals_of_mean_scores_end_where_no_score_goes_further():
     assert row["mean"] < row["mean_high"] < math.log(3) + 0.5 + 1e-9
     assert -1 < told["signed_margin"]["mean_low"] < 0
     assert told["signed_margin"]["mean_high"] == 1
+
+
+def test_a_score_that_no_judgment_has_is_no_lack_of_verdicts():
+    """Mode single reads all assessments at once: none stand apart to be compared."""
+    scores = judgerel_ray.uncertainty(judgerel_ray.example("run")).scores
+    told = {row["score"]: row for row in scores.iter_rows(named=True)}
+    for score in ("suggestibility", "dobrushin", "mutual_information"):
+        assert (told[score]["n"], told[score]["undefined"]) == (0, "score_not_computed")
+    assert told["margin"]["undefined"] is None
