@@ -48,11 +48,12 @@ _SHARES = {
     "accuracy": "right, where that is known",
 }
 _READ = (
-    "By the requirements that judgerel gate holds where none is given, each by its whole 95 % "
-    "interval. Alpha is 1 where a judge always agrees with itself and 0 where it does as often as "
-    "its own verdicts, shuffled across the questions, would; ± is the standard deviation of that "
-    "noise floor. Repeatability is of the same prompt again; reproducibility is of what should not "
-    "matter (order of the options, template) drawn anew, and is what a decision rests on."
+    "By the requirements that judgerel gate holds where none is given: the whole 95 % confidence "
+    "interval must meet each. Alpha is 1 where a judge always agrees with itself and 0 where it "
+    "does as often as its own verdicts, shuffled across the questions, would; ± is the standard "
+    "deviation of that noise floor. Repeatability is of the same prompt again; reproducibility is "
+    "of what should not matter (order of the options, template) drawn anew, and is what a decision "
+    "rests on."
 )
 
 

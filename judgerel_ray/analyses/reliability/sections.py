@@ -6,7 +6,7 @@ analyses start from, too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -400,6 +400,13 @@ def outcome_section(outcomes: pl.DataFrame) -> list[Block]:
     rows = outcomes.to_dicts()
     seen = [name for name in OUTCOMES if name == "scored" or outcomes[name].sum()]
     names = outcomes.columns[: outcomes.columns.index("n_items")]
+    shares = {
+        name: [
+            _part(row[name], row["n_landed"] - (0 if name == "failed" else row["failed"]))
+            for row in rows
+        ]
+        for name in seen
+    }
     columns = [
         *key_columns(rows, names),
         Column(head="questions", cells=[f"{row['n_items']:,}" for row in rows], is_number=True),
@@ -412,22 +419,21 @@ def outcome_section(outcomes: pl.DataFrame) -> list[Block]:
             Column(
                 head=name.replace("_", " "),
                 cells=[f"{row[name]:,}" for row in rows],
-                small=[
-                    _part(row[name], row["n_landed"] - (0 if name == "failed" else row["failed"]))
-                    for row in rows
-                ],
+                small=shares[name],
                 is_number=True,
             )
             for name in seen
         ),
     ]
-    return [Table(_counted("failed" in seen), columns)]
+    return [Table(_counted({name for name in seen if any(shares[name])}), columns)]
 
 
-def _counted(some_failed: bool) -> str:
-    """What the table of outcomes counts, and what its shares are of."""
-    text = "Outcome of every reply, counted, with shares of the replies"
-    return f"{text}; failed requests with their share of all that landed" if some_failed else text
+def _counted(shared: Set[str]) -> str:
+    """What the table of outcomes counts, and what the shares of those that have any are of."""
+    text = "Outcome of every reply, counted"
+    text += ", with shares of the replies" if shared - {"failed"} else ""
+    failed = "; failed requests with their share of all that landed"
+    return text + (failed if "failed" in shared else "")
 
 
 def _part(n: int, whole: int) -> str:
