@@ -74,6 +74,8 @@ _REASONS = {
     "their judgments are not compared alike; ask both as often",
     "levels unequal": "levels were asked unequally often, and it takes judgments in equal numbers",
     "no verdicts": "no reply held a verdict",
+    "score not computed": "no judgment has this score: its mode has no assessments read apart, or "
+    "the run holds nothing to make it of",
     "no variance": "every verdict is the same one: with nothing to tell apart, agreement beyond "
     "chance has no meaning",
     "no total variance": "the sums over items are all the same",
@@ -156,6 +158,21 @@ def times(n: object) -> str:
     ('once', '1,000 times')
     """
     return "once" if n == 1 else f"{n:,} times"
+
+
+def asked_of_each(row: Row) -> str:
+    """Say how often a question was asked, at most, and with what where its unit is finer.
+
+    Examples
+    --------
+    >>> asked_of_each({"n_replications": 2, "unit": "item_id x responder"})
+    'each up to 2 times per responder'
+    """
+    often = times(row["n_replications"])
+    most = often if row["n_replications"] == 1 else f"up to {often}"
+    # The benchmark tells questions apart: every one is of one.
+    finer = [name for name in str(row["unit"]).split(" x ") if name not in ("item_id", "benchmark")]
+    return f"each {most}{' per ' * bool(finer)}{' and '.join(map(_spoken, finer))}"
 
 
 def percent_interval(low: object, high: object) -> str:

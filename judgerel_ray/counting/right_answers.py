@@ -251,7 +251,7 @@ def with_right(rows: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
             )
     if GOLD not in rows.columns:
         raise SweepError(
-            f"selection needs the right answer of every question, expected a column {GOLD!r}, "
+            f"no right answers: expected a column {GOLD!r} with that of every question, "
             f"got {columns_told(rows.columns)}",
             hint="--gold FILE: a table of item_id and gold, or items of a benchmark",
         )

@@ -32,6 +32,7 @@ from judgerel_ray.blocks.words import (
     Row,
     cell,
     group_columns,
+    group_label,
     interval,
     number,
     percent,
@@ -39,18 +40,20 @@ from judgerel_ray.blocks.words import (
 )
 
 _MOST = 8  # verdicts in words; all stand in the table
-_NAMED = 3  # questions by their names
+_NAMED = 3  # questions by their names, of verdicts and of ratings each
+_WHOSE = ("judge", "criterion", "definition", "scale", "template", "temperature")
 _SHARES = {
     "swap_consistency": "same option in another order",
     "valid_rate": "valid verdicts",
     "accuracy": "right, where that is known",
 }
 _READ = (
-    "By the requirements that judgerel gate holds where none is given, each by its whole 95 % "
-    "interval. Alpha is 1 where a judge always agrees with itself and 0 where it does as often as "
-    "its own verdicts, shuffled across the questions, would; ± is the standard deviation of that "
-    "noise floor. Repeatability is of the same prompt again; reproducibility is of what should not "
-    "matter (order of the options, template) drawn anew, and is what a decision rests on."
+    "By the requirements that judgerel gate holds where none is given: the whole 95 % confidence "
+    "interval must meet each. Alpha is 1 where a judge always agrees with itself and 0 where it "
+    "does as often as its own verdicts, shuffled across the questions, would; ± is the standard "
+    "deviation of that noise floor. Repeatability is of the same prompt again; reproducibility is "
+    "of what should not matter (order of the options, template) drawn anew, and is what a decision "
+    "rests on."
 )
 
 
@@ -200,16 +203,28 @@ def _people(unstable: pl.DataFrame, questions: Questions) -> list[Block]:
     if unstable.is_empty():
         return []
     rows = unstable.filter(pl.col("agreement") < 1)
-    items = rows.unique("item_id", keep="first", maintain_order=True)
-    if items.is_empty():
+    texts = []
+    for rated in (False, True):
+        of_kind = rows.filter(pl.col("rated") == rated)
+        names = [one for one in _WHOSE if one in rows.columns and of_kind[one].n_unique() > 1]
+        items = of_kind.unique("item_id", keep="first", maintain_order=True).head(_NAMED)
+        texts += [_wavering(row, names, questions) for row in items.to_dicts()]
+    if not texts:
         return []
-    texts = [
-        f"{percent(row['agreement'])} of pairs agree: "
-        f"{question_text(row, questions) or row['item_id']}"
-        for row in items.head(_NAMED).to_dicts()
-    ]
     return [
         Paragraph(["A person should see the questions on which judges waver most, from these on: ",
                    Span(UNSTABLE, "section"), "."]),
         Lines(texts),
     ]  # fmt: skip
+
+
+def _wavering(row: Row, names: Sequence[str], questions: Questions) -> str:
+    """How far a judge wavers on a question, whose judgment that is, and the question."""
+    apart = f"{percent(row['agreement'])} of pairs agree"
+    if row["spread"] is not None:
+        apart = f"ratings with a standard deviation of {number(row['spread'])} points"
+    whose = group_label(row, names) if names else ""
+    answer = f"answer of {row['responder']}" if row.get("responder") is not None else ""
+    of = ", ".join(part for part in (whose, answer) if part)
+    question = question_text(row, questions) or row["item_id"]
+    return f"{apart}{f' ({of})' if of else ''}: {question}"

@@ -161,11 +161,18 @@ def _pace(judge: Row) -> list[str]:
     requests, tokens = judge.get("requests_per_s"), judge.get("tokens_per_s")
     if isinstance(requests, float) and isinstance(tokens, float):
         average = "" if judge["state"] == "running" else " on average"
-        lines.append(f"  rate: {requests:,.3g} requests/s, {tokens:,.4g} new tokens/s{average}")
+        lines.append(
+            f"  rate: {_rate(requests, 3)} requests/s, {_rate(tokens, 4)} new tokens/s{average}"
+        )
     left = judge["seconds_left"]
     if isinstance(left, float) and judge["owed"] and judge["state"] == "running":
         lines.append(f"  about {max(1.0, left):.0f} s left")
     return lines
+
+
+def _rate(value: float, digits: int) -> str:
+    """A rate to some digits; a large one in whole numbers, never as a power of ten."""
+    return f"{value:,.0f}" if value >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
 def _rows(value: object) -> Sequence[Row]:

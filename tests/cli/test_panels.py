@@ -107,7 +107,9 @@ def test_gold_may_lie_in_a_file_of_its_own(answers, tmp_path, capsys):
     frame.drop("gold").write_parquet(bare)
     frame.select("item_id", "gold").unique().write_csv(gold)
     assert main(["panels", bare]) == 2
-    assert "--gold FILE" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "no right answers: expected a column 'gold' with that of every question" in said
+    assert "--gold FILE" in said
     assert main(["panels", bare, "--gold", gold]) == 0
 
 

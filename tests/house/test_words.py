@@ -23,7 +23,8 @@ INSTEAD = {
     r"\bdealt\b|\bdeals\b|\bdealing\b(?! with)|\bdeal\b(?! with)": "permuted, shuffled across",
     r"\bendless": "the limit of infinitely many; any number of; very long",
     r"\bof one mind\b": "agree",
-    r"\bwhole intervals\b|\bthe whole interval\b": "the whole confidence interval must meet it",
+    r"\bwhole intervals\b|\b(?:the|its) whole (?:\S+ % )?interval\b"
+    r"|\bjudged by (?:the|its) whole\b": "the whole confidence interval must meet it",
     r"(?<!for line )(?<!for row )\bin lines\b(?! of)": "as text",
     r"\bwhoever\b": "the reader, process or caller that is meant",
     r"\bby the house\b": "judgerel sets it itself",
@@ -130,6 +131,8 @@ def test_nor_on_a_page(page):
         "# whoever asks",
         "# the whole interval must meet it",
         "# met by the whole interval",
+        "f'Requirements, judged by the whole {percent} interval'",
+        "# each by its whole 95 % interval",
         "'the request stays owed'",
         "f'{n} requests are owed'",
         "# it still owes requests",

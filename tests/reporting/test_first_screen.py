@@ -71,6 +71,18 @@ def test_what_would_decide_and_whom_to_ask(tmp_path):
     assert "33 % of pairs agree: q" in page
 
 
+def test_whose_judgments_of_a_wavering_question_a_person_should_see(tmp_path):
+    out = str(tmp_path / "page.html")
+    judgerel_ray.report(judgerel_ray.example("run"), out=out)
+    page = (tmp_path / "page.html").read_text("utf-8").replace("\u00a0", " ")
+    first = page[page.index("judges waver most") : page.index("<svg")]
+    assert "33 % of pairs agree (simulated-erratic): Which" in first
+    worst = "ratings with a standard deviation of 3.536 points (simulated-erratic, points10, answer"
+    assert f"{worst} of b): Which" in first
+    assert "0 % of pairs agree" not in first
+    assert "Ratings of a question by how far replications spread" in page
+
+
 def test_labels_correct_the_score_beside_the_verdict(tmp_path):
     rows = judged(80, 2, steady=0.9).with_columns(
         verdict=pl.col("verdict").replace({"a": "pass", "b": "fail"}),

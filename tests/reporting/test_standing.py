@@ -115,6 +115,15 @@ def test_a_standing_says_what_landed_what_is_pending_and_what_is_wrong():
     ]
 
 
+def test_a_high_rate_is_in_whole_numbers():
+    quick = judge(state="running", requests_per_s=11_900.4, tokens_per_s=54_990.2)
+    text = status_text({**STATUS, "judges": [quick]})
+    assert "  rate: 11,900 requests/s, 54,990 new tokens/s" in text
+    nearly = judge(state="running", requests_per_s=999.7, tokens_per_s=9_999.7)
+    text = status_text({**STATUS, "judges": [nearly]})
+    assert "  rate: 1,000 requests/s, 10,000 new tokens/s" in text
+
+
 def test_a_judge_that_was_given_up_says_why():
     failed = judge(state="failed", error="no engine came up", seconds_left=None, outcomes={})
     text = status_text({**STATUS, "judges": [failed]})

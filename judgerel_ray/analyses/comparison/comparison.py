@@ -555,13 +555,14 @@ def with_standings(table: pl.DataFrame, tolerance: float | None) -> pl.DataFrame
     pl.DataFrame
         With ``p_holm, p_fdr, p_equivalence_holm, p_beyond_holm``. ``standing`` without a tolerance:
         "a higher" or "b higher" where p_holm is below 0.05, else "undecided". With one,
-        "equivalent" where p_equivalence_holm is (for one test: the whole 90 % interval lies within
-        it), "a higher" or "b higher" where p_beyond_holm is (the whole 95 % interval lies beyond
-        it), else "undecided": over all tests any false "equivalent" has a chance of at most 5 %,
-        and so has any false "higher". ``reason``, of what is undecided: "few_verdicts" where it is
-        given (fewer than half of a side's replies hold a verdict), "undefined" where there is
-        no value or no test, "not_after_correction" where this test alone would tell, then
-        "few_informative_questions", else "interval_covers_0" or "interval_crosses_tolerance".
+        "equivalent" where p_equivalence_holm is (for one test: the whole 90 % confidence interval
+        lies within it), "a higher" or "b higher" where p_beyond_holm is (the whole 95 % confidence
+        interval lies beyond it), else "undecided": over all tests any false "equivalent" has a
+        chance of at most 5 %, and so has any false "higher". ``reason``, of what is undecided:
+        "few_verdicts" where it is given (fewer than half of a side's replies hold a verdict),
+        "undefined" where there is no value or no test, "not_after_correction" where this test
+        alone would tell, then "few_informative_questions", else "interval_covers_0" or
+        "interval_crosses_tolerance".
 
     Examples
     --------

@@ -159,6 +159,23 @@ def _remark(row: Mapping[str, Row | None]) -> str:
     return "; ".join(part for part in (text, *flag_words(rank)) if part)
 
 
+READ_MATRIX = (
+    "A matrix holds the probability of every option after each assessment: the judge argues for "
+    "every option in turn (in mode single it reads all that was argued at once). u of an option is "
+    "its mean probability over the assessments. The margin is the largest u less the second "
+    "largest, 0 where the matrix prefers another option than the judge did: the share of all "
+    "thresholds at which a judgment is of low uncertainty."
+)
+READ_QUANTITIES = (
+    "By matrix: the option of the largest u is taken; by model: that of a small model fitted on "
+    "other judgments. Error of surest 25: share wrong among the quarter of the largest margins. "
+    "Excess AURC: what of AURC (the share wrong, averaged over all shares accepted) would go were "
+    "every right judgment surer than every wrong one. Guaranteed threshold: the margin from which "
+    "at most the stated share is wrong, proven but for the stated chance; guaranteed share: the "
+    "judgments that reach it. Conformal sets: every option of large enough u, calibrated so that "
+    "at most the stated share of sets misses the right one; coverage: how often they hold it; "
+    "size: how many options they hold."
+)
 READ_ACCURACY = (
     "Accuracy: share of the judge's own verdicts that are the right option (its gold, else the one "
     "label that most of its people gave; no majority counts the items that have none, which are "
@@ -178,12 +195,17 @@ READ_MATCHED = (
     "rated."
 )
 READ_SCORES = (
-    "AUROC: 0.5 tells nothing. AURC: the share wrong, averaged over coverage. Few wrong, or right: "
-    "fewer than ten texts have such a judgment, and both numbers rest on them. Beside the scores "
-    "of a matrix stand plain ones where the run has them: agreement of replications (as many as "
-    "cost no more than the matrix) and the verdict's own probability. Tokens an item are those "
-    "computed for prompts (what the prefix cache gave left out, where the engine tells) and "
-    "generated."
+    "Signed margin: u of the judge's own verdict less the largest other u. Worst case: the least "
+    "probability that the verdict keeps after any assessment. Suggestibility: how much more "
+    "probable an option is after its own assessment than after the others. Dobrushin: how far two "
+    "assessments pull the probabilities apart at most (total variation). Mutual information: of "
+    "the assessment shown and the option. These three take assessments read apart, so mode single "
+    "has none of them. AUROC: 0.5 tells nothing. AURC: the share wrong, averaged over all shares "
+    "accepted. Few wrong, or right: fewer than ten texts have such a judgment, and both numbers "
+    "rest on them. Beside the scores of a matrix stand plain ones where the run has them: "
+    "agreement of replications (as many as cost no more than the matrix) and the verdict's own "
+    "probability. Tokens an item are those computed for prompts (what the prefix cache gave left "
+    "out, where the engine tells) and generated."
 )
 LABEL_LEGEND = [
     ("point", "low uncertainty, by thresholds that never saw the judgments they label"),
@@ -295,9 +317,11 @@ def _replies(replies: pl.DataFrame) -> list[Block]:
 def _accuracy(tables: UncertaintyTables) -> list[Block]:
     """Accuracy by label beside the baseline."""
     return [
+        Paragraph(READ_MATRIX),
         Paragraph(READ_ACCURACY),
         Figures(accuracy_figures(tables.labels), LABEL_LEGEND),
         *labels_table(tables.labels, by_criterion=False),
+        Paragraph(READ_QUANTITIES),
         *quantity_tables(tables.worth),
     ]
 
@@ -378,9 +402,7 @@ def _acceptance(tables: UncertaintyTables) -> list[Block]:
     if not figures:
         return []
     intro = Paragraph(
-        "The margin is the largest u less the second largest, 0 where the matrix prefers another "
-        "option than the judge did: the share of all thresholds at which a judgment is of low "
-        "uncertainty. Accepting judgments from the largest margin down, the line is the share "
+        "Accepting judgments from the largest margin down, the line is the share "
         "wrong among those accepted, with 95 % intervals at each point by itself."
     )
     return [intro, Figures(figures), *acceptance_tables(tables.acceptance)]

@@ -505,16 +505,17 @@ COLUMNS: Columns = {
             "drawn_at": "Temperature of these replications; null of other scores.",
             "surer": "higher where a larger score is surer, lower where a smaller one is.",
             "mean": (
-                "Mean of the score over the judgments (entropies and mutual information in nats, "
-                "all else from -1 to 1); null where no judgment has it."
+                "Mean of the score over the judgments (entropies and mutual information in nats; "
+                "signed_margin and suggestibility from -1 to 1, all else from 0 to 1); null where "
+                "no judgment has it."
             ),
             "mean_low": (
-                "Lower end of the 95 % interval of the mean; null where all judgments are of one "
-                "text."
+                "Lower end of the 95 % interval of the mean, at least what a score can be; null "
+                "where all judgments are of one text."
             ),
             "mean_high": (
-                "Upper end of the 95 % interval of the mean; null where all judgments are of one "
-                "text."
+                "Upper end of the 95 % interval of the mean, at most what a score can be; null "
+                "where all judgments are of one text."
             ),
             "auroc": (
                 "How often a right judgment is surer than a wrong one, ties counting half (1 "
@@ -541,8 +542,8 @@ COLUMNS: Columns = {
                 "null where that is not known."
             ),
             "undefined": (
-                "Code that says why there is no auroc (no_variance, no_verdicts); null where "
-                "there is one."
+                "Code that says why there is no auroc (no_variance; score_not_computed where no "
+                "judgment has the score); null where there is one."
             ),
         },
         "labels": {

@@ -281,6 +281,8 @@ MATRIX_SCORES = {
 SHARE_OF_REPLICATIONS, ENTROPY_OF_REPLICATIONS = "share_of_replications", "entropy_of_replications"
 OWN_PROBABILITY = "probability_of_verdict"
 """Scores that took no matrix: of replications, and of the verdict where no assessment was shown."""
+_SIGNED = ("signed_margin", "suggestibility")
+_IN_NATS = ("entropy", "mutual_information")
 _SAMPLE: dict[str, pl.DataType] = {"of_replications": pl.Int64(), "drawn_at": pl.Float64()}
 """How many replications a score is of, and the temperature they were drawn at; null of others."""
 _COLUMNS: dict[str, pl.DataType] = {
@@ -351,7 +353,9 @@ def score_table(
     DataFrame
         One row a group and ``score`` (a code; ``of_replications`` and ``drawn_at``, their
         temperature, of a score of replications): ``mean`` with its interval over questions
-        (entropies and mutual information in nats, all else in [-1, 1]), ``auroc`` and ``aurc`` with
+        (which ends where no score goes further: entropy and mutual information are in nats, from 0
+        to log of the number of options, signed margin and suggestibility in [-1, 1], all else in
+        [0, 1]), ``auroc`` and ``aurc`` with
         theirs, of the score turned so that ``surer`` is better, over ``n`` judgments that have it,
         ``few`` ("few_wrong" or "few_right") where fewer than ten texts have such a judgment, and
         ``tokens`` an item (computed for its prompts and generated).
@@ -391,6 +395,17 @@ def _scores(
         values = np.array([_plain(own.row, known, asked) for own in group.judged], dtype=np.float64)
         sign = 1 if rows["higher_is_surer"][0] else -1
         yield {**_row(one["score"], values, sign, group, _mean_tokens(rows)), **one}
+
+
+def _range(name: str, judged: Sequence[ScoredMatrix]) -> tuple[float, float]:
+    """The least and the largest that the mean of a score can be."""
+    if name in _SIGNED:
+        return -1.0, 1.0
+    options = np.array([len(one.matrix_OA) for one in judged])
+    if name == ENTROPY_OF_REPLICATIONS:
+        # No verdict counts as one, and Miller and Madow's correction is below one half.
+        return 0.0, float(np.log(options + 1).mean()) + 0.5
+    return 0.0, float(np.log(options).mean()) if name in _IN_NATS else 1.0
 
 
 def _value(scores: object, name: str) -> float:
@@ -436,12 +451,14 @@ def _row(
     tokens: float | None,
 ) -> dict[str, object]:
     """One score."""
-    there = values_N[~np.isnan(values_N)]
+    given_N = ~np.isnan(values_N)
+    there = values_N[given_N]
     correct_N, text_N = group.correct_N, group.text_N
     ranking = auroc(sign * values_N, correct_N, clusters_N=text_N)
     curve = risk_coverage(sign * values_N, correct_N, clusters_N=text_N)
     mean = float(there.mean()) if there.size else None
-    low, high = _ends(there, text_N[~np.isnan(values_N)])
+    judged = [one for one, given in zip(group.judged, given_N, strict=True) if given]
+    low, high = _ends(there, text_N[given_N], _range(name, judged)) if judged else (None, None)
     return {
         "score": name,
         "surer": "higher" if sign > 0 else "lower",
@@ -457,14 +474,16 @@ def _row(
         "few": few_answers(values_N, correct_N, text_N),
         "n": int(there.size),
         "tokens": tokens,
-        "undefined": ranking.undefined,
+        "undefined": ranking.undefined if judged else "score_not_computed",
     }
 
 
-def _ends(values_N: NDArray[np.float64], text_N: NDArray[np.intp]) -> tuple[float | None, ...]:
-    """Ends of the t interval of a mean, texts being what is independent."""
+def _ends(
+    values_N: NDArray[np.float64], text_N: NDArray[np.intp], within: tuple[float, float]
+) -> tuple[float | None, ...]:
+    """Ends of the t interval of a mean, texts being what is independent, as far as it can be."""
     place = np.unique(text_N, return_inverse=True)[1]
-    n_texts = int(place.max()) + 1 if place.size else 0
+    n_texts = int(place.max()) + 1
     if n_texts < 2:
         return None, None
     sums, counts = np.bincount(place, weights=values_N), np.bincount(place)
@@ -472,7 +491,7 @@ def _ends(values_N: NDArray[np.float64], text_N: NDArray[np.intp]) -> tuple[floa
     error = float(np.sqrt((n_texts - 1) / n_texts * ((left_out - left_out.mean()) ** 2).sum()))
     half = t_quantile(n_texts - 1, 0.95) * error
     mean = float(values_N.mean())
-    return mean - half, mean + half
+    return max(within[0], mean - half), min(within[1], mean + half)
 
 
 _FEW = 4 * FOLDS

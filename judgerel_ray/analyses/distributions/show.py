@@ -24,6 +24,7 @@ from judgerel_ray.blocks.blocks import (
 from judgerel_ray.blocks.words import (
     Row,
     cell,
+    coefficient_name,
     estimate,
     group_columns,
     group_label,
@@ -45,6 +46,11 @@ _LEGEND = [
 
 _TOLD = ("coefficient", "measurement", "value", "low", "high", "n_items", "n_categories",
          "undecided", "estimator", "undefined")  # fmt: skip
+READ_LIMITS = (
+    "Entropy agreement: 1 less the mean entropy of a question's verdicts, as a share of the "
+    "largest there could be. Majority stability 11: how often the majority of 11 replications is "
+    "that of 11 others."
+)
 READ_REASONING = (
     "agreement + reasoning + verdict = 1: how often two replies agree, how much reasonings differ, "
     "and how much the verdict drawn after one does. ratio: reasonings needed, as a share of "
@@ -148,12 +154,11 @@ def limit_blocks(limits: pl.DataFrame) -> list[Block]:
             f"{group_label(first, by)}: {first['n_items']} questions, {first['n_categories']} "
             f"categories, at most {first['undecided']:.2g} of a question left open"
         )
-        lines = [[_named(row), *numbers(row)] for row in rows]
+        lines = [[coefficient_name(row), *_numbers(row)] for row in rows]
         heads = ["coefficient", "value", "95 %"]
         found.append(Table(caption, row_columns(heads, lines, words=heads[:1])))
-    found.append(
-        Paragraph("Infinitely many replications, nothing sampled; intervals over questions.")
-    )
+    sentence = "Infinitely many replications, nothing sampled; intervals over questions."
+    found.append(Paragraph(f"{sentence} {READ_LIMITS}"))
     if (limits["undefined"] == "temperature_0").any():
         sentence = (
             "Temperature 0 draws nothing, so it has no agreement to measure: not scored as 1."
@@ -177,7 +182,8 @@ def _limits(limits: pl.DataFrame) -> list[Block]:
         )
         if part["temperature"].n_unique() > 1
     ]
-    return [intro, Figures(figures, _LEGEND), _limit_table(limits)]
+    table = _limit_table(limits)
+    return [intro, Figures(figures, _LEGEND), table, Paragraph(READ_LIMITS, "soft")]
 
 
 def _limit_table(limits: pl.DataFrame) -> Table:
@@ -190,7 +196,7 @@ def _limit_table(limits: pl.DataFrame) -> Table:
     def column(name: str) -> Column:
         rows = [group_rows[name] for group_rows in found]
         return Column(
-            head=reason(name),
+            head=coefficient_name({"coefficient": name, "measurement": None}),
             cells=[
                 number(row["value"]) if row["undefined"] is None else reason(row["undefined"])
                 for row in rows
@@ -250,7 +256,7 @@ def _figure(part: pl.DataFrame) -> Figure:
 
 def _point_text(row: Row) -> str:
     """One point in words."""
-    name = reason(row["coefficient"])
+    name = coefficient_name({**row, "measurement": None})
     return f"temperature {cell(row['temperature'])}: {name} {estimate(row)}"
 
 
@@ -316,10 +322,10 @@ def reasoning_blocks(split: pl.DataFrame) -> list[Block]:
     return [Table("Where verdicts vary", columns), Paragraph(READ_REASONING, "soft")]
 
 
-def _named(row: Row) -> str:
-    """A coefficient, with its level where that is not nominal."""
-    level = row["measurement"]
-    return f"{row['coefficient']}{'' if level == 'nominal' else f' ({level})'}"
+def _numbers(row: Row) -> list[str]:
+    """A value with its interval, or in words why there is none."""
+    value, ends = numbers(row)
+    return [reason(value), ends]
 
 
 def settled_blocks(summary: pl.DataFrame) -> list[Block]:

@@ -85,7 +85,8 @@ def gate_blocks(gated: Gated) -> list[Block]:
         for one in row_columns(_HEADS, lines, words=_HEADS)
         if not one.is_empty and (one.head != _MISSING or "left out" in one.cells)
     ]
-    title = f"Requirements, judged by the whole {_percent(gated.look.confidence)} interval"
+    level = _percent(gated.look.confidence)
+    title = f"Requirements: the whole {level} confidence interval must meet each"
     table = Table(title, columns, cards=True)
     why = [*_notes(rows), *gated.notes]
     blocks: list[Block] = [Paragraph(headline(gated), kind="lead"), table]

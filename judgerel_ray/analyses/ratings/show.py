@@ -61,7 +61,9 @@ READ_ALIGNED = (
 READ_RANKS = (
     "Rank 1 is best. The ranks in brackets hold at 95 %: 1 and one more for every judge that is "
     "surely better, down to those surely worse. Few to decide: fewer than ten questions tell it "
-    "from some other judge. A measure is the mean over the cells (benchmark, "
+    "from some other judge. The brackets of a mean rank and of tau are another thing, where 95 % "
+    "of resamples of the questions fall: too narrow where judges are close, and left out where few "
+    "questions decide and of two judges' tau. A measure is the mean over the cells (benchmark, "
     "criterion, definition, scale or pair) where all judges have a value that have any; alignment "
     "is Pearson's r of the mean scores of each response with the reference."
 )

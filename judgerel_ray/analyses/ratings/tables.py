@@ -167,12 +167,12 @@ COLUMNS: Columns = {
                 "null where there is none."
             ),
             "low": (
-                "2.5 % quantile of the mean rank over resamples of the questions; null where "
-                "there is none."
+                "2.5 % quantile of the mean rank over resamples of the questions; null where few "
+                "questions decide, and where there is none."
             ),
             "high": (
-                "97.5 % quantile of the mean rank over resamples of the questions; null where "
-                "there is none."
+                "97.5 % quantile of the mean rank over resamples of the questions; null where few "
+                "questions decide, and where there is none."
             ),
             "p_best": (
                 "Share of resamples in which its mean rank is the least; null where it is not "
@@ -187,10 +187,12 @@ COLUMNS: Columns = {
                 "one ranks nobody."
             ),
             "low": (
-                "2.5 % quantile of tau over resamples of the questions; null where there is none."
+                "2.5 % quantile of tau over resamples of the questions; null of two judges, "
+                "where few questions decide and no resample differs, and where there is none."
             ),
             "high": (
-                "97.5 % quantile of tau over resamples of the questions; null where there is none."
+                "97.5 % quantile of tau over resamples of the questions; null of two judges, "
+                "where few questions decide and no resample differs, and where there is none."
             ),
             "n_judges": "Judges that have both.",
         },

@@ -6,7 +6,7 @@ analyses start from, too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -43,6 +43,7 @@ from judgerel_ray.blocks.words import (
     GREEDY,
     NOISE,
     Row,
+    asked_of_each,
     cell,
     coefficient_name,
     estimator_parts,
@@ -58,7 +59,6 @@ from judgerel_ray.blocks.words import (
     percent_interval,
     reason,
     remarks,
-    times,
 )
 from judgerel_ray.core import OUTCOMES
 from judgerel_ray.core.codes import Flag
@@ -133,14 +133,17 @@ class Measured:
             coefficients=in_order(self.coefficients, groups),
             outcomes=in_order(self.outcomes, groups),
             positions=None if self.positions is None else in_order(self.positions, groups),
-            unstable=in_order(self.unstable, ["agreement", *units]),
+            unstable=in_order(
+                self.unstable.with_columns(less=-pl.col("spread").fill_null(0.0)),
+                ["rated", "less", "agreement", *units],
+            ).drop("less"),
         )
 
 
 def measured_of(judged: Judged, questions: Questions | None) -> Measured:
     """Measure what the sections of a page share."""
     coefficients = tolerated(judged, ReduceOptions())
-    unstable = least_stable(judged.source)
+    unstable = least_stable(judged.source, scales=judged.scales)
     return Measured(
         judged=judged,
         coefficients=coefficients,
@@ -226,9 +229,13 @@ def headline_table(coefficients: pl.DataFrame) -> list[Block]:
     apart = coefficients.reverse() if any(kept) else coefficients
     options = beside(first_rows(apart, "swap_consistency"))
     notes = Notes()
-    remark_cells = [_remark(row) for row in agreements]
+    led = [row and row["value"] is not None for row in errors]  # by the error of one rating
+    remark_cells = [
+        _remark(error if error and rated else row)
+        for row, error, rated in zip(agreements, errors, led, strict=True)
+    ]
     error = _values("error of one rating, points", errors)
-    rated = any(row and row["value"] is not None for row in errors)
+    rated = any(led)
     columns = [
         *key_columns(agreements, names),
         *([error] if rated else []),  # what leads ratings
@@ -264,7 +271,7 @@ def _said_of(row: Row) -> Row:
 
 
 def _remark(row: Row) -> str:
-    """What makes a row's agreement worth little."""
+    """What makes the number that leads a group worth little."""
     code, answer = lead_parts(row.get("lead"))
     parts = [f"answers {answer} only"] if answer else []
     parts += [_REMARKS[code]] if code in _REMARKS else []
@@ -317,8 +324,7 @@ def _folded(label: str, rows: Sequence[Row]) -> Folded:
     unit_names = [f"{unit} ({kind})" if len(units) > 1 else f"{unit}" for kind, unit in units]
     basis = (
         f"Unit of agreement: {', '.join(unit_names) or first['unit']}. Questions asked: "
-        f"{first['n_items']:,}, each "
-        f"{'' if first['n_replications'] == 1 else 'up to '}{times(first['n_replications'])}; "
+        f"{first['n_items']:,}, {asked_of_each(first)}; "
         f"judgments: {first['n_judgments']:,}."
     )
     if shared:
@@ -394,6 +400,13 @@ def outcome_section(outcomes: pl.DataFrame) -> list[Block]:
     rows = outcomes.to_dicts()
     seen = [name for name in OUTCOMES if name == "scored" or outcomes[name].sum()]
     names = outcomes.columns[: outcomes.columns.index("n_items")]
+    shares = {
+        name: [
+            _part(row[name], row["n_landed"] - (0 if name == "failed" else row["failed"]))
+            for row in rows
+        ]
+        for name in seen
+    }
     columns = [
         *key_columns(rows, names),
         Column(head="questions", cells=[f"{row['n_items']:,}" for row in rows], is_number=True),
@@ -406,22 +419,21 @@ def outcome_section(outcomes: pl.DataFrame) -> list[Block]:
             Column(
                 head=name.replace("_", " "),
                 cells=[f"{row[name]:,}" for row in rows],
-                small=[
-                    _part(row[name], row["n_landed"] - (0 if name == "failed" else row["failed"]))
-                    for row in rows
-                ],
+                small=shares[name],
                 is_number=True,
             )
             for name in seen
         ),
     ]
-    return [Table(_counted("failed" in seen), columns)]
+    return [Table(_counted({name for name in seen if any(shares[name])}), columns)]
 
 
-def _counted(some_failed: bool) -> str:
-    """What the table of outcomes counts, and what its shares are of."""
-    text = "Outcome of every reply, counted, with shares of the replies"
-    return f"{text}; failed requests with their share of all that landed" if some_failed else text
+def _counted(shared: Set[str]) -> str:
+    """What the table of outcomes counts, and what the shares of those that have any are of."""
+    text = "Outcome of every reply, counted"
+    text += ", with shares of the replies" if shared - {"failed"} else ""
+    failed = "; failed requests with their share of all that landed"
+    return text + (failed if "failed" in shared else "")
 
 
 def _part(n: int, whole: int) -> str:

@@ -28,6 +28,7 @@ from judgerel_ray.blocks.columns import WIDTH, plain_table
 from judgerel_ray.blocks.words import (
     NOISE,
     Row,
+    asked_of_each,
     cell,
     coefficient_name,
     conditions,
@@ -38,7 +39,6 @@ from judgerel_ray.blocks.words import (
     number,
     reason,
     remarks,
-    times,
 )
 from judgerel_ray.core import LONGEST_WORD, count_of, printable, shortened
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
@@ -339,8 +339,8 @@ def _basis(rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]
     first = rows[0]
     replies = cast(int, first["n_judgments"]) - sum(failed.values())
     text = (
-        f"{count_of(cast(int, first['n_items']), 'question')} asked, each "
-        f"{_often(first)}: {count_of(replies, 'reply', 'replies')}"
+        f"{count_of(cast(int, first['n_items']), 'question')} asked, "
+        f"{asked_of_each(first)}: {count_of(replies, 'reply', 'replies')}"
     )
 
     for row in rows:
@@ -353,11 +353,6 @@ def _basis(rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]
         return lines
     sentence = lead_text(found)
     return lines + _wrapped(sentence[0].upper() + sentence[1:])
-
-
-def _often(row: Row) -> str:
-    """How often a question was asked, at most."""
-    return times(1) if row["n_replications"] == 1 else f"up to {times(row['n_replications'])}"
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:

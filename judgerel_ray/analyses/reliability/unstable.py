@@ -9,14 +9,15 @@ from typing import TypeAlias, cast
 import polars as pl
 
 from judgerel_ray.blocks.blocks import Block, Column, Folded, Paragraph, Table, key_columns
-from judgerel_ray.blocks.words import Row, cell, group_label, percent
+from judgerel_ray.blocks.words import Row, cell, group_label, number, percent
+from judgerel_ray.core import Scale
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.given import unread_damage
 from judgerel_ray.counting.groups import grouping
 from judgerel_ray.counting.groups.grouping import TEMPERATURE, count_judgments
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.judged import Judged
-from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED
+from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED, own_level
 from judgerel_ray.store import scan_completions
 
 UNSTABLE = "The least stable questions"
@@ -36,25 +37,31 @@ def least_stable(
     by: Sequence[str] | None = None,
     n: int = 20,
     block: grouping.Block = 0,
+    scales: Mapping[str, Scale] | None = None,
 ) -> pl.DataFrame:
     """List the units whose replications agree least, an outcome without a verdict being a value.
+
+    Ratings are listed apart, by how far they spread: 4 beside 5 is no pair that agrees, and near.
 
     Parameters
     ----------
     source, by
         As of :func:`.outcome_table`, also what is refused.
     n : int
-        Units listed in all.
+        Units listed, of verdicts and of ratings each.
     block : int or "all"
         Only rows of this block.
+    scales : mapping of str to Scale, optional
+        Scales of ratings by name, besides the shipped ones.
 
     Returns
     -------
     pl.DataFrame
-        One row a unit, least agreement first: the group's columns, item_id, the facets recorded,
-        ``agreement`` (share of agreeing pairs), ``n_replications``, and ``verdicts``, a list of
-        (value, share) from the most frequent on. Units asked once are left out, and temperature 0:
-        what wavers there is the serving.
+        One row a unit, verdicts before ratings, the least stable first: the group's columns,
+        item_id, the facets recorded, ``agreement`` (share of agreeing pairs), ``n_replications``,
+        ``verdicts``, a list of (value, share) from the most frequent on, ``rated`` and ``spread``,
+        the standard deviation of its ratings in points (null of verdicts, and below two ratings).
+        Units asked once are left out, and temperature 0: what wavers there is the serving.
 
     Examples
     --------
@@ -84,7 +91,23 @@ def least_stable(
         )
         .filter(pl.col("n_replications") >= 2)
     )
-    return units.sort(["agreement", *unit]).head(n)
+    groups = rows.partition_by(counted.groups) if counted.groups else [rows]
+    rated = [part for part in groups if own_level(part, scales) != "nominal"]
+    spreads = _spreads(pl.concat(rated or [rows.clear()]), unit)
+    units = units.join(spreads, on=unit, how="left", nulls_equal=True)
+    units = units.with_columns(pl.col("rated").fill_null(value=False))
+    verdicts = units.filter(~pl.col("rated")).sort(["agreement", *unit])
+    ratings = units.filter("rated").sort([-pl.col("spread"), "agreement", *unit], nulls_last=True)
+    return pl.concat([verdicts.head(n), ratings.head(n)])
+
+
+def _spreads(rows: pl.DataFrame, unit: Sequence[str]) -> pl.DataFrame:
+    """The standard deviation of the ratings of every unit, null below two of them."""
+    there = pl.col("score").is_not_null() & SCORED
+    n, score = (pl.col(name).filter(there).cast(pl.Float64) for name in ("n", "score"))
+    squares = (n * (score - (n * score).sum() / n.sum()) ** 2).sum()
+    several = pl.when(n.sum() > 1).then((squares / (n.sum() - 1)).sqrt())
+    return rows.group_by(unit).agg(rated=pl.lit(value=True).first(), spread=several)
 
 
 def unstable_section(
@@ -101,8 +124,8 @@ def unstable_section(
     >>> unstable_section(least_stable(rows), [])[0].text
     'No question that was asked twice got two different verdicts.'
     """
-    rows = unstable.filter(pl.col("agreement") < 1).to_dicts()
-    if not rows:
+    unsteady = unstable.filter(pl.col("agreement") < 1)
+    if unsteady.is_empty():
         return [Paragraph("No question that was asked twice got two different verdicts.")]
     facets = unstable.columns[: unstable.columns.index("agreement")]
     # Facets that say nothing, or the same everywhere, would only widen the table.
@@ -111,17 +134,41 @@ def unstable_section(
         for name in facets
         if name == "item_id" or (name in groups or unstable[name].n_unique() > 1)
     ]
-    columns = [
-        *_named(rows, names, questions or {}),
+    tables = [
+        _unstable_table(part.to_dicts(), names, questions or {}, rated=rated)
+        for rated in (False, True)
+        if not (part := unsteady.filter(pl.col("rated") == rated)).is_empty()
+    ]
+    return [*tables]
+
+
+def _unstable_table(
+    rows: Sequence[Row], names: Sequence[str], questions: Questions, *, rated: bool
+) -> Table:
+    """Questions of verdicts, or of ratings, the least stable first."""
+    measure = (
         Column(
-            head="pairs that agree", cells=[percent(row["agreement"]) for row in rows],
+            head="standard deviation, points",
+            cells=[number(row["spread"]) for row in rows],
             is_number=True,
-        ),
+        )
+        if rated
+        else Column(
+            head="pairs that agree",
+            cells=[percent(row["agreement"]) for row in rows],
+            is_number=True,
+        )
+    )
+    columns = [
+        *_named(rows, names, questions),
+        measure,
         Column(head="replies", cells=[f"{row['n_replications']:,}" for row in rows],
                is_number=True),
         Column(head="verdicts", cells=[_verdicts(row) for row in rows], kind="prose"),
     ]  # fmt: skip
-    return [Table("Questions by the share of agreeing pairs of replications", columns)]
+    if rated:
+        return Table("Ratings of a question by how far replications spread", columns)
+    return Table("Questions by the share of agreeing pairs of replications", columns)
 
 
 def _named(rows: Sequence[Row], names: Sequence[str], questions: Questions) -> list[Column]:

@@ -263,7 +263,7 @@ def answer_rows(judgments: pl.LazyFrame, *, more: Sequence[str] = ()) -> pl.Data
     for name in (ITEM, "verdict"):
         if name not in columns:
             raise SweepError(
-                f"selection needs a column {name!r}, got {columns_told(columns)}",
+                f"judgments need a column {name!r}, got {columns_told(columns)}",
                 hint="a column item_id of the question, and verdict of the answer that was chosen",
             )
     frame = judgments.filter(_is_answer(columns))

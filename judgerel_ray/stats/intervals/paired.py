@@ -55,8 +55,8 @@ class Difference:
     p_equivalence : float or None
         Of a difference of `margin` or more either way (two one-sided tests); small is equivalent.
     p_beyond : float or None
-        Of a difference of at most `margin`, two-sided: below 0.05 where the whole 95 % interval
-        lies beyond it.
+        Of a difference of at most `margin`, two-sided: below 0.05 where the whole 95 %
+        confidence interval lies beyond it.
     margin : float or None
         Largest difference that does not matter.
     n_questions : int

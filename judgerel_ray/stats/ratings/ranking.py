@@ -26,6 +26,7 @@ EQUAL = 1e-9
 """Values of judges that differ by less are a tie."""
 MOST_UNDEFINED = 0.05
 """Share of resamples without a value above which there is no interval."""
+_PAIR = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +80,8 @@ class MeanRank:
         1 is best by all measures.
     low, high : float or None
         Quantiles over resamples. Resampled ranks are drawn to the middle where judges are close.
+        None where by any of the measures few questions decide (:attr:`Rank.few`): resamples of
+        these are too alike.
     p_best : float or None
         Share of resamples in which its mean rank is the least; equal judges share it.
     """
@@ -140,6 +143,7 @@ def ranks_by_measure(judges: Sequence[str], column: MeasureColumn, confidence: f
     rank_J = _places(better_J[None])[0]
     reason_J = [_why_no_interval(column, j) for j in range(len(judges))]
     usable_J = np.array([reason is None for reason in reason_J], dtype=bool)
+    few_J = _few(column)
     resampled = column.sign * column.resampled_BJ
     whole_B = ~np.isnan(resampled[:, usable_J]).any(axis=1)
     low_J, high_J = _rank_ends(better_J, column.p_JJ, usable_J, confidence)
@@ -159,7 +163,7 @@ def ranks_by_measure(judges: Sequence[str], column: MeasureColumn, confidence: f
                 high=int(high_J[j]) if usable_J[j] else None,
                 p_best=None if best_J is None or not usable_J[j] else float(best_J[j]),
                 n_questions=int(column.n_questions_J[j]),
-                few=bool(usable_J[j] and column.few_JJ[j, usable_J].any()),
+                few=bool(few_J[j]),
                 undefined=reason_J[j],
             )
         )
@@ -194,7 +198,9 @@ def mean_ranks(
     if not fixed and whole_B.mean() >= 1 - MOST_UNDEFINED:
         mean_BJ = np.mean([_places(one[whole_B]) for one in drawn], axis=0)
         tail = (1 - confidence) / 2
-        low_J, high_J = np.quantile(mean_BJ, [tail, 1 - tail], axis=0)
+        few_J = np.any([_few(one)[there_J] for one in complete], axis=0)
+        ends = np.quantile(mean_BJ, [tail, 1 - tail], axis=0)
+        low_J, high_J = np.where(few_J, np.nan, ends)
         best_J = _best(mean_BJ)
     found = list(bare)
     for place, j in enumerate(np.flatnonzero(there_J)):
@@ -236,6 +242,14 @@ def _why_no_interval(column: MeasureColumn, j: int) -> str | None:
         return "too_few_units"
     many = np.isnan(column.resampled_BJ[:, j]).mean() > MOST_UNDEFINED
     return "undefined_resamples" if many else None
+
+
+def _few(column: MeasureColumn) -> NDArray[np.bool_]:
+    """Which judges few questions tell from some other judge that has an interval."""
+    reason_J = [_why_no_interval(column, j) for j in range(column.value_J.size)]
+    usable_J = np.array([reason is None for reason in reason_J], dtype=bool)
+    found: NDArray[np.bool_] = usable_J & column.few_JJ[:, usable_J].any(axis=1)
+    return found
 
 
 def _rank_ends(
@@ -284,7 +298,9 @@ class RankAgreement:
     tau : float or None
         Kendall's tau-b of the judges' values; None where one measure ranks nobody.
     low, high : float or None
-        Quantiles over resamples of the questions: the judges are the ones there are.
+        Quantiles over resamples of the questions: the judges are the ones there are. None of two
+        judges, whose tau is 1 or -1 whatever is drawn, and where few questions decide and no
+        resample differs.
     n_judges : int
         Judges that have both.
     """
@@ -464,12 +480,15 @@ def rank_agreement(first: MeasureColumn, second: MeasureColumn, confidence: floa
         tau=None if np.isnan(tau) else tau,
         n_judges=int(both_J.sum()),
     )
-    if bare.tau is None:
+    if bare.tau is None or bare.n_judges <= _PAIR:
         return bare
     tau_B = _tau(first.resampled_BJ[:, both_J], signs * second.resampled_BJ[:, both_J])
     given = ~np.isnan(tau_B)
     drawn = not (first.fixed_J[both_J].all() and second.fixed_J[both_J].all())
     if not drawn or given.mean() < 1 - MOST_UNDEFINED:
+        return bare
+    few = any(_few(one)[both_J].any() for one in (first, second))
+    if few and np.ptp(tau_B[given]) <= EQUAL:
         return bare
     tail = (1 - confidence) / 2
     low, high = np.quantile(tau_B[given], [tail, 1 - tail])

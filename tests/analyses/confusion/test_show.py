@@ -103,6 +103,24 @@ def test_every_figure_says_its_numbers_and_has_a_table(page):
     assert page.count("<figure>") == len(figures) == 14
 
 
+def test_what_is_in_the_tables_is_defined_before_them(tables, text):
+    shown = " ".join(printed(uncertainty_blocks(tables)).split())
+    defined = {
+        "u of an option is its mean probability": "All quantities: ",
+        "The margin is the largest u less the second largest": "All quantities: ",
+        "Excess AURC: ": "excess aurc",
+        "Guaranteed threshold: ": "guaranteed threshold",
+        "Conformal sets: ": "conformal size",
+        "Signed margin: ": "signed margin",
+        "Worst case: ": "worst case",
+        "Suggestibility: ": "suggestibility",
+        "Dobrushin: ": "dobrushin",
+    }
+    for said in (text, shown):
+        for definition, named in defined.items():
+            assert said.index(definition) < said.index(named), definition
+
+
 def test_numbers_are_those_of_reduce(tables, text):
     shown = " ".join(printed(uncertainty_blocks(tables)).split())
     for row in tables.labels.filter(pl.col("kind") != "in-sample").iter_rows(named=True):

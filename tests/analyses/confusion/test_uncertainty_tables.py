@@ -1,9 +1,12 @@
 """Every table of uncertainty tells the same numbers, and no label saw what it is scored on."""
 
+import math
+
 import numpy as np
 import polars as pl
 import pytest
 
+import judgerel_ray
 from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
 from judgerel_ray.analyses.confusion.worth import no_baselines
 from judgerel_ray.stats import clopper_pearson
@@ -261,3 +264,31 @@ def test_the_surest_are_wrong_as_often_as_they_are(tables):
     told = quantities(tables, "firm", "grades")["error_of_surest_50"]
     assert 0.5 <= told["n"] / rows.height < 0.6
     assert told["k"] == (~rows["correct"].head(told["n"])).sum()
+
+
+def test_intervals_of_mean_scores_end_where_no_score_goes_further():
+    """Two texts tell little, but not that a probability is below 0."""
+    scores = judgerel_ray.uncertainty(judgerel_ray.example("run")).scores
+    told = {row["score"]: row for row in scores.iter_rows(named=True) if row["n"]}
+    two = math.log(2)
+    for score, low, high in (
+        ("margin", 0, 1), ("largest_u", 0, 1), ("probability_of_verdict", 0, 1),
+        ("share_of_replications", 0, 1), ("entropy", 0, two),
+    ):  # fmt: skip
+        row = told[score]
+        assert row["mean_low"] == low or row["mean_low"] > 0, score
+        assert row["mean_high"] == pytest.approx(high), score
+    row = told["entropy_of_replications"]
+    assert row["mean_low"] == 0
+    assert row["mean"] < row["mean_high"] < math.log(3) + 0.5 + 1e-9
+    assert -1 < told["signed_margin"]["mean_low"] < 0
+    assert told["signed_margin"]["mean_high"] == 1
+
+
+def test_a_score_that_no_judgment_has_is_no_lack_of_verdicts():
+    """Mode single reads all assessments at once: none stand apart to be compared."""
+    scores = judgerel_ray.uncertainty(judgerel_ray.example("run")).scores
+    told = {row["score"]: row for row in scores.iter_rows(named=True)}
+    for score in ("suggestibility", "dobrushin", "mutual_information"):
+        assert (told[score]["n"], told[score]["undefined"]) == (0, "score_not_computed")
+    assert told["margin"]["undefined"] is None

@@ -62,10 +62,19 @@ def test_limits_are_those_of_reduce_with_their_intervals(found, page):
     assert told >= 6
 
 
+def test_terminal_and_page_name_coefficients_alike_and_say_what_the_rare_ones_are(found, page):
+    text = " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
+    for said in (text, " ".join(limits_text(found.limits).split())):
+        assert "percent_agreement" not in said
+        assert "majority stability 11" in said
+        assert "Entropy agreement: 1 less the mean entropy of a question's verdicts" in said
+        assert "how often the majority of 11 replications is that of 11 others" in said
+
+
 def test_the_figure_has_two_curves_and_says_its_numbers(page):
     [label] = re.findall(r'<figure><svg[^>]*aria-label="([^"]*)"', page)
     assert label.startswith("Limits of agreement and alpha against temperature, j, b.")
-    assert "temperature 1: percent agreement" in label
+    assert "temperature 1: agreement 0." in label
     assert "temperature 0:" not in label
     figure = page.split("<figure>")[1].split("</figure>")[0]
     assert (figure.count('class="point"'), figure.count('class="noise"')) == (1, 1)
@@ -78,7 +87,7 @@ def test_temperature_0_has_no_agreement_to_measure(found, page):
     assert set(greedy["undefined"]) == {"temperature_0"}
     assert found.limits.filter(temperature=1.0)["undefined"].null_count() == greedy.height
     said = limits_text(found.limits)
-    assert re.search(r"krippendorff_alpha +- \(temperature_0\)", said)
+    assert re.search(r"Krippendorff's alpha +- \(temperature 0\)", said)
     assert "1.000" not in said
     assert "no agreement to measure: not scored as 1" in said
     assert "Temperature 0 draws nothing" in page

@@ -8,8 +8,10 @@ import pytest
 
 import judgerel_ray as jr
 from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_with_basis
+from judgerel_ray.analyses.reliability.sections import outcome_section
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning
+from judgerel_ray.counting.outcomes import outcome_table
 
 TOO_LONG = "refused: prompt_too_long: 9 prompt + 2 new tokens > 8"
 ROWS = ["item_id,judge,temperature,replication,verdict,outcome,finish_reason,block"]
@@ -70,6 +72,35 @@ def test_a_report_says_first_that_requests_failed(path, tmp_path):
     cells = text[text.index("Outcome of every reply") :].split("</table>")[0]
     # 4 replies at 0.5, all of them scored: the failed ones are no part of that share.
     assert 'data-head="replies">4</td><td class="number" data-head="scored">4<' in cells
+
+
+def test_counts_of_a_basis_multiply_where_two_answers_to_a_question_are_rated(tmp_path, capsys):
+    page = tmp_path / "r.html"
+    assert main(["reduce", jr.example("run")]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "4 questions asked, each up to 2 times per responder: 16 replies" in told
+    assert main(["report", jr.example("run"), "--out", str(page)]) == 0
+    written = page.read_text(encoding="utf-8")
+    assert "4, each up to 2 times per responder; judgments: 16." in written
+    assert "8, each up to 4 times; judgments: 32." in written
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        ("scored", ""),
+        ("refused", ", with shares of the replies"),
+        ("failed", "; failed requests with their share of all that landed"),
+    ],
+)
+def test_the_caption_of_outcomes_speaks_of_the_shares_that_are_there(last, said):
+    outcomes = ["scored"] * 3 + [last]
+    rows = pl.LazyFrame({
+        "item_id": list("qqrr"), "replication": [0, 1, 0, 1], "outcome": outcomes,
+        "verdict": ["A" if one == "scored" else None for one in outcomes],
+    })  # fmt: skip
+    [table] = outcome_section(outcome_table(rows))
+    assert table.caption == f"Outcome of every reply, counted{said}"
 
 
 def test_where_nothing_failed_nothing_is_said(tmp_path, capsys):

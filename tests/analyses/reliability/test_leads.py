@@ -11,8 +11,11 @@ import re
 import polars as pl
 import pytest
 
+import judgerel_ray
+from judgerel_ray.analyses.reliability.headlines import first_rows
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.blocks.words import number, percent
+from judgerel_ray.analyses.reliability.sections import headline_table
+from judgerel_ray.blocks.words import NOISE, number, percent
 from judgerel_ray.cli import main
 from judgerel_ray.core import HumanRating, Item
 from judgerel_ray.importers import import_people
@@ -331,3 +334,13 @@ def test_only_groups_whose_repeats_judge_other_answers_say_so(tmp_path, capsys):
     assert "Asked the same question again, with another answer to judge, one rating" in mixed
     assert "Of mixed: The judge's own repeatability is unknown" in mixed
     assert "Of fixed: Reproducibility is unknown" in mixed
+
+
+def test_ratings_are_noise_on_the_page_where_their_error_is():
+    """Two ratings of a steady judge are seldom exactly equal, and seldom far apart."""
+    found = judgerel_ray.reduce(judgerel_ray.example("run"))
+    rows = first_rows(found, "percent_agreement")
+    [table] = headline_table(found)
+    told = next(column.cells for column in table.columns if column.head == "remark")
+    assert [NOISE in cell for cell in told] == [row["lead"] == "noise" for row in rows]
+    assert any(row["noise"] and row["lead"] == "rating_error" for row in rows)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 
 from judgerel_ray.analyses.reliability.unstable import least_stable
 
@@ -33,3 +34,20 @@ def test_the_order_of_rows_does_not_matter():
 
 def test_it_lists_no_more_than_asked():
     assert least_stable(FRAME.lazy(), n=1)["item_id"].to_list() == ["mute"]
+
+
+def test_ratings_are_listed_apart_by_their_spread():
+    """Of 4 and 5 no pair agrees, and they are nearer than 1, 1 and 5."""
+    ratings = pl.DataFrame({
+        "judge": ["r"] * 7,
+        "item_id": ["near"] * 2 + ["far"] * 3 + ["same"] * 2,
+        "replication": [0, 1, 0, 1, 2, 0, 1],
+        "score": [4.0, 5.0, 1.0, 1.0, 5.0, 3.0, 3.0],
+    })  # fmt: skip
+    found = least_stable(pl.concat([FRAME, ratings], how="diagonal").lazy())
+    assert found["item_id"].to_list() == ["mute", "torn", "calm", "far", "near", "same"]
+    assert found["rated"].to_list() == [False] * 3 + [True] * 3
+    assert found["spread"].to_list() == [None] * 3 + [
+        pytest.approx((16 / 3) ** 0.5), pytest.approx(0.5**0.5), 0.0
+    ]  # fmt: skip
+    assert found["agreement"].to_list()[3:] == [pytest.approx(1 / 3), 0.0, 1.0]

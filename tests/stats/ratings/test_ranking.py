@@ -82,7 +82,7 @@ def test_scores_without_questions_rank_without_an_interval():
     assert (agreement.first, agreement.second, agreement.tau, agreement.n_judges) == (
         "m", "outside", -1.0, 2,
     )  # fmt: skip
-    assert agreement.low == agreement.high == -1
+    assert agreement.low is agreement.high is None  # of two judges tau is always 1 or -1
     # Mean ranks are over measures by which all have one.
     assert [one.value for one in found.mean_ranks] == [2, 1, 3]
 
@@ -109,6 +109,23 @@ def test_mean_ranks_and_agreement_of_measures():
     tied = rank_judges(["a", "b"], {"x": [1.0, 1.0], "y": drawn(0.1, 0.9)})
     assert tied.agreements[0].tau is None
     assert tied.mean_ranks[1].low <= tied.mean_ranks[1].value <= tied.mean_ranks[1].high
+
+
+def test_few_questions_give_mean_ranks_and_tau_no_ends():
+    """Each of four questions says the same, so no resample differs: that is no knowledge."""
+    ease = np.arange(4) / 10
+    clear = {name: [mean(ease + k) for k in (0, 1, 2)] for name in "xy"}
+    found = rank_judges(["a", "b", "c"], clear)
+    assert all(one.few for one in found.ranks)
+    assert [one.value for one in found.mean_ranks] == [3, 2, 1]
+    assert all(one.low is one.high is None for one in found.mean_ranks)
+    assert (found.agreements[0].tau, found.agreements[0].low) == (1, None)
+    rng = np.random.default_rng(5)
+    many = {name: [mean(rng.normal(3 * k, size=60)) for k in (0, 1, 2)] for name in "xy"}
+    found = rank_judges(["a", "b", "c"], many)
+    assert not any(one.few for one in found.ranks)
+    assert [(one.low, one.high) for one in found.mean_ranks] == [(3, 3), (2, 2), (1, 1)]
+    assert (found.agreements[0].low, found.agreements[0].high) == (1, 1)
 
 
 def test_every_kind_of_measure_takes_part():
