@@ -42,7 +42,8 @@ class ReduceRequest(Named):
     measurement: Names = field(
         default=None,
         metadata=flag(
-            "nominal, ordinal, interval, ratio; default that of the group's own scale",
+            "how verdicts are compared: nominal, ordinal, interval, ratio; default as the group's "
+            "own scale says",
             "NAMES",
             read=comma_names,
         ),
@@ -88,8 +89,8 @@ class ReduceRequest(Named):
     interval: str = field(
         default="auto",
         metadata=flag(
-            "auto (posterior where few pass/fail questions decide, else jackknife), posterior, "
-            "jackknife, bootstrap",
+            "how intervals are made: auto (posterior where few pass/fail questions decide, else "
+            "jackknife), posterior, jackknife, bootstrap",
             "METHOD",
         ),
     )
