@@ -318,8 +318,8 @@ def _option(one: Field[Any]) -> click.Option:
     elif number is not None:
         reads = _Number(number)
     given = default_told(one)
-    told = ",".join(given) if isinstance(given, tuple) else given
-    default = "" if told is None else f" (default {told})"
+    shown = ",".join(given) if isinstance(given, tuple) else given
+    default = "" if shown is None else f" (default {shown})"
     return click.Option(
         names,
         metavar=None if described.choices else described.metavar or one.name.upper(),
