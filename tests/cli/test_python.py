@@ -112,6 +112,27 @@ def test_docstrings_tell_defaults_and_no_value_otherwise_than_it_is_typed(verb):
             assert f'"{choice}"' in kind
 
 
+def _meaning(verb, option):
+    """What ``--help`` says of an option."""
+    return next(one.help for one in commands()[verb].params if one.name == option)
+
+
+@pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
+def test_the_default_coefficients_are_named_where_they_may_be_chosen(scores):
+    files = (scores, judgerel_ray.example("judgments.csv"))
+    found = {name for one in files for name in judgerel_ray.reduce(one)["coefficient"]}
+    assert {"icc1", "krippendorff_alpha"} < found
+    named = set(re.findall(r"\w+", _meaning("reduce", "coefficients")))
+    assert {name.partition(":")[0].strip() for name in found} <= named
+
+
+def test_a_verb_says_what_an_option_does_there():
+    assert "the next is asked" in _meaning("cascade", "confidence")
+    assert "the next" not in _meaning("panels", "confidence")
+    assert "three judges" in _meaning("correct", "labels")  # a page does not compare them
+    assert "three judges" not in _meaning("report", "labels")
+
+
 def _names(verb):
     """Names of what a verb's command takes."""
     return {one.name for one in commands()[verb].params}

@@ -65,8 +65,11 @@ class ReduceRequest(Named):
     coefficients: Names = field(
         default=None,
         metadata=flag(
-            "coefficients by name; default the first seven, and those of items where these are "
-            "given",
+            "coefficients by name; default krippendorff_alpha, percent_agreement, fleiss_kappa, "
+            "gwet_ac1, brennan_prediger, flip_rate, valid_rate, and where they apply "
+            "class_agreement (of pass and fail), icc1 and standard_error (of ratings), "
+            "swap_consistency and those of places (of several orders), cronbach_alpha and the "
+            "omegas (with --items)",
             "NAME",
             read=listed,
             repeats=True,
