@@ -130,6 +130,17 @@ def test_the_page_of_rooms_names_the_analyses_that_lack_a_file():
         assert named == {one for one in folders if not (analyses / one / file).exists()}
 
 
+@pytest.mark.parametrize("page", pages.PAGES, ids=_name)
+def test_pages_import_what_a_program_may(page):
+    if page.name in ("CONTRIBUTING.md", "add-a-protocol.md"):  # of code inside the package
+        return
+    found = re.findall(
+        r"^(?:>>> )?(?:from|import) (judgerel_ray[\w.]*)", page.read_text("utf-8"), re.MULTILINE
+    )
+    lasting = ("judgerel_ray", "judgerel_ray.stats", "judgerel_ray.legacy")
+    assert [one for one in found if not one.startswith(lasting[1:]) and one != lasting[0]] == []
+
+
 def _verbs_named(page, before, after):
     """The verbs that a page lists between two texts."""
     text = " ".join((ROOT / "docs" / page).read_text("utf-8").split())
