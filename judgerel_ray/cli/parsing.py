@@ -23,6 +23,7 @@ from judgerel_ray.core.verb import (
     Flag,
     Verb,
     annotation,
+    default_told,
     flag,
     flag_of,
     spelled,
@@ -316,10 +317,9 @@ def _option(one: Field[Any]) -> click.Option:
         reads = _Choice(described.choices)
     elif number is not None:
         reads = _Number(number)
-    default = ""
-    if isinstance(one.default, str | int | float | tuple) and one.default not in ("", ()):
-        given = one.default
-        default = f" (default {','.join(given) if isinstance(given, tuple) else given})"
+    given = default_told(one)
+    shown = ",".join(given) if isinstance(given, tuple) else given
+    default = "" if shown is None else f" (default {shown})"
     return click.Option(
         names,
         metavar=None if described.choices else described.metavar or one.name.upper(),

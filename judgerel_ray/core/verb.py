@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import wraps
@@ -43,7 +44,8 @@ class Flag:
     Attributes
     ----------
     help : str
-        What it means, for ``--help`` and for the docstring.
+        What it means, for ``--help`` and for the docstring, which begins it with a capital: so it
+        begins with no value that may be given.
     metavar : str, optional
         What stands for its value; of a positional argument its name, with ``...`` where it repeats.
     read : callable, optional
@@ -107,6 +109,20 @@ def annotation(option: Field[Any]) -> str:
     """The type of a field as it is written, whether annotations are kept as text or not."""
     kind: object = option.type
     return kind if isinstance(kind, str) else getattr(kind, "__name__", str(kind))
+
+
+def default_told(option: Field[Any]) -> str | float | tuple[str, ...] | None:
+    """The default that is told beside what an option means; None where its meaning tells it.
+
+    Examples
+    --------
+    >>> default_told(fields(Named)[0]) is None  # a switch
+    True
+    """
+    given = option.default
+    if isinstance(given, bool) or given in ("", ()):
+        return None
+    return given if isinstance(given, str | int | float | tuple) else None
 
 
 def comma_names(text: str) -> tuple[str, ...]:
@@ -337,11 +353,28 @@ def verb(
     return made
 
 
-def _kind(annotation: str) -> str:
-    """What may be given, as a docstring names it."""
-    words = annotation.replace("Names", "str or sequence of str, optional")
-    words = words.replace("str | PathLike[str]", "str or path")
-    return f"{words.removesuffix(' | None')}, optional" if words.endswith(" | None") else words
+def _kind(option: Field[Any]) -> str:
+    """What may be given, and the default, as a docstring names them."""
+    words = annotation(option).replace("Names", "str or sequence of str")
+    words = words.replace("str | PathLike[str]", "str or path").removesuffix(" | None")
+    if known := flag_of(option).choices:
+        words = "{" + ", ".join(f'"{one}"' for one in known) + "}"
+    given = default_told(option)
+    if isinstance(given, str):
+        return f'{words}, default "{given}"'
+    if given is not None:
+        return f"{words}, default {given}".replace("'", '"')
+    return f"{words}, optional" if option.default in (None, ()) else words
+
+
+def _meaning(option: Field[Any]) -> str:
+    """What an option means, as a docstring says it: other options are parameters there."""
+    text = re.sub(
+        r"--([a-z][a-z-]*)",
+        lambda named: f"`{named[1].replace('-', '_')}`",
+        flag_of(option).help,
+    )
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _with_parameters(text: str, first: str, options: Callable[..., object]) -> str:
@@ -351,10 +384,8 @@ def _with_parameters(text: str, first: str, options: Callable[..., object]) -> s
     """
     lines = []
     for one in fields(options):  # type: ignore[arg-type]
-        described = flag_of(one)
-        meaning = f"{described.help[0].upper()}{described.help[1:]}."
-        lines += [f"    {one.name} : {_kind(annotation(one))}"]
-        lines += wrap(meaning, 100, initial_indent=" " * 8, subsequent_indent=" " * 8)
+        lines += [f"    {one.name} : {_kind(one)}"]
+        lines += wrap(_meaning(one), 100, initial_indent=" " * 8, subsequent_indent=" " * 8)
     before, returns, after = text.partition("\n    Returns\n")
     if not returns or not lines:
         return text

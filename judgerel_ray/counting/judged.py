@@ -258,7 +258,9 @@ def with_gold(judged: Judged) -> Judged:
     right = right_verdicts(judged.run, items).select("benchmark", "item_id", "gold")
     if right.is_empty():
         return judged
-    asked = pl.when(of_protocols(lambda one: one.compares)).then(pl.col("gold")).alias("gold")
+    asked = (
+        pl.when(of_protocols(lambda one: one.has_right_option)).then(pl.col("gold")).alias("gold")
+    )
     joined = judged.frame.join(right.lazy(), on=["benchmark", "item_id"], how="left")
     return replace(judged, frame=joined.with_columns(asked))
 

@@ -11,7 +11,6 @@ from functools import partial
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
-from judgerel_ray.analyses.correction.verb import CorrectRequest
 from judgerel_ray.analyses.ratings.verb import RankRequest, scale_files
 from judgerel_ray.core.verb import FORCE, Named, flag, flag_of, verb
 from judgerel_ray.counting.given import given
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from judgerel_ray.counting.given import Given, Judgments
 
 _RANKS = {one.name: {"flag": flag_of(one)} for one in RankRequest.__dataclass_fields__.values()}
-
-_LABELS = {"flag": flag_of(CorrectRequest.__dataclass_fields__["labels"])}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +38,14 @@ class ReportRequest(Named):
         default=None, metadata=flag("agreement of ratings with a judge, human, or a file", "WHO")
     )
     outside: str | PathLike[str] | None = field(default=None, metadata=_RANKS["outside"])
-    labels: str | PathLike[str] | None = field(default=None, metadata=_LABELS)
+    labels: str | PathLike[str] | None = field(
+        default=None,
+        metadata=flag(
+            "what people said of some items, as correct reads it: scores without the judge's "
+            "errors; without it the page has none",
+            "FILE",
+        ),
+    )
 
 
 @verb(ReportRequest, group="Decide", help="one self-contained page", prints="")

@@ -3,8 +3,9 @@
 import doctest
 import inspect
 import json
+import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import judgerel_ray
 from judgerel_ray.cli import main
 from judgerel_ray.cli.parsing import commands
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.verb import VERBS, Printed, Written, flag, verb
+from judgerel_ray.core.verb import VERBS, Printed, Written, flag, flag_of, verb
 
 ASKED = {
     "by": (["--by", "template"], {"by": "template"}),
@@ -90,6 +91,46 @@ def test_every_verb_is_a_function_with_its_flags_as_parameters(verb):
     assert {one.name for one in parameters[1:]} == _names(verb) - printing - {"read", "help"}
     for one in parameters:
         assert f"\n    {one.name} : " in function.__doc__, one.name
+
+
+@pytest.mark.parametrize("verb", commands())
+def test_docstrings_tell_defaults_and_no_value_otherwise_than_it_is_typed(verb):
+    function = getattr(judgerel_ray, FUNCTIONS.get(verb, verb))
+    parameters = function.__doc__.partition("\n    Returns\n")[0] + "\n"
+    defaults = {
+        one.name: re.search(r"\(default ([^)]*)\)$", getattr(one, "help", None) or "")
+        for one in commands()[verb].params
+    }
+    for option in fields(VERBS[verb].options):
+        found = re.search(rf"\n    {option.name} : (.*)\n((?: {{8}}.*\n)+)", parameters)
+        kind, meaning = found[1], " ".join(found[2].split())
+        assert not re.match(r"\w+(,| \(|:|;)", meaning), f"a value with a capital: {meaning}"
+        assert "--" not in meaning, meaning
+        if told := defaults[option.name]:
+            assert all(one in kind for one in ["default", *told[1].split(",")]), kind
+        for choice in flag_of(option).choices:
+            assert f'"{choice}"' in kind
+
+
+def _meaning(verb, option):
+    """What ``--help`` says of an option."""
+    return next(one.help for one in commands()[verb].params if one.name == option)
+
+
+@pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
+def test_the_default_coefficients_are_named_where_they_may_be_chosen(scores):
+    files = (scores, judgerel_ray.example("judgments.csv"))
+    found = {name for one in files for name in judgerel_ray.reduce(one)["coefficient"]}
+    assert {"icc1", "krippendorff_alpha"} < found
+    named = set(re.findall(r"\w+", _meaning("reduce", "coefficients")))
+    assert {name.partition(":")[0].strip() for name in found} <= named
+
+
+def test_a_verb_says_what_an_option_does_there():
+    assert "the next is asked" in _meaning("cascade", "confidence")
+    assert "the next" not in _meaning("panels", "confidence")
+    assert "three judges" in _meaning("correct", "labels")  # a page does not compare them
+    assert "three judges" not in _meaning("report", "labels")
 
 
 def _names(verb):

@@ -13,6 +13,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from judgerel_ray.cli.parsing import commands
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core.verb import VERBS
 
@@ -127,6 +128,32 @@ def test_the_page_of_rooms_names_the_analyses_that_lack_a_file():
         (before,) = re.findall(rf"In (?:all but|each folder) [^.]*?(?:\.\w+[^.]*?)*?`{file}`", page)
         named = set(re.findall(r"`(\w+)`", before))
         assert named == {one for one in folders if not (analyses / one / file).exists()}
+
+
+@pytest.mark.parametrize("page", pages.PAGES, ids=_name)
+def test_pages_import_what_a_program_may(page):
+    if page.name in ("CONTRIBUTING.md", "add-a-protocol.md"):  # of code inside the package
+        return
+    found = re.findall(
+        r"^(?:>>> )?(?:from|import) (judgerel_ray[\w.]*)", page.read_text("utf-8"), re.MULTILINE
+    )
+    lasting = ("judgerel_ray", "judgerel_ray.stats", "judgerel_ray.legacy")
+    assert [one for one in found if not one.startswith(lasting[1:]) and one != lasting[0]] == []
+
+
+def _verbs_named(page, before, after):
+    """The verbs that a page lists between two texts."""
+    text = " ".join((ROOT / "docs" / page).read_text("utf-8").split())
+    return set(re.findall(r"`(\w+)`", text.partition(before)[2].partition(after)[0]))
+
+
+def test_pages_list_the_verbs_that_have_what_they_tell_of():
+    taken = {name: {one.name for one in command.params} for name, command in commands().items()}
+    named = _verbs_named("what-leads.md", "several orders against each other: ", ". - ")
+    assert named == {name for name, flags in taken.items() if "verdict_names" in flags}
+    writing = {name for name, flags in taken.items() if {"out", "force"} <= flags}
+    analyses = {name for name, one in VERBS.items() if one.group == "Analyse"}
+    assert writing == analyses | _verbs_named("files-written.md", "`--out` of ", " and every verb")
 
 
 def test_the_readme_is_short():

@@ -23,13 +23,14 @@ class CompareRequest(Named):
     b: Judgments | Given | None = field(
         default=None,
         kw_only=False,
-        metadata=flag("the other run or file; without it, what --by names is compared inside A",
-                      "B"),
-    )  # fmt: skip
+        metadata=flag(
+            "the other run or file; without it, what --by names is compared inside the first", "B"
+        ),
+    )
     by: Names = field(
         default=None,
         metadata=flag(
-            "columns to match on; without B, columns to compare", "COLS", read=comma_names
+            "columns to match on; without a second, columns to compare", "COLS", read=comma_names
         ),
     )
     coefficients: Names = field(

@@ -28,8 +28,8 @@ class UncertaintyRequest:
     rule: Names = field(
         default=(),
         metadata=flag(
-            "normalised (columns sum to 1), formula (low whatever the judge chose), exceeding "
-            "(low above the threshold only)",
+            "how matrices give labels: normalised (columns sum to 1), formula (low whatever the "
+            "judge chose), exceeding (low above the threshold only)",
             "RULES",
             read=comma_names,
         ),

@@ -46,7 +46,7 @@ class CorrectRequest(Named):
     )
     width: float | None = field(
         default=None,
-        metadata=flag("how many labels an interval needs to be so narrow from end to end", "W"),
+        metadata=flag("tell how many labels make an interval so wide from end to end", "W"),
     )
     seed: int = field(default=0, metadata=flag("of the bootstrap without labels", "S"))
 

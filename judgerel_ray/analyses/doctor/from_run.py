@@ -128,7 +128,7 @@ def _columns(judged: Judged, names: Sequence[str]) -> Iterator[TakenFor]:
     """What each column is taken for."""
     flat = [name for name, kind in judged.frame.collect_schema().items() if not kind.is_nested()]
     facts = judged.frame.select(
-        *(pl.col(name).n_unique().alias(f"n_{name}") for name in flat),
+        *(pl.col(name).drop_nulls().n_unique().alias(f"n_{name}") for name in flat),
         *(pl.col(name).null_count().alias(f"empty_{name}") for name in flat),
     ).collect(engine="streaming").row(0, named=True)  # fmt: skip
     for name in names:

@@ -259,7 +259,7 @@ def _parts(found: Diagnosis) -> Iterator[list[str]]:
         ("ok" if one.is_there else "--", one.name, one.found) for one in found.machine
     ], [one.hint for one in found.machine])  # fmt: skip
     yield _grid([
-        (one.column, one.taken_for, f"{one.n_values:,} values" + (f", {one.n_empty:,} empty"
+        (one.column, one.taken_for, count_of(one.n_values, "value") + (f", {one.n_empty:,} empty"
          if one.n_empty else "")) for one in found.columns if one.role
     ])  # fmt: skip
     unread = [one.column for one in found.columns if not one.role]

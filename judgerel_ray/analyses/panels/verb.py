@@ -104,6 +104,13 @@ def panels(path: Judgments | Given, asked: PanelsRequest) -> PanelTables:
 class CascadeRequest(PanelsRequest):
     """What ``cascade`` is asked for."""
 
+    confidence: str = field(
+        default="stated",
+        metadata=flag(
+            f"what says how sure a member is; where it falls short the next is asked: {KINDS}",
+            "NAME",
+        ),
+    )
     order: Names = field(
         default=(),
         metadata=flag("members in asking order; default all, by mean cost", "A,B",

@@ -164,7 +164,8 @@ class AlignRequest(OwnScales):
     coefficients: Names = field(
         default=None,
         metadata=flag(
-            "pearson, spearman, kendall, icc_agreement, icc_consistency; default all",
+            "coefficients by name: pearson, spearman, kendall, icc_agreement, icc_consistency; "
+            "default all",
             "NAME",
             read=listed,
             repeats=True,

@@ -23,7 +23,7 @@ from judgerel_ray.counting.verdicts.places import SHOWN, place
 from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED, Row
 
 FEWEST = 0.5
-"""Share of replies with a verdict below which nothing is said of agreement.
+"""Share of replies with a verdict below which no agreement leads.
 
 Of two replies of such a judge at most one pair in four has a verdict on both sides (share squared),
 and the verdicts that are there are the choice of the smaller part: what is left out outweighs what

@@ -111,11 +111,11 @@ def reduce_judgments(
         What verdicts that are not there count as; more than one is shown only where they differ.
     coefficients : sequence of str, optional
         Names of ``judgerel_ray.stats.COEFFICIENTS``, of `CORRECTNESS` (with a column ``gold``), of
-        `ORDER_EFFECTS` (with option_order), of `CONSISTENCY` and of `PUBLISHED`; by default the
-        first seven, of pass and fail class_agreement, of ratings icc1 and standard_error, those of
-        `CONSISTENCY` where `items` are given, and where a question was asked in several orders
-        swap_consistency and, with a column ``label``, place_consistency, position_bias and
-        first_place.
+        `ORDER_EFFECTS` (with option_order), of `CONSISTENCY` and of `PUBLISHED`; by default
+        `DEFAULT_COEFFICIENTS`, of pass and fail class_agreement, of ratings icc1 and
+        standard_error, those of `CONSISTENCY` where `items` are given, and where a question was
+        asked in several orders swap_consistency and, with a column ``label``, place_consistency,
+        position_bias and first_place.
     block : int or "all"
         Only rows of this block; later blocks depend on the data of earlier ones.
     n_categories : mapping of str to int, optional

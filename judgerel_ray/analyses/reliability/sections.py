@@ -77,7 +77,7 @@ _HOW_TO_READ = (
 )
 _OTHER_ORDERS = ("same option in another order", "same place in another order")
 _REMARKS = {
-    LeadCode.FEW_VERDICTS.value: "nothing is said of agreement",
+    LeadCode.FEW_VERDICTS.value: "no agreement leads",
     LeadCode.FOLLOWS_PLACE.value: "follows the place",
     LeadCode.BELOW_CHANCE.value: "less than by chance",
 }

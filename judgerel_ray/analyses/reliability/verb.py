@@ -42,7 +42,8 @@ class ReduceRequest(Named):
     measurement: Names = field(
         default=None,
         metadata=flag(
-            "nominal, ordinal, interval, ratio; default that of the group's own scale",
+            "how verdicts are compared: nominal, ordinal, interval, ratio; default as the group's "
+            "own scale says",
             "NAMES",
             read=comma_names,
         ),
@@ -64,8 +65,11 @@ class ReduceRequest(Named):
     coefficients: Names = field(
         default=None,
         metadata=flag(
-            "coefficients by name; default the first seven, and those of items where these are "
-            "given",
+            "coefficients by name; default krippendorff_alpha, percent_agreement, fleiss_kappa, "
+            "gwet_ac1, brennan_prediger, flip_rate, valid_rate, and where they apply "
+            "class_agreement (of pass and fail), icc1 and standard_error (of ratings), "
+            "swap_consistency and those of places (of several orders), cronbach_alpha and the "
+            "omegas (with --items)",
             "NAME",
             read=listed,
             repeats=True,
@@ -88,8 +92,8 @@ class ReduceRequest(Named):
     interval: str = field(
         default="auto",
         metadata=flag(
-            "auto (posterior where few pass/fail questions decide, else jackknife), posterior, "
-            "jackknife, bootstrap",
+            "how intervals are made: auto (posterior where few pass/fail questions decide, else "
+            "jackknife), posterior, jackknife, bootstrap",
             "METHOD",
         ),
     )

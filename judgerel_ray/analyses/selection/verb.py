@@ -45,7 +45,9 @@ class SelectRequest(Answered):
 
     confidence: Names = field(
         default=None,
-        metadata=flag(f"{KINDS}; default those that are there", "NAMES", read=comma_names),
+        metadata=flag(
+            f"kinds of confidence: {KINDS}; default those that are there", "NAMES", read=comma_names
+        ),
     )
     band: str = field(
         default="bonferroni",

@@ -140,9 +140,9 @@ def test_right_options_of_a_run_become_gold():
     )
     frame = pl.LazyFrame(
         {
-            "item_id": ["q", "r", "q"],
-            "benchmark": ["b"] * 3,
-            "protocol": ["best_of", "best_of", "correctness"],
+            "item_id": ["q", "r", "q", "q", "q"],
+            "benchmark": ["b"] * 5,
+            "protocol": ["best_of", "best_of", "confusion", "correctness", "think_twice"],
         }
     )
     run = RunDirectory.create("memory://right-options")
@@ -151,7 +151,7 @@ def test_right_options_of_a_run_become_gold():
     run.write_bytes("items.parquet", data.getvalue())
     judged = Judged(frame=frame, run=run)
     found = from_run.with_gold(judged).frame.collect().sort("protocol", "item_id")
-    assert found["gold"].to_list() == ["x", None, None]
+    assert found["gold"].to_list() == ["x", None, "x", None, "x"]
 
 
 def test_a_facet_nested_in_questions_must_be_there(files, capsys):

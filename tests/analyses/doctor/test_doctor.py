@@ -11,6 +11,7 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray.analyses.doctor.diagnosis import checks
+from judgerel_ray.analyses.doctor.show import diagnosis_text
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
 
@@ -232,3 +233,13 @@ def test_of_scores_alone_nothing_is_promised_that_select_refuses():
     told = {one.question: one for one in doctor(rows).supports}["is it right"]
     assert (told.verb, told.is_supported) == ("reduce", True)
     assert judgerel_ray.reduce(rows, coefficients="accuracy")["value"][0] > 0
+
+
+def test_an_empty_cell_is_no_value_of_its_column():
+    rows = judged(confidence=None, cost=[0.1, None] * 36, option_order=[0, None] * 36)
+    found = doctor(rows)
+    told = {one.column: (one.n_values, one.n_empty) for one in found.columns}
+    assert told["confidence"] == (0, 72)
+    assert told["cost"] == told["option_order"] == (1, 36)
+    shown = [line.split() for line in diagnosis_text(found).splitlines()]
+    assert ["1", "value,", "36", "empty"] in [line[-4:] for line in shown if line[:1] == ["cost"]]

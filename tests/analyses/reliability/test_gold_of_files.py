@@ -158,3 +158,18 @@ def test_accuracy_is_an_independent_count_or_none(rows):
         assert value == pytest.approx(sum(v == g for v, g in known) / len(known))
         if strange:
             assert f"in {len(strange)} of the {len(known)} rows" in lines[0]
+
+
+def test_of_a_run_every_verb_knows_the_right_option_of_every_protocol_that_has_one():
+    keys = ["judge", "protocol", "temperature"]
+    run = jr.example("run")
+    reduced = jr.reduce(run, coefficients="accuracy").drop_nulls("value")
+    selected = jr.select(run).systems.unique(keys).rename({"accuracy": "value"})
+    told = [one.sort(keys).select(*keys, "value").rows() for one in (reduced, selected)]
+    assert told[0] == told[1]
+    assert {protocol for _, protocol, *_ in told[0]} == {"best_of", "confusion"}
+    asked_once = jr.questions(run).filter(protocol="confusion")
+    assert asked_once.select("accuracy", "undefined").rows() == [
+        (0.0, "single_replication"),
+        (1.0, "single_replication"),
+    ]
