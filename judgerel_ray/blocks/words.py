@@ -67,7 +67,7 @@ _REASONS = {
     "says it, or a column label with the place",
     "first place unknown": "no label says which place comes first",
     "few verdicts": "fewer than half of the replies hold a verdict, so most pairs of replies "
-    "compare none: nothing is said of agreement",
+    "compare none: no agreement leads",
     "facets not crossed": "no item has verdicts at two levels of what should not matter (two "
     "orders of its options, two templates); ask each item at both",
     "repeats on one side": "one side was asked the same prompt again and the other was not, so "
