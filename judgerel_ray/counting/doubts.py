@@ -239,7 +239,7 @@ judge if it says who judged
         beside = f"; {other} is read" if other in there else ""
         yield f"column {name!r} is not read{beside}: in lower case it would be {other}"
     meant = {
-        name: _SAYS[own]
+        name: _SAYS.get(name.rpartition(".")[2].lower(), _SAYS[own])
         for own, others in TELL_APART.items()
         if own not in there
         for name in free
@@ -262,6 +262,9 @@ judge if it says who judged
             )
 
 
+_JUDGED = (
+    "if it holds what was judged, they judge other answers: number its values in a column responder"
+)
 _SAYS = {
     "judge": "call it judge if it says who judged",
     "criterion": "call it criterion if it says what was judged by",
@@ -269,14 +272,21 @@ _SAYS = {
     "template": "they were not asked the same; number its values in a column template",
     "responder": "they judge other answers; call it responder if it says whose answer is judged, "
     "or number orders of the options in a column option_order",
+    "option_order": "if it says in which order the options were shown, number its values in a "
+    "column option_order",
+    "answer": _JUDGED,
+    "response": _JUDGED,
 }
 """What to do about a column that is probably this one."""
 TELL_APART = {
     **{name: OFTEN_CALLED[name] for name in ("judge", "criterion", "temperature")},
     "template": ("prompt", "prompt_template", "prompt_name", "instruction", "system_prompt",
-                 "judge_prompt"),
+                 "judge_prompt", "question", "prompt_id"),
     "responder": ("answer_model", "response_model", "candidate", "system", "model_a", "model_b",
-                  "answer_a", "answer_b", "response_a", "response_b", "option_a", "option_b"),
+                  "answer_a", "answer_b", "response_a", "response_b", "option_a", "option_b",
+                  "answer", "response"),
+    "option_order": ("order", "position", "swapped", "is_swapped", "swap", "flipped", "is_flipped",
+                     "reversed"),
 }  # fmt: skip
 """Names of columns without which rows of several conditions are taken for repeats of one."""
 

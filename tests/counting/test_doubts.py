@@ -134,7 +134,13 @@ def test_doubts_of_each_benchmark(tmp_path):
     [
         ("judge_model", ["gpt", "claude"], "call it judge if it says who judged"),
         ("prompt", ["Which?", "Which one?"], "number its values in a column template"),
+        ("question", ["Which?", "Which one?"], "number its values in a column template"),
+        ("prompt_id", [7, 8], "number its values in a column template"),
         ("model_a", ["x", "y"], "number orders of the options in a column option_order"),
+        ("answer", ["It is 4.", "5"], "other answers: number its values in a column responder"),
+        ("swapped", [False, True], "were shown, number its values in a column option_order"),
+        ("order", ["AB", "BA"], "were shown, number its values in a column option_order"),
+        ("position", [0, 1], "were shown, number its values in a column option_order"),
     ],
 )
 def test_a_column_that_tells_repeats_apart_and_is_not_read_is_said(name, values, said):
