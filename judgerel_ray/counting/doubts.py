@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from math import factorial
+from shlex import quote
 from typing import get_args
 
 import polars as pl
@@ -413,6 +414,8 @@ def _some(names: pl.Series) -> str:
 _MOST_TOLD = 6
 _TWO = 2  # of two values all levels agree
 _NUMBER = "__number"
+_RATED = r"^(?<number>[^%/]*[^%/ ])(?<sign> ?(?:%|/ ?(?<of>[0-9.]+)))?$"
+"""A number, which a percent sign or what it is out of may follow."""
 _MENU = (SHOWN, N_OPTIONS, "options", "gold")
 """Columns of a file whose verdicts name options, right or wrong ones: numbers are names there."""
 
@@ -466,17 +469,26 @@ def _numbers_as_names(nested: UnitRows) -> Iterator[str]:
     scored = nested.seen().filter(SCORED)
     if scored.is_empty() or scored["verdict"].null_count() or scored["score"].count():
         return
-    number = folded(pl.col("verdict")).cast(pl.Float64, strict=False).alias(_NUMBER)
-    each = scored.select("verdict", number).unique(_NUMBER).sort(_NUMBER)
+    parts = folded(pl.col("verdict")).str.extract_groups(_RATED).struct
+    number = parts["number"].cast(pl.Float64, strict=False)
+    number = number / pl.coalesce(parts["of"].cast(pl.Float64, strict=False), 1.0)
+    each = scored.select("verdict", number.alias(_NUMBER), sign=parts["sign"])
+    signed = each["sign"].drop_nulls().len() > 0
+    each = each.sort(_NUMBER, "verdict").unique(_NUMBER, keep="first", maintain_order=True)
     finite = each[_NUMBER].is_finite().fill_null(False).all()
     if each.height <= _TWO or not finite:
         return
     words = each["verdict"].str.strip_chars().to_list()
+    what = "call the column score (judgerel import table FILE --column score=verdict --out "
+    if signed:
+        order = quote(
+            ",".join(words) if each.height <= _MOST_TOLD else f"{words[0]},...,{words[-1]}"
+        )
+        what = f"have them ordered (judgerel import table FILE --order {order} --out "
     yield (
         f"all {each.height:,} different verdicts are numbers ({_listed(words)}), read as names: "
         f"{words[0]} and {words[1]} differ as much as {words[0]} and {words[-1]}; if they are "
-        "ratings, call the column score (judgerel import table FILE --column score=verdict --out "
-        "RATINGS.parquet)"
+        f"ratings, {what}RATINGS.parquet)"
     )
 
 
