@@ -272,15 +272,20 @@ def _without_strange_gold(judged: Judged) -> Judged:
     whose = [name for name in WHOSE if name in columns]
     if not whose:
         return judged
-    found = words_of_their_own(judged.frame.filter(is_judge(columns)), whose)
+    rows = judged.frame.filter(is_judge(columns))
+    counts = None if judged.tally is None else judged.tally.nested
+    if counts is not None and GOLD in counts.units.columns:
+        units = counts.units.filter(is_judge(counts.units.columns))
+        rows = replace(counts, units=units).long([*whose, "item_id", GOLD]).lazy()
+    found = words_of_their_own(rows, whose)
     if found.is_empty():
         return judged
     warn_of([own_words_line(found, whose)])
-    theirs = judged.frame.join(
+    marked = judged.frame.join(
         found.lazy().select(*whose, pl.lit(True).alias("__own")),
         on=whose, how="left", nulls_equal=True, maintain_order="left",
     )  # fmt: skip
-    known = theirs.with_columns(pl.when(pl.col("__own").is_null()).then(GOLD).alias(GOLD))
+    known = marked.with_columns(pl.when(pl.col("__own").is_null()).then(GOLD).alias(GOLD))
     return replace(judged, frame=known.drop("__own"), tally=None)
 
 

@@ -130,12 +130,12 @@ def words_of_their_own(rows: pl.LazyFrame, whose: Sequence[str]) -> pl.DataFrame
     if "score" in there:
         words.append(pl.col("score").cast(pl.Float64).cast(pl.String))
     word, gold = pl.coalesce(words), pl.col(GOLD).cast(pl.String)
-    said = word.filter(~is_tie().fill_null(False)) if "verdict" in there else word
+    own_word = word.filter(~is_tie().fill_null(False)) if "verdict" in there else word
     each = (
         rows.filter(gold.is_not_null())
         .group_by(whose)
         .agg(
-            said.drop_nulls().unique().sort().alias("words"), gold.unique().sort().alias(GOLD),
+            own_word.drop_nulls().unique().sort().alias("words"), gold.unique().sort().alias(GOLD),
             pl.col(ITEM).n_unique().alias("n"),
         )
         .collect(engine="streaming")
@@ -164,7 +164,8 @@ verdicts are 'yes'; write them alike
         " ".join(f"{name} {value}" for name, value in zip(whose, row, strict=True))
         for row in found.select(whose).iter_rows()
     ]
-    right, words = _apart(found[GOLD].explode().to_list(), found["words"].explode().to_list())
+    shown = found["words"].explode().str.strip_suffix(".0")  # scores are written as they are shown
+    right, words = _apart(found[GOLD].explode().to_list(), shown.to_list())
     of, its = ("it", "its") if len(names) == 1 else ("them", "their")
     return (
         f"gold matches no verdict of {_some(names)}, so no accuracy is given of {of}: {right}; "

@@ -143,6 +143,16 @@ def test_a_judge_who_is_wrong_throughout_has_an_accuracy_of_nought(words):
     assert found.filter(judge="b")["value"].item() == 0.0
 
 
+def test_scores_on_another_scale_than_gold_have_no_accuracy():
+    rows = two_judges(["yes"] * 6).drop("verdict").with_columns(
+        score=pl.Series([1.0, 2.0, 2.0] * 2 + [20.0, 40.0, 40.0] * 2),
+        gold=pl.Series(["1", "2", "1"] * 4), benchmark=pl.lit("x"),
+    )  # fmt: skip
+    with pytest.warns(ReadingWarning, match="of judge b benchmark x.*'1', '2'.*are '20', '40'; wr"):
+        found = reduce_path(given_rows(rows), ACCURACY)
+    assert found.sort("judge")["value"].to_list() == [pytest.approx(2 / 3), None]
+
+
 @pytest.mark.parametrize("use", [jr.select, jr.systems, jr.panels])
 def test_systems_who_answer_in_other_words_than_gold_are_refused(use):
     with pytest.raises(SweepError, match=r"verdict and gold of b have no value in common.*'yes'"):
