@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from math import factorial
+from shlex import quote
 from typing import get_args
 
 import polars as pl
@@ -239,7 +240,7 @@ judge if it says who judged
         beside = f"; {other} is read" if other in there else ""
         yield f"column {name!r} is not read{beside}: in lower case it would be {other}"
     meant = {
-        name: _SAYS[own]
+        name: _SAYS.get(name.rpartition(".")[2].lower(), _SAYS[own])
         for own, others in TELL_APART.items()
         if own not in there
         for name in free
@@ -262,6 +263,9 @@ judge if it says who judged
             )
 
 
+_JUDGED = (
+    "if it holds what was judged, they judge other answers: number its values in a column responder"
+)
 _SAYS = {
     "judge": "call it judge if it says who judged",
     "criterion": "call it criterion if it says what was judged by",
@@ -269,14 +273,21 @@ _SAYS = {
     "template": "they were not asked the same; number its values in a column template",
     "responder": "they judge other answers; call it responder if it says whose answer is judged, "
     "or number orders of the options in a column option_order",
+    "option_order": "if it says in which order the options were shown, number its values in a "
+    "column option_order",
+    "answer": _JUDGED,
+    "response": _JUDGED,
 }
 """What to do about a column that is probably this one."""
 TELL_APART = {
     **{name: OFTEN_CALLED[name] for name in ("judge", "criterion", "temperature")},
     "template": ("prompt", "prompt_template", "prompt_name", "instruction", "system_prompt",
-                 "judge_prompt"),
+                 "judge_prompt", "question", "prompt_id"),
     "responder": ("answer_model", "response_model", "candidate", "system", "model_a", "model_b",
-                  "answer_a", "answer_b", "response_a", "response_b", "option_a", "option_b"),
+                  "answer_a", "answer_b", "response_a", "response_b", "option_a", "option_b",
+                  "answer", "response"),
+    "option_order": ("order", "position", "swapped", "is_swapped", "swap", "flipped", "is_flipped",
+                     "reversed"),
 }  # fmt: skip
 """Names of columns without which rows of several conditions are taken for repeats of one."""
 
@@ -403,6 +414,8 @@ def _some(names: pl.Series) -> str:
 _MOST_TOLD = 6
 _TWO = 2  # of two values all levels agree
 _NUMBER = "__number"
+_RATED = r"^(?<number>[^%/]*[^%/ ])(?<sign> ?(?:%|/ ?(?<of>[0-9.]+)))?$"
+"""A number, which a percent sign or what it is out of may follow."""
 _MENU = (SHOWN, N_OPTIONS, "options", "gold")
 """Columns of a file whose verdicts name options, right or wrong ones: numbers are names there."""
 
@@ -456,17 +469,26 @@ def _numbers_as_names(nested: UnitRows) -> Iterator[str]:
     scored = nested.seen().filter(SCORED)
     if scored.is_empty() or scored["verdict"].null_count() or scored["score"].count():
         return
-    number = folded(pl.col("verdict")).cast(pl.Float64, strict=False).alias(_NUMBER)
-    each = scored.select("verdict", number).unique(_NUMBER).sort(_NUMBER)
+    parts = folded(pl.col("verdict")).str.extract_groups(_RATED).struct
+    number = parts["number"].cast(pl.Float64, strict=False)
+    number = number / pl.coalesce(parts["of"].cast(pl.Float64, strict=False), 1.0)
+    each = scored.select("verdict", number.alias(_NUMBER), sign=parts["sign"])
+    signed = each["sign"].drop_nulls().len() > 0
+    each = each.sort(_NUMBER, "verdict").unique(_NUMBER, keep="first", maintain_order=True)
     finite = each[_NUMBER].is_finite().fill_null(False).all()
     if each.height <= _TWO or not finite:
         return
     words = each["verdict"].str.strip_chars().to_list()
+    what = "call the column score (judgerel import table FILE --column score=verdict --out "
+    if signed:
+        order = quote(
+            ",".join(words) if each.height <= _MOST_TOLD else f"{words[0]},...,{words[-1]}"
+        )
+        what = f"have them ordered (judgerel import table FILE --order {order} --out "
     yield (
         f"all {each.height:,} different verdicts are numbers ({_listed(words)}), read as names: "
         f"{words[0]} and {words[1]} differ as much as {words[0]} and {words[-1]}; if they are "
-        "ratings, call the column score (judgerel import table FILE --column score=verdict --out "
-        "RATINGS.parquet)"
+        f"ratings, {what}RATINGS.parquet)"
     )
 
 

@@ -17,7 +17,7 @@ import polars as pl
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.errors import Unreadable
 from judgerel_ray.core.traits import protocols_where
-from judgerel_ray.counting.columns import of_protocols
+from judgerel_ray.counting.columns import is_judge, of_protocols
 from judgerel_ray.counting.doubts import ties_counted
 from judgerel_ray.counting.given import Given, is_plain, looked_at, warn_of
 from judgerel_ray.counting.groups.tally import Tally
@@ -25,10 +25,13 @@ from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.counting.placeless import placed_tally
 from judgerel_ray.counting.right_answers import (
     GOLD,
+    WHOSE,
     Strangers,
     asked_with_gold,
     contradicting,
     gold_strangers,
+    own_words_line,
+    words_of_their_own,
 )
 from judgerel_ray.counting.verdict_names import named_verdicts
 from judgerel_ray.counting.verdicts.places import declared_options
@@ -251,7 +254,7 @@ def with_gold(judged: Judged) -> Judged:
             return judged
         strangers = strangers_of(judged)
         if strangers is None or strangers.n_rows < strangers.of_rows:
-            return judged
+            return _without_strange_gold(judged)
         unknown = judged.frame.with_columns(pl.lit(None, pl.String).alias(GOLD))
         return replace(judged, frame=unknown, tally=None)
     items = pl.read_parquet(judged.run.read_bytes("items.parquet"))
@@ -263,6 +266,29 @@ def with_gold(judged: Judged) -> Judged:
     )
     joined = judged.frame.join(right.lazy(), on=["benchmark", "item_id"], how="left")
     return replace(judged, frame=joined.with_columns(asked))
+
+
+def _without_strange_gold(judged: Judged) -> Judged:
+    """The judgments of a file, without gold of judges none of whose words it is, said in a line."""
+    columns = judged.frame.collect_schema().names()
+    whose = [name for name in WHOSE if name in columns]
+    if not whose:
+        return judged
+    rows = judged.frame.filter(is_judge(columns))
+    counts = None if judged.tally is None else judged.tally.nested
+    if counts is not None and GOLD in counts.units.columns:
+        units = counts.units.filter(is_judge(counts.units.columns))
+        rows = replace(counts, units=units).long([*whose, "item_id", GOLD]).lazy()
+    found = words_of_their_own(rows, whose)
+    if found.is_empty():
+        return judged
+    warn_of([own_words_line(found, whose)])
+    marked = judged.frame.join(
+        found.lazy().select(*whose, pl.lit(True).alias("__own")),
+        on=whose, how="left", nulls_equal=True, maintain_order="left",
+    )  # fmt: skip
+    known = marked.with_columns(pl.when(pl.col("__own").is_null()).then(GOLD).alias(GOLD))
+    return replace(judged, frame=known.drop("__own"), tally=None)
 
 
 def strangers_of(judged: Judged, gold: pl.DataFrame | None = None) -> Strangers | None:

@@ -61,6 +61,8 @@ _MOST_MENUS = 10_000  # different lists of options that are looked at
 _NUMBERED = "number the repeats of each question in a column replication: 0, 1, 2"
 VERDICT_OR_SCORE = "verdict or score"
 """Of a table that has neither: the columns one of which is needed."""
+_HUNDRED = 100
+_SHARES = ("confidence", "top_p")
 _ADVICE = {
     "replication": _NUMBERED,
     "option_order": "number the orders in which options were shown: 0, 1, 2",
@@ -506,20 +508,45 @@ def refuse_text(source: Source) -> None:
         if not first.is_empty():
             expected = "a whole number" if name in WHOLE else "a number"
             got = first["got"].item()
-            digits = got.replace(",", "")
-            comma = got.count(",") == 1 and digits.strip("+-").isdecimal()
-            hint = _ADVICE.get(name, f"leave it empty where there is no {name}")
-            if got.endswith("%"):
-                hint = f"write {got.rstrip('% ')}: a number, no sign behind it"
-            if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", got):
-                comma, hint = False, f"write {digits}: digits without commas"
-                if name not in WHOLE and got.count(",") == 1:
-                    hint += f", or {got.replace(',', '.')} where a point is meant"
             raise SweepError(
                 f"{name}: expected {expected}, got {got!r}",
                 where={**source.where, "row": first["__row"].item() + 1},
-                hint=f"write {got.replace(',', '.')}: a point, no comma" if comma else hint,
+                hint=_written(name, got),
             )
+
+
+def _written(name: str, got: str) -> str:
+    """How to write a number that stands there as text, where that can be told.
+
+    What is written so is accepted: a percentage of what lies between 0 and 1 is a share.
+    """
+    digits, whole = got.replace(",", ""), name in WHOLE
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", got):
+        point = f", or {got.replace(',', '.')} where a point is meant"
+        hint = f"write {digits}: digits without commas"
+        return hint + point if got.count(",") == 1 and not whole else hint
+    if got.count(",") == 1 and digits.strip("+-").isdecimal():
+        return f"write {got.replace(',', '.')}: a point, no comma"
+    number = re.fullmatch(r"([+-]?\d+(?:[.,]\d+)?) *%", got)
+    if number is not None:
+        bare = number[1].replace(",", ".")
+        if name not in _SHARES:
+            return f"write {bare}: a number, no sign behind it"
+        if 0 <= float(bare) <= _HUNDRED:
+            return f"write {float(bare) / _HUNDRED:g}: a share of 1, not a percentage"
+    if name in _ADVICE:
+        return _ADVICE[name]
+    out_of = re.fullmatch(r"(\d+(?:\.\d+)?) *(?:/|out of|of) *([1-9]\d*)", got)
+    if out_of is not None:
+        if name in _SHARES and float(out_of[1]) <= float(out_of[2]):
+            return f"write {float(out_of[1]) / float(out_of[2]):.4g}: a share of 1"
+        return f"write {out_of[1]}: the number alone, where all are out of {out_of[2]}"
+    numbers = re.findall(r"(?<![\w.,-])[+-]?\d+(?:\.\d+)?(?![\w.,])", got)
+    if len(numbers) == 1 and not (name in _SHARES and float(numbers[0]) > 1):
+        return f"write {numbers[0]}: the number alone"
+    if name == "temperature":
+        return "write the temperature that was used, or leave it empty where nobody knows it"
+    return f"leave it empty where there is no {name}"
 
 
 def _refuse_fault(typed: pl.LazyFrame, source: Source) -> None:

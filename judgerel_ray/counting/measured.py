@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import isfinite
 
 import polars as pl
 
@@ -116,26 +117,35 @@ def _refuse_others(judged: Judged, name: str, number: pl.Expr) -> None:
     """Refuse the first value of a column that is no number, or none that can be."""
     text = pl.col(name).cast(pl.String).str.strip_chars()
     empty = is_no_value(text).fill_null(True)
-    bounded = number.is_between(0, 1) if name in CHANCES else number.cast(pl.Float64).is_finite()
+    value = number.cast(pl.Float64)
+    bounded = number.is_between(0, 1) if name in CHANCES else value.is_finite()
+    if name in TOKENS:
+        bounded &= value == value.floor()
     wrong = ~empty & ~bounded.fill_null(False)
     rows = judged.frame if judged.tally is None else judged.tally.rows
     first = (
-        rows.select(got=text, wrong=wrong, number=number.cast(pl.Float64))
+        rows.select(got=text, wrong=wrong, number=value)
         .with_row_index("row").filter("wrong").head(1).collect(engine="streaming")
     )  # fmt: skip
     if first.is_empty():
         return
-    row, got, _, value = first.row(0)
+    row, got, _, found = first.row(0)
     expected = "a number between 0 and 1" if name in CHANCES else "a number"
+    if name in TOKENS:
+        expected = "a whole number"
     raise SweepError(
         f"{name}: expected {expected}, got {got!r}",
         where={**judged.where, "row": row + 1},
-        hint=_mended(name, got, value),
+        hint=_mended(name, got, found),
     )
 
 
 def _mended(name: str, got: str, value: float | None) -> str:
     """How to write it, where that can be told."""
+    if name in TOKENS and re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})+", got):
+        return f"write {got.replace('.', '')}: digits without points"
+    if name in TOKENS and value is not None and isfinite(value):
+        return "write tokens as they were counted, without a point"
     if value is not None and 1 < value <= _WHOLE:
         return "divide percentages by 100"
     bare = got.strip(_SIGNS).removesuffix("%").strip(_SIGNS)

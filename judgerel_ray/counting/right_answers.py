@@ -11,6 +11,7 @@ from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.files.source import columns_told
 from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows
+from judgerel_ray.counting.verdicts.places import is_tie
 from judgerel_ray.counting.verdicts.spelling import folded, told_apart
 
 GOLD = "gold"
@@ -24,6 +25,8 @@ _ONE_QUESTION = (
     _PLACE, ITEM, "protocol", "stage", "role", "responder", "criterion", "definition", "scale",
 )  # fmt: skip
 """What rows of one right answer have in common."""
+WHOSE = ("judge", "benchmark", "criterion", "scale")
+"""Whose verdicts may have words of their own."""
 _LONGEST = 8  # names told where gold and verdicts have nothing in common
 
 
@@ -94,6 +97,79 @@ def gold_strangers(gold: pl.DataFrame, kinds: pl.DataFrame) -> Strangers | None:
         return None
     return Strangers(
         int(strange["n"].sum()), int(counted["n"].sum()), tuple(strange[GOLD].sort()), tuple(values)
+    )
+
+
+def words_of_their_own(rows: pl.LazyFrame, whose: Sequence[str]) -> pl.DataFrame:
+    """Find judges who answer in other words than gold, so that nothing they say could be right.
+
+    Their words are few, come again from question to question, and are neither gold of any question
+    nor words of judges that ever say what gold says. A tie is nobody's word.
+
+    Parameters
+    ----------
+    rows : pl.LazyFrame
+        Judgments whose gold is known: ``item_id``, ``gold``, and ``verdict``, ``score`` or both.
+    whose : sequence of str
+        Columns that tell judges apart, or what else may have words of its own.
+
+    Returns
+    -------
+    pl.DataFrame
+        `whose`, with lists ``words`` and ``gold``; no row where nobody says what gold says.
+
+    Examples
+    --------
+    >>> rows = {"judge": list("aabb"), "item_id": list("qrqr"), "gold": ["pass", "fail"] * 2,
+    ...         "verdict": ["pass", "pass", "yes", "yes"]}
+    >>> words_of_their_own(pl.LazyFrame(rows), ["judge"]).rows()
+    [('b', ['yes'], ['fail', 'pass'])]
+    """
+    there = rows.collect_schema().names()
+    words = [pl.col("verdict").cast(pl.String)] if "verdict" in there else []
+    if "score" in there:
+        words.append(pl.col("score").cast(pl.Float64).cast(pl.String))
+    word, gold = pl.coalesce(words), pl.col(GOLD).cast(pl.String)
+    own_word = word.filter(~is_tie().fill_null(False)) if "verdict" in there else word
+    each = (
+        rows.filter(gold.is_not_null())
+        .group_by(whose)
+        .agg(
+            own_word.drop_nulls().unique().sort().alias("words"), gold.unique().sort().alias(GOLD),
+            pl.col(ITEM).n_unique().alias("n"),
+        )
+        .collect(engine="streaming")
+    )  # fmt: skip
+    right = each[GOLD].explode().unique()
+    right = pl.concat([right, right.cast(pl.Float64, strict=False).cast(pl.String)]).drop_nulls()
+    met = pl.col("words").list.eval(pl.element().is_in(right.implode())).list.any()
+    known = pl.concat([right, each.filter(met)["words"].explode()])
+    shared = pl.col("words").list.eval(pl.element().is_in(known.implode())).list.any()
+    few = pl.col("words").list.len().is_between(1, pl.col("n") // 2)
+    found = each.filter(~shared, few) if each.select(met.any()).item() else each.clear()
+    return found.select(*whose, "words", GOLD).sort(whose)
+
+
+def own_words_line(found: pl.DataFrame, whose: Sequence[str]) -> str:
+    """Say whose verdicts could not be right, and in which words they are.
+
+    Examples
+    --------
+    >>> found = pl.DataFrame({"judge": ["b"], "words": [["yes"]], "gold": [["fail", "pass"]]})
+    >>> print(own_words_line(found, ["judge"]))
+    gold matches no verdict of judge b, so no accuracy is given of it: 'fail', 'pass'; its \
+verdicts are 'yes'; write them alike
+    """
+    names = [
+        " ".join(f"{name} {value}" for name, value in zip(whose, row, strict=True))
+        for row in found.select(whose).iter_rows()
+    ]
+    shown = found["words"].explode().str.strip_suffix(".0")  # scores are written as they are shown
+    right, words = _apart(found[GOLD].explode().to_list(), shown.to_list())
+    of, its = ("it", "its") if len(names) == 1 else ("them", "their")
+    return (
+        f"gold matches no verdict of {_some(names)}, so no accuracy is given of {of}: {right}; "
+        f"{its} verdicts are {words}; write them alike"
     )
 
 

@@ -1,6 +1,7 @@
 """What rows make doubtful of what their file says: in one line, and no number changes."""
 
 import itertools
+import shlex
 import warnings
 from pathlib import Path
 
@@ -55,6 +56,8 @@ def test_numbers_read_as_names_are_said_and_the_advice_works(tmp_path, capsys):
     [
         ({"verdict": ["0", "1", "1"] * 10}, {}),  # of two values all levels agree
         ({"verdict": [*RATED[:-1], "good"]}, {}),
+        ({"verdict": ["a/5", "b/5", "1/5"] * 10}, {}),
+        ({"verdict": ["%", "1", "2"] * 10}, {}),
         ({"verdict": RATED, "score": [float(one) for one in RATED]}, {}),
         ({"verdict": RATED, "scale": ["points5"] * 30}, {}),  # which gives them scores
         ({"verdict": RATED, "n_options": [5] * 30}, {}),  # options that are called by numbers
@@ -63,6 +66,26 @@ def test_numbers_read_as_names_are_said_and_the_advice_works(tmp_path, capsys):
 )
 def test_other_verdicts_are_no_numbers_read_as_names(columns, options):
     assert said_of(asked(10, 3, **columns), **options) == []
+
+
+@pytest.mark.parametrize(
+    ("form", "order"),
+    [("{}0%", "10%,20%,30%,40%,50%"), ("{}/5", "1/5,2/5,3/5,4/5,5/5"),
+     ("{} / 5", "'1 / 5,2 / 5,3 / 5,4 / 5,5 / 5'")],
+)  # fmt: skip
+def test_numbers_with_a_sign_behind_them_are_said_and_the_advice_works(form, order, tmp_path):
+    path, out = tmp_path / "rated.csv", tmp_path / "RATINGS.parquet"
+    pl.DataFrame(asked(10, 3, verdict=[form.format(one) for one in RATED])).write_csv(path)
+    with pytest.warns(ReadingWarning, match="all 5 different verdicts are numbers") as caught:
+        judgerel_ray.reduce(path)
+    advice = f"judgerel import table FILE --order {order} --out RATINGS.parquet"
+    assert advice in str(caught[0].message)
+    words = {"FILE": str(path), "RATINGS.parquet": str(out)}
+    assert main([words.get(one, one) for one in shlex.split(advice)[1:]]) == 0
+    assert pl.read_parquet(out)["score"].to_list() == [float(one) - 1 for one in RATED]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ReadingWarning)
+        judgerel_ray.reduce(out)
 
 
 def test_ratings_off_their_scale_are_counted():
@@ -134,7 +157,13 @@ def test_doubts_of_each_benchmark(tmp_path):
     [
         ("judge_model", ["gpt", "claude"], "call it judge if it says who judged"),
         ("prompt", ["Which?", "Which one?"], "number its values in a column template"),
+        ("question", ["Which?", "Which one?"], "number its values in a column template"),
+        ("prompt_id", [7, 8], "number its values in a column template"),
         ("model_a", ["x", "y"], "number orders of the options in a column option_order"),
+        ("answer", ["It is 4.", "5"], "other answers: number its values in a column responder"),
+        ("swapped", [False, True], "were shown, number its values in a column option_order"),
+        ("order", ["AB", "BA"], "were shown, number its values in a column option_order"),
+        ("position", [0, 1], "were shown, number its values in a column option_order"),
     ],
 )
 def test_a_column_that_tells_repeats_apart_and_is_not_read_is_said(name, values, said):

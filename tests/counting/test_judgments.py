@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 
 import polars as pl
@@ -152,7 +153,7 @@ def test_a_column_that_a_verb_does_not_use_never_makes_it_refuse(values, reduced
 def test_a_row_that_no_row_may_be_is_refused_with_what_to_try(tmp_path):
     for name, value, told in [
         ("outcome", "win", r"outcome is none of .*row=1, outcome=win\]. Try: mend that row, or re"),
-        ("temperature", "default", r"expected a number, got 'default' \[.*row=1\]. Try: leave it"),
+        ("temperature", "default", r"expected a number, got 'default' \[.*row=1\]. Try: write the"),
         ("temperature", "-1", r"at least 0 \[.*row=1, temperature=-1.*\]. Try: mend that row"),
     ]:
         path = write(pl.DataFrame({**ROWS, name: value}), tmp_path / "r.csv")
@@ -260,6 +261,37 @@ def test_what_cannot_be_is_refused_in_one_line(change, told, tmp_path):
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "to_try"),
+    [
+        ("confidence", "53%", "0.53"),
+        ("confidence", "53,5 %", "0.535"),
+        ("confidence", "53/100", "0.53"),
+        ("confidence", "530%", None),
+        ("confidence", "c = 0.5", "0.5"),
+        ("confidence", "about 53", None),
+        ("top_p", "95 %", "0.95"),
+        ("score", "3/5", "3"),
+        ("score", "3 out of 5", "3"),
+        ("score", "4 stars", "4"),
+        ("score", "53,5%", "53.5"),
+        ("score", "between 3 and 4", None),
+        ("score", "gpt-4", None),
+        ("temperature", "T=0.7", "0.7"),
+        ("temperature", "default", None),
+    ],
+)
+def test_what_is_to_be_written_for_a_text_is_accepted(name, text, to_try):
+    rows = pl.DataFrame({**ROWS, name: ["1", text, "1", "1"]}, strict=False)
+    with pytest.raises(SweepError) as refusal:
+        tally_file(rows.lazy())
+    said = re.search(r"^write ([\d.]+)(?::|$)", str(refusal.value.hint))
+    assert (said and said[1]) == to_try, refusal.value.hint
+    if to_try is not None:
+        mended = rows.with_columns(pl.col(name).replace(text, to_try))
+        assert tally_file(mended.lazy()).rows.collect()[name][1] == float(to_try)
+
+
 def test_time_spans_are_no_verdicts(tmp_path):
     rows = pl.DataFrame({**ROWS, "verdict": [timedelta(days=1)] * 4})
     with pytest.raises(SweepError, match=r"verdict: expected text or a number, got .* time spans"):
@@ -356,7 +388,7 @@ def test_a_file_of_many_columns_is_refused_in_a_short_line(tmp_path):
     ("column", "told", "got", "hint"),
     [
         ("option_order", "AB", "a whole number, got 'AB'", "number the orders"),
-        ("temperature", "hot", "a number, got 'hot'", "leave it empty"),
+        ("temperature", "hot", "a number, got 'hot'", "write the temperature"),
         ("top_k", "all", "a whole number, got 'all'", "leave it empty"),
     ],
 )

@@ -31,6 +31,18 @@ def judged(**columns):
         ("cost", [[1.0]], "expected a number, got a column of List"),
         ("prompt_tokens", ["1,200"], "Try: write 1200: digits without commas$"),
         (
+            "prompt_tokens",
+            ["900", "1.234"],
+            r"a whole number, got '1.234' \[row=2\]. Try: write 1234",
+        ),
+        ("prompt_tokens", ["inf"], "a whole number, got 'inf'.*Try: leave it empty"),
+        ("prompt_tokens", ["1.234.567"], "Try: write 1234567: digits without points"),
+        (
+            "completion_tokens",
+            [900.0, 1.5],
+            r"a whole number, got '1.5' \[row=2\]. Try: write tokens",
+        ),
+        (
             "probability",
             ["60%"],
             "number between 0 and 1, got '60%'.*Try: write 0.6: a share",
@@ -45,6 +57,12 @@ def test_what_is_no_number_is_named_by_its_row(name, values, says):
     rows = Judged(frame=judged(**{name: values}).lazy())
     with pytest.raises(SweepError, match=f"^{name}: .*{says}"):
         with_numbers(rows, [name])
+
+
+def test_whole_numbers_of_tokens_may_have_a_point():
+    rows = judged(prompt_tokens=["900", "910.0", "1e3", "N/A"], completion_tokens=[9.0, None])
+    found = with_numbers(Judged(frame=rows.lazy()), ["prompt_tokens", "completion_tokens"]).frame
+    assert found.collect()["prompt_tokens"].head(4).to_list() == [900.0, 910.0, 1000.0, None]
 
 
 def test_words_for_no_value_are_none(tmp_path):

@@ -37,11 +37,23 @@ def agreement(tally):
         (["not sure", "Not  Sure"], {"Not  Sure": 2}),
         (["caf\u00e9", "cafe\u0301", "caf\u00e9"], {"caf\u00e9": 3}),
         (["PASS", "\uff30\uff21\uff33\uff33", "PASS\u200b", "\ufeffPASS", "PASS"], {"PASS": 5}),
+        *((["PASS", f"PASS{mark}", f"PA{mark}SS", "PASS", "PASS"], {"PASS": 5})
+          for mark in "\u00ad\u061c\u180e\u200c\u200d\u200e\u202a\u2060\u2066\ufe0f\U000e0100"),
+        (["\u2705", "\u2705\ufe0f", "\u2705"], {"\u2705": 3}),
+        (["\U0001f44d", "\U0001f44d\u200d", "\U0001f44d"], {"\U0001f44d": 3}),
         (["0", "-0.0", "0.0", "0"], {"0": 4}),
         # What is no spelling of the same word stays apart.
         (["1", "01", "1a"], {"01": 1, "1": 1, "1a": 1}),
         (["yes", "y", "true", "1"], {"1": 1, "true": 1, "y": 1, "yes": 1}),
         (["A", "A.", "(A)"], {"(A)": 1, "A": 1, "A.": 1}),
+        # A burning heart is no heart and fire, and flags differ in marks that are not seen alone.
+        (["\u2764\u200d\U0001f525", "\u2764\U0001f525"],
+         {"\u2764\u200d\U0001f525": 1, "\u2764\U0001f525": 1}),
+        (["\U0001f3f4\U000e0067\U000e007f", "\U0001f3f4\U000e0073\U000e007f"],
+         {"\U0001f3f4\U000e0067\U000e007f": 1, "\U0001f3f4\U000e0073\U000e007f": 1}),
+        # In Persian a joiner parts what is written together.
+        (["\u0645\u06cc\u200c\u0634", "\u0645\u06cc\u0634"],
+         {"\u0645\u06cc\u0634": 1, "\u0645\u06cc\u200c\u0634": 1}),
         (["9007199254740993", "9007199254740992"],
          {"9007199254740992": 1, "9007199254740993": 1}),
     ],
@@ -89,6 +101,7 @@ def test_verdicts_that_look_alike_are_named_and_counted_apart(verdicts, line):
         (["A B", "A\u00a0B"], "A B = 'A\\xa0B'"),
         (["caf\u00e9", "caf\u00e9", "cafe\u0301"], "'caf\\xe9' = 'cafe\\u0301'"),
         (["PASS", "PASS", "PA\u200bSS"], "PASS = 'PA\\u200bSS'"),
+        (["PASS", "PASS", "PASS\ufe0f"], "'PASS' = 'PASS\\ufe0f'"),
     ],
 )
 def test_what_no_eye_tells_apart_is_told_by_its_code_points(verdicts, told):

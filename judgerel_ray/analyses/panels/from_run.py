@@ -135,10 +135,10 @@ def together_of(judged: Judged) -> Together | None:
         return None
     try:
         judged = with_numbers(judged, SPENT)
+        systems = open_systems(judged, items=known_items(judged, None))
     except SweepError as error:  # a page has more to say than this
         warn_of([f"{error.sentence}; panels are left out of the page"])
         return None
-    systems = open_systems(judged, items=known_items(judged, None))
     found = read_voters(systems, judged.frame)
     if not found:
         return None

@@ -40,7 +40,7 @@ from judgerel_ray.counting.judged import (
     strangers_of,
 )
 from judgerel_ray.counting.measured import CHANCES, SPENT, with_numbers
-from judgerel_ray.counting.right_answers import GOLD, ITEM
+from judgerel_ray.counting.right_answers import GOLD, ITEM, words_of_their_own
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.protocols import labels_for
 from judgerel_ray.protocols.registry import protocol_named
@@ -107,6 +107,7 @@ def open_systems(
         right = _right(gold)
         with naming(judged):
             found = read_systems(frame, gold=right, by=by)
+            _refuse_own_words(found)
         strangers_of(judged, right)
         return found
     frame = frame.filter(of_protocols(lambda one: one.has_right_option))
@@ -121,6 +122,21 @@ def open_systems(
             hint="--gold FILE: a table of item_id and gold",
         )
     return read_systems(frame, gold=right, by=by, chances=run_chances(judged.run))
+
+
+def _refuse_own_words(systems: Sequence[System]) -> None:
+    """Refuse systems that answer in other words than gold, beside others that do not."""
+    answers = [one.rows.select(ITEM, "verdict", GOLD, system=pl.lit(one.label)) for one in systems]
+    found = words_of_their_own(pl.concat(answers).lazy(), ["system"])
+    if found.is_empty():
+        return
+    system, words, gold = found.row(0)
+    raise SweepError(
+        f"verdict and gold of {system} have no value in common, so nothing could be right: its "
+        f"verdicts are {', '.join(map(repr, words[:_TOLD]))}; gold is "
+        f"{', '.join(map(repr, gold[:_TOLD]))}",
+        hint="write gold as the verdict that is right, letter by letter, or leave its rows out",
+    )
 
 
 def _with_spent(judged: Judged) -> Judged:
@@ -242,6 +258,7 @@ def _chance(items: pl.DataFrame | None) -> dict[tuple[object, str], float]:
     }
 
 
+_TOLD = 8  # words told where gold is in others
 _PLACE = ("judge", "benchmark", "item_id", "template", "option_order", "temperature")
 _LABELS = labels_for(26 + 26 * 26)
 

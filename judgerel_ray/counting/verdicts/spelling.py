@@ -5,6 +5,7 @@ Works on the few different verdicts of a file after its rows are counted, never 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +25,13 @@ from judgerel_ray.counting.nesting import KIND, N, UnitRows, with_codes
 _NUMBER = r"^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$"
 _COMMA = r"^\s*[+-]?\d+,\d+\s*$"
 _FAILED = r"^(?:api |parse )?(?:error|exception): "
-_NO_WIDTH = "[\u200b\u2060\ufeff]"
+_DRAWN_OTHERWISE = "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # another drawing of one character
+_NO_WIDTH = (
+    "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff" + _DRAWN_OTHERWISE + "]"
+)
+# Joiners are letters of some scripts, and parts of emoji: beside these letters they do nothing.
+_APART = r"[[:ascii:]\p{Latin}\p{Greek}\p{Cyrillic}\p{Han}]"
+_JOINERS = "[\u200c\u200d]+"
 _MARKS = "*_`'\"\u2018\u2019\u201c\u201d\u00ab\u00bb()[]{}.,:;!? "
 _SHORT = {"t": "true", "f": "false", "y": "yes", "n": "no", "1.0": "true", "0.0": "false"}
 _LETTERS = {"\u00df": "ss", "\u03c2": "\u03c3", "i\u0307": "i"}  # in lower case
@@ -59,7 +66,9 @@ def folded(text: pl.Expr) -> pl.Expr:
     >>> words.select(folded(pl.col("v"))).to_series().to_list()
     ['pass', 'pass', '1.0', '1.0', '01', 'not sure']
     """
-    word = text.str.normalize("NFKC").str.replace_all(_NO_WIDTH, "").str.to_lowercase()
+    word = text.str.normalize("NFKC").str.replace_all(_NO_WIDTH, "")
+    word = word.str.replace_all(f"(^|{_APART}){_JOINERS}", "${1}")
+    word = word.str.replace_all(f"{_JOINERS}({_APART}|$)", "${1}").str.to_lowercase()
     word = word.str.strip_chars().str.replace_all(r"\s+", " ")
     is_number = word.str.contains(_NUMBER) & (word.str.len_chars() <= _EXACT)
     number = pl.when(is_number).then(word).cast(pl.Float64, strict=False)
@@ -369,7 +378,8 @@ def told_apart(words: Sequence[str], *, quotes: Callable[[str], str] | None = No
     """
     shown = [(quotes or _quoted)(word) for word in words]
     drawn = str.maketrans(_LATIN)
-    seen = [unicodedata.normalize("NFKC", one).translate(drawn) for one in shown]
+    plain = [re.sub(f"[{_DRAWN_OTHERWISE}]", "", one) for one in shown]
+    seen = [unicodedata.normalize("NFKC", one).translate(drawn) for one in plain]
     each = zip(words, shown, seen, strict=True)
     return [ascii(word) if seen.count(like) > 1 else one for word, one, like in each]
 

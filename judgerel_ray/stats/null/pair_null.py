@@ -429,6 +429,7 @@ def _observed(counts_UV: Floats, sizes_U: NDArray[np.int64], pairs: AgreeingPair
         inside_U = np.einsum("uv,uv->u", counts_UV, counts_UV) - sizes_U
     else:
         inside_U = np.einsum("uv,uv->u", counts_UV, counts_UV @ pairs.distances_VV)
+        inside_U -= counts_UV @ np.diagonal(pairs.distances_VV)  # no rating is paired with itself
     per_size = np.bincount(sizes_U, weights=inside_U)
     found = np.flatnonzero(per_size)
     return float(sum(float(pairs.weight(m)) * per_size[m] for m in found.tolist() if m >= 2))

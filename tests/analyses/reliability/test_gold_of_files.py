@@ -8,10 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import judgerel_ray as jr
+from judgerel_ray.analyses.panels.from_run import together_of
 from judgerel_ray.analyses.reliability.from_run import ReduceOptions, question_path, reduce_path
 from judgerel_ray.analyses.selection.from_run import run_selection
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.given import given as given_rows
+from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.counting.right_answers import contradicting
 from judgerel_ray.importers import TableMapping, import_table
 
@@ -106,6 +108,61 @@ def test_questions_have_no_accuracy_either(tmp_path):
         found = question_path(str(file))
     assert found["accuracy"].to_list() == [None, None]
     assert found["percent_agreement"].to_list() == [0.0, 1.0]
+
+
+def two_judges(words):
+    """Judge a answers as gold does; b in words of its own."""
+    items = [f"q{i}" for i in range(6)]
+    right = ["pass", "fail", "fail"] * 2
+    return pl.DataFrame({"judge": ["a"] * 6 + ["b"] * 6, "item_id": items * 2,
+                         "replication": [0] * 12, "gold": right * 2,
+                         "verdict": ["pass", "pass", "fail"] * 2 + words})  # fmt: skip
+
+
+def test_a_judge_who_answers_in_other_words_than_gold_has_no_accuracy():
+    with pytest.warns(ReadingWarning, match="gold matches no verdict of judge b, so no accuracy is "
+                      "given of it: 'fail', 'pass'; its verdicts are 'no', 'yes'"):  # fmt: skip
+        found = reduce_path(given_rows(two_judges(["yes", "no", "no"] * 2)), ACCURACY)
+    assert dict(found.select("judge", "value").iter_rows()) == {
+        "a": pytest.approx(2 / 3),
+        "b": None,
+    }
+    assert found.filter(judge="b")["undefined"].item() == "no_gold"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["fail", "pass", "pass"] * 2,  # wrong throughout, in words of gold
+        ["tie"] * 6,  # never right, and no vocabulary
+        ["v1", "v2", "v3", "v4", "v5", "v6"],  # answers to questions, not verdicts on them
+    ],
+)
+def test_a_judge_who_is_wrong_throughout_has_an_accuracy_of_nought(words):
+    found = reduce_path(given_rows(two_judges(words)), ACCURACY)
+    assert found.filter(judge="b")["value"].item() == 0.0
+
+
+def test_scores_on_another_scale_than_gold_have_no_accuracy():
+    rows = two_judges(["yes"] * 6).drop("verdict").with_columns(
+        score=pl.Series([1.0, 2.0, 2.0] * 2 + [20.0, 40.0, 40.0] * 2),
+        gold=pl.Series(["1", "2", "1"] * 4), benchmark=pl.lit("x"),
+    )  # fmt: skip
+    with pytest.warns(ReadingWarning, match="of judge b benchmark x.*'1', '2'.*are '20', '40'; wr"):
+        found = reduce_path(given_rows(rows), ACCURACY)
+    assert found.sort("judge")["value"].to_list() == [pytest.approx(2 / 3), None]
+
+
+@pytest.mark.parametrize("use", [jr.select, jr.systems, jr.panels])
+def test_systems_who_answer_in_other_words_than_gold_are_refused(use):
+    with pytest.raises(SweepError, match=r"verdict and gold of b have no value in common.*'yes'"):
+        use(two_judges(["yes", "no", "no"] * 2))
+    assert use(two_judges(["fail", "pass", "pass"] * 2)) is not None
+
+
+def test_a_page_goes_on_without_them():
+    with pytest.warns(ReadingWarning, match="of b have no value in common.*left out of the page"):
+        assert together_of(open_judgments(given_rows(two_judges(["yes", "no", "no"] * 2)))) is None
 
 
 def test_selection_says_what_it_counts_as_wrong_and_refuses_where_nothing_could_be_right(tmp_path):

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judgerel_ray.analyses.reliability.leading import class_statistic
 from judgerel_ray.stats import count_statistic, noise_floors
+from judgerel_ray.stats.null.noise import closed_floor
 from judgerel_ray.stats.null.pair_null import pair_floor, pair_moments, share_moments
 
 NAMES = (
@@ -54,6 +56,7 @@ def test_mean_and_spread_are_those_of_every_permutation(table):
         count_statistic("krippendorff_alpha", n_values=width, values=[1, 5, 2][:width], level=level)
         for level in LEVELS
     ]
+    statistics += [class_statistic("class_agreement", place, width) for place in range(width)]
     for statistic in statistics:
         name = statistic.name
         found = pair_floor(counts.astype(float), statistic)
@@ -137,6 +140,32 @@ def test_one_value_leaves_no_spread():
     agreement = count_statistic("percent_agreement", n_values=1)
     found = pair_floor(np.array([[3.0], [2.0]]), agreement)
     assert (found.mean, found.sd, found.p) == (1.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("level", ["nominal", *LEVELS])
+def test_the_floor_is_the_same_on_both_sides_of_the_limit(level):
+    rng = np.random.default_rng(3)
+    counts = rng.multinomial(4, [0.5, 0.3, 0.2], size=300)
+    values = None if level == "nominal" else [1, 2, 5]
+    statistics = [
+        count_statistic(name, n_values=3, n_categories=3, values=values, level=level)
+        for name in (*NAMES, "icc1")
+        if level == "nominal"
+        or name == "krippendorff_alpha"
+        or (name, level) == ("icc1", "interval")
+    ]
+    if level == "nominal":
+        statistics += [class_statistic(f"class {place}", place, 3) for place in range(3)]
+    shuffled = noise_floors(counts, statistics, n_permutations=2000)
+    for statistic, one in zip(statistics, shuffled, strict=True):
+        closed = pair_floor(counts.astype(float), statistic)
+        assert closed is not None
+        other = closed_floor(closed)
+        assert (one.n_permutations, other.n_permutations) == (2000, 0), statistic.name
+        # The mean of 2,000 shuffles is off by sd / 45, their sd by 1.6 %.
+        assert other.mean == pytest.approx(one.mean, abs=0.1 * one.sd + 1e-12), statistic.name
+        assert other.sd == pytest.approx(one.sd, rel=0.08), statistic.name
+        assert other.p == pytest.approx(one.p, abs=0.05), statistic.name
 
 
 def test_many_ratings_are_judged_in_closed_form():
