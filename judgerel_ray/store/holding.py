@@ -127,7 +127,7 @@ def take_lease(files: Disk | Bucket) -> Lease | HeldLease:
             taken_at=datetime.now(UTC).isoformat(timespec="seconds"),
             nonce=secrets.token_hex(8),
         )
-        if not files.is_exclusive():
+        if not files.is_exclusive(FOLDER):
             raise StoreError(
                 "the store does not honour exclusive creation (conditional PUT), so two "
                 "refreshes could hold one series",

@@ -1,14 +1,18 @@
 """A series refreshed: what is asked, what it shows, and what survives."""
 
 import json
+import math
 import shutil
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import ClassVar
 
+import fsspec
 import numpy as np
 import polars as pl
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 
 import judgerel_ray
 from judgerel_ray.asking import refreshing
@@ -22,10 +26,12 @@ from judgerel_ray.design import voices_of
 from judgerel_ray.store import (
     RunDirectory,
     end_session,
+    holding,
     read_ledger,
     scan_judgments,
     verify_run,
 )
+from judgerel_ray.store.files import Bucket
 from judgerel_ray.store.holding import take_lease
 from judgerel_ray.store.series import SeriesDirectory
 from judgerel_ray.store.status import read_status
@@ -342,6 +348,70 @@ def test_a_killed_refresh_is_gone_on_with(world, cut_after):
     for sweep, n in (("anchors", N_QUESTIONS), ("system", N_QUESTIONS + 5)):
         keys = world.keys(sweep)[2]
         assert len(keys) == len(set(keys)) == 6 * n
+
+
+class Kept(MemoryFileSystem):
+    """A bucket that outlives those who write there."""
+
+    protocol = ("kept",)
+    store: ClassVar[dict] = {}
+    pseudo_dirs: ClassVar[list] = [""]
+
+
+@pytest.fixture
+def lives(world, monkeypatch):
+    """Put the series in a bucket, and give what kills its next trigger before a change there."""
+    fsspec.register_implementation("kept", Kept, clobber=True)
+    monkeypatch.setattr(Kept, "store", {})
+    life = {"n": 0, "left": math.inf}
+
+    def counted(do):
+        def step(*given):
+            life["left"] -= 1
+            if life["left"] < 0:
+                raise Cut  # who is dead changes nothing more, at no end of any block either
+            return do(*given)
+
+        return step
+
+    def begin(left=math.inf):
+        life.update(n=life["n"] + 1, left=left)
+
+    for name in ("write", "create", "remove"):
+        monkeypatch.setattr(Bucket, name, counted(getattr(Bucket, name)))
+    monkeypatch.setattr(holding, "process_started", lambda _pid: f"life {life['n']}")
+    world.items("frozen.jsonl", n=2)
+    world.items("system.jsonl", n=2, words="answers")
+    return begin
+
+
+@pytest.mark.parametrize("steps", [range(5), pytest.param(range(5, 37), marks=pytest.mark.slow)])
+def test_a_refresh_in_a_bucket_is_gone_on_with_wherever_it_is_killed(world, lives, steps):
+    """Killed before each change that it makes: of the probe, the lease, the runs, the results."""
+    for step in steps:
+        world.series("")
+        text = (world.folder / "series.toml").read_text()
+        text = text.replace('"out"', f'"kept://nightly/{step}"')
+        (world.folder / "series.toml").write_text(text)
+        lives(step)
+        with pytest.raises(Cut):
+            world.go()
+        lives()
+        assert world.go().state in {"done", "unchanged"}
+        assert [one.state for one in SeriesDirectory(url=f"kept://nightly/{step}").refreshes()] == [
+            "done"
+        ]
+
+
+def test_what_a_killed_trigger_of_an_earlier_version_left_in_a_bucket_is_no_stranger(world, lives):
+    text = (world.folder / "series.toml").read_text()
+    (world.folder / "series.toml").write_text(text.replace('"out"', '"kept://nightly/left"'))
+    lives()
+    Bucket(url="kept://nightly/left").create("commits/probe-0123456789abcdef", b"first")
+    assert world.go().state == "done"
+    Bucket(url="kept://nightly/left").create("commits/session-0001.json", b"{}")
+    with pytest.raises(StoreError, match="got one that holds 'commits'"):
+        world.go()
 
 
 def flip_a_bit(run):
