@@ -21,7 +21,7 @@ from judgerel_ray.asking.plan.resolve import Resolved, resolve
 from judgerel_ray.asking.run.running import RunSummary, run_sweep
 from judgerel_ray.config import Sweep
 from judgerel_ray.config.series import Series, starting_at
-from judgerel_ray.core import StoreError, SweepError
+from judgerel_ray.core import EngineError, StoreError, SweepError, printable
 from judgerel_ray.store import (
     CHEAP_COLUMNS,
     RunDirectory,
@@ -153,12 +153,15 @@ class Triggered:
         Of the refresh that was asked.
     summaries : mapping
         How its runs ended, by sweep.
+    error : EngineError, optional
+        Of the first sweep that could not be asked; the others were.
     """
 
     state: State
     line: str
     number: int | None = None
     summaries: Mapping[str, RunSummary] = field(default_factory=dict)
+    error: EngineError | None = None
 
 
 def refresh_series(
@@ -192,7 +195,7 @@ def refresh_series(
     SweepError, StoreError
         If the series, a sweep or the folder is wrong.
     EngineError
-        If no judge could be asked.
+        If no judge of a sweep could be asked; after the other sweeps were.
     """
     sweeps = series.sweeps()
     directory = SeriesDirectory(url=series.url)
@@ -209,7 +212,11 @@ def refresh_series(
         write=write, address=address, console=console or Console(stderr=True),
     )  # fmt: skip
     with renewing(taken):
-        return trigger.go()
+        found = trigger.go()
+    if found.error is not None:
+        trigger.say(found.line)
+        raise found.error
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +242,7 @@ class _Trigger:
             if one.is_open:
                 before = [other for other in refreshes if other.number < one.number]
                 if self._is_as_begun(one):
-                    return self._ask(one, before)
+                    return self._ask(one, before, is_resumed=True)
                 self.lease.check()
                 self.directory.close(one, {"state": "replaced", "ended_at": _now().isoformat()})
         refreshes = self.directory.refreshes()
@@ -246,7 +253,8 @@ class _Trigger:
         self.lease.check()
         number = 1 + max((one.number for one in refreshes), default=0)
         begun = self.directory.begin(number, _now().isoformat(timespec="seconds"), due.sweeps)
-        self._tell(due)
+        for line in due.reasons:
+            self.say(line)
         return self._ask(begun, refreshes)
 
     def _check_since(self, number: int) -> None:
@@ -260,28 +268,40 @@ class _Trigger:
                 hint=f"since = {number} leaves out all refreshes so far",
             )
 
-    def _ask(self, refresh: Refresh, before: Sequence[Refresh]) -> Triggered:
-        """Run what a refresh asks, and close it where all of it landed."""
+    def _ask(
+        self, refresh: Refresh, before: Sequence[Refresh], *, is_resumed: bool = False
+    ) -> Triggered:
+        """Run what a refresh asks, and close it where all of it landed, or its time is over."""
         self._check_anchors(refresh, before)
         named = {sweep.name: sweep for sweep, _ in self.sweeps}
         summaries: dict[str, RunSummary] = {}
+        errors: list[EngineError] = []
+        n_left = 0
         for asked in refresh.sweeps:
             self.lease.check()
             resolved = self._resolved(named[asked.name], asked, before)
             out = self.directory.run_url(refresh, asked.name)
             runs = [run for _, run in self.directory.runs(asked.name, before)]
             for line in carry_landed(resolved, out, earlier_of(resolved, runs)).lacking:
-                self.console.print(line, markup=False, highlight=False, soft_wrap=True)
-            summaries[asked.name] = run_sweep(
-                resolved.sweep, out=out, address=self.address, console=self.console
-            )
-        n_left = sum(one.owed for one in summaries.values())
-        started = datetime.fromisoformat(refresh.started_at)
-        is_old = (_now() - started).total_seconds() >= self.series.anchor_every_h * HOUR_S > 0
+                self.say(line)
+            try:
+                ended = run_sweep(
+                    resolved.sweep, out=out, address=self.address, console=self.console
+                )
+            except EngineError as error:  # no reason to leave the other sweeps unasked
+                self.say(f"{asked.name}: {error.sentence}")
+                errors.append(error)
+                here = [run for _, run in self.directory.runs(asked.name, [refresh])]
+                n_left += earlier_of(resolved, here).n_pending(resolved.frames)
+            else:
+                summaries[asked.name] = ended
+                n_left += ended.owed
         what = f"refresh {refresh.number}"
-        if n_left and not is_old:
-            line = f"{what}: {n_left} requests are pending"
-            return Triggered(state="pending", line=line, number=refresh.number, summaries=summaries)
+        if n_left and not self._is_over(refresh, is_resumed=is_resumed):
+            return Triggered(
+                state="pending", line=f"{what}: {n_left} requests are pending",
+                number=refresh.number, summaries=summaries, error=next(iter(errors), None),
+            )  # fmt: skip
         self.lease.check()
         state: State = "partial" if n_left else "done"
         found = self.measure(self.series, self.directory, before, refresh)
@@ -293,10 +313,20 @@ class _Trigger:
         # Through JSON first: what is sealed must be what is read back.
         closed = self.directory.close(refresh, json.loads(json.dumps(result)))
         self._write((*before, closed))
-        left = f"; closed with {n_left} requests pending, which the next one asks" if n_left else ""
+        line = f"{what}: done"
+        if n_left:
+            line += f"; closed with {n_left} requests pending: the next one asks those of systems, "
+            line += "and anchors anew"
         return Triggered(
-            state=state, line=f"{what}: done{left}", number=refresh.number, summaries=summaries
-        )
+            state=state, line=line, number=refresh.number, summaries=summaries,
+            error=next(iter(errors), None),
+        )  # fmt: skip
+
+    def _is_over(self, refresh: Refresh, *, is_resumed: bool) -> bool:
+        """Whether it is time to give up what is pending; without a time, at the next trigger."""
+        limit = self.series.anchor_every_h * HOUR_S
+        age = (_now() - datetime.fromisoformat(refresh.started_at)).total_seconds()
+        return age >= limit if limit else is_resumed
 
     def _check_anchors(self, refresh: Refresh, before: Sequence[Refresh]) -> None:
         """Refuse damaged judgments of earlier anchors before anything is asked.
@@ -345,10 +375,9 @@ class _Trigger:
         self.lease.check()
         self.write(self.series, self.directory, refreshes)
 
-    def _tell(self, due: Due) -> None:
-        """Say why judges are asked."""
-        for line in due.reasons:
-            self.console.print(line, markup=False, highlight=False, soft_wrap=True)
+    def say(self, line: str) -> None:
+        """Tell those who wait."""
+        self.console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def _now() -> datetime:

@@ -21,7 +21,7 @@ from judgerel_ray.asking.run.opening import known_judges
 from judgerel_ray.asking.run.pending import Pending, landed_texts
 from judgerel_ray.asking.run.running import RunSummary
 from judgerel_ray.cli import main
-from judgerel_ray.core import Completion, StoreError, SweepError, request_key
+from judgerel_ray.core import Completion, EngineError, StoreError, SweepError, request_key
 from judgerel_ray.design import voices_of
 from judgerel_ray.store import (
     RunDirectory,
@@ -531,8 +531,47 @@ def test_pending_requests_keep_a_refresh_open_until_its_time_is_over(world, caps
     monkeypatch.setattr(refreshing, "_now", lambda: later)
     code, out, _ = world.told(capsys)
     assert code == 1
-    assert out.startswith("refresh 1: done; closed with 6 requests pending, which the next one")
+    assert out.startswith("refresh 1: done; closed with 6 requests pending: the next one asks ")
     assert [one.state for one in world.directory.refreshes()] == ["partial"]
+
+
+@pytest.mark.slow
+def test_without_a_time_pending_requests_are_given_up_at_the_next_trigger(world):
+    world.unanswered = 3
+    assert [world.go().state for _ in range(3)] == ["pending", "partial", "pending"]
+    assert [one.state for one in world.directory.refreshes()] == ["partial", "open"]
+
+
+def dying(world, monkeypatch, *names):
+    """Let no judge of some sweeps answer any more."""
+
+    def run_sweep(sweep, **given):
+        if sweep.name in names:
+            raise EngineError(f"{sweep.name}: 404 retired")
+        return world.run_sweep(sweep, **given)
+
+    monkeypatch.setattr(refreshing, "run_sweep", run_sweep)
+
+
+def test_a_sweep_that_cannot_be_asked_keeps_no_other_from_it(world, capsys, monkeypatch):
+    world.series("")
+    world.go()
+    dying(world, monkeypatch, "anchors")
+    world.items("system.jsonl", words="answers", n=N_QUESTIONS + 1)
+    n_asked = len(world.asked)
+    code, _, told = world.told(capsys)
+    assert (code, len(world.asked) - n_asked) == (3, 6)
+    assert told.splitlines()[-3:] == [
+        "anchors: anchors: 404 retired",
+        f"refresh 2: {6 * N_QUESTIONS} requests are pending",
+        "judgerel: anchors: 404 retired",
+    ]
+    later = datetime.now(UTC) + timedelta(hours=21)
+    monkeypatch.setattr(refreshing, "_now", lambda: later)
+    code, _, told = world.told(capsys)
+    assert (code, len(world.asked) - n_asked) == (3, 6)
+    assert "refresh 2: done; closed with 240 requests pending: " in told
+    assert [one.state for one in world.directory.refreshes()][:2] == ["done", "partial"]
 
 
 @pytest.mark.slow
