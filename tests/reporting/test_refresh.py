@@ -414,6 +414,32 @@ def test_what_a_killed_trigger_of_an_earlier_version_left_in_a_bucket_is_no_stra
         world.go()
 
 
+def test_a_night_that_was_killed_costs_the_next_one_nothing(world, monkeypatch):
+    world.series("")
+    world.go()
+    nights = iter(datetime.now(UTC) + timedelta(days=n) for n in range(1, 4))
+
+    def fall():
+        night = next(nights)
+        monkeypatch.setattr(refreshing, "_now", lambda: night)
+
+    fall()
+    world.cut_after = 0
+    with pytest.raises(Cut):
+        world.go()
+    world.cut_after = None
+    fall()
+    found = world.go()
+    assert (found.state, found.line) == ("done", "refresh 2: done, then refresh 3: done")
+    refreshes = world.directory.refreshes()
+    assert [one.state for one in refreshes] == ["done"] * 3
+    assert [one.started_at[:10] for one in refreshes] == sorted(
+        {one.started_at[:10] for one in refreshes}
+    )
+    assert len(world.asked) == len(set(world.asked)) == (2 + 2) * 6 * N_QUESTIONS
+    assert world.go().state == "unchanged"
+
+
 def flip_a_bit(run):
     """Alter a file of judgments that landed in a run, and has a name in later ones, too."""
     file = sorted(Path(run.url, "data").rglob("*.parquet"))[0]
@@ -532,7 +558,8 @@ def test_pending_requests_keep_a_refresh_open_until_its_time_is_over(world, caps
     code, out, _ = world.told(capsys)
     assert code == 1
     assert out.startswith("refresh 1: done; closed with 6 requests pending: the next one asks ")
-    assert [one.state for one in world.directory.refreshes()] == ["partial"]
+    assert out.endswith(", then refresh 2: 3 requests are pending\n")
+    assert [one.state for one in world.directory.refreshes()] == ["partial", "open"]
 
 
 @pytest.mark.slow
