@@ -62,12 +62,16 @@ class Earlier:
 
     def is_pending(self, frames: Sequence[AskFrame]) -> bool:
         """Whether anything that is asked has landed in none of them."""
+        return self.n_pending(frames) > 0
+
+    def n_pending(self, frames: Sequence[AskFrame]) -> int:
+        """How many of the requests that are asked have landed in none of them."""
         wanted = Wanted.of(planned_asks(frames, self.texts))
         for _, commit in self.commits():
             wanted.close(commit.conditions)
             if not wanted.n_open:
                 break
-        return wanted.n_open > 0
+        return wanted.n_open
 
 
 def earlier_of(resolved: Resolved, runs: Sequence[RunDirectory]) -> Earlier:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from judgerel_ray.asking.plan.resolve import Resolved, resolve
 from judgerel_ray.asking.run.running import RunSummary, run_sweep
 from judgerel_ray.config import Sweep
 from judgerel_ray.config.series import Series, starting_at
-from judgerel_ray.core import StoreError, SweepError
+from judgerel_ray.core import EngineError, StoreError, SweepError, printable
 from judgerel_ray.store import (
     CHEAP_COLUMNS,
     RunDirectory,
@@ -49,8 +49,13 @@ def find_due(
     directory: SeriesDirectory,
     refreshes: Sequence[Refresh],
     now: datetime,
+    *,
+    is_asked: bool = False,
 ) -> Due:
     """Find what a series is to ask.
+
+    Where this trigger `is_asked` anchors already, they are due by the clock alone: not with
+    ``anchor_every_h = 0``, which is at each trigger once.
 
     Effects: reads items, models' files and what landed; asks nothing. Retry: safe.
 
@@ -74,7 +79,7 @@ def find_due(
     for sweep, role in sweeps:
         if role == "anchor":
             made = directory.runs(sweep.name, refreshes)
-            reason = _anchor_reason(series, sweep, made, now)
+            reason = _anchor_reason(series, sweep, made, now, is_asked=is_asked)
             reasons += [f"{sweep.name}: {reason}"] if reason else []
             first = _next_first(made)
             anchors.append(AskedSweep(name=sweep.name, role="anchor", first=first))
@@ -83,13 +88,19 @@ def find_due(
 
 
 def _anchor_reason(
-    series: Series, sweep: Sweep, made: Sequence[tuple[Refresh, RunDirectory]], now: datetime
+    series: Series,
+    sweep: Sweep,
+    made: Sequence[tuple[Refresh, RunDirectory]],
+    now: datetime,
+    *,
+    is_asked: bool,
 ) -> str:
     """Why anchors are to be judged anew; empty where they are not."""
     if not made:
         return "anchors that were never judged"
     age = (now - datetime.fromisoformat(made[-1][0].started_at)).total_seconds()
-    if not 0 <= age < series.anchor_every_h * HOUR_S:
+    limit = series.anchor_every_h * HOUR_S
+    if not 0 <= age < limit and not (is_asked and limit == 0):
         return f"anchors last judged {made[-1][0].started_at}"
     runs = [run for _, run in made]
     resolved = resolved_as_before(sweep, runs)
@@ -140,25 +151,39 @@ Measure = Callable[[Series, SeriesDirectory, Sequence[Refresh], Refresh], Mappin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Triggered:
-    """What one trigger did.
+    """What one trigger did: of two refreshes where it finished one before its own.
 
     Attributes
     ----------
     state : str
-        Whether it was held, and how far it came; requests of a ``partial`` one are asked by the
-        next refresh.
+        Whether it was held, and how far it came with the last; requests of a ``partial`` one are
+        asked by the next refresh.
     line : str
-        That in words.
+        That in words, of both.
     number : int, optional
-        Of the refresh that was asked.
+        Of the last refresh that was asked.
     summaries : mapping
-        How its runs ended, by sweep.
+        How runs ended, by refresh and sweep.
+    error : EngineError, optional
+        Of the first sweep that could not be asked; the others were.
     """
 
     state: State
     line: str
     number: int | None = None
-    summaries: Mapping[str, RunSummary] = field(default_factory=dict)
+    summaries: Mapping[tuple[int, str], RunSummary] = field(default_factory=dict)
+    error: EngineError | None = None
+
+    def after(self, earlier: Triggered | None) -> Triggered:
+        """What it did, with what the same trigger did before."""
+        if earlier is None:
+            return self
+        return replace(
+            self,
+            line=f"{earlier.line}, then {self.line}",
+            summaries={**earlier.summaries, **self.summaries},
+            error=earlier.error or self.error,
+        )
 
 
 def refresh_series(
@@ -171,7 +196,7 @@ def refresh_series(
 ) -> Triggered:
     """Refresh a series, if it is due and nobody else does.
 
-    Effects: a lease and at most one refresh in the series' folder; asks judges. Retry: safe, also
+    Effects: a lease, at most one new refresh in the series' folder; asks judges. Retry: safe, also
     after a kill and from many processes at once.
 
     Parameters
@@ -192,7 +217,7 @@ def refresh_series(
     SweepError, StoreError
         If the series, a sweep or the folder is wrong.
     EngineError
-        If no judge could be asked.
+        If no judge of a sweep could be asked; after the other sweeps were.
     """
     sweeps = series.sweeps()
     directory = SeriesDirectory(url=series.url)
@@ -209,7 +234,11 @@ def refresh_series(
         write=write, address=address, console=console or Console(stderr=True),
     )  # fmt: skip
     with renewing(taken):
-        return trigger.go()
+        found = trigger.go()
+    if found.error is not None:
+        trigger.say(found.line)
+        raise found.error
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,28 +255,37 @@ class _Trigger:
     console: Console
 
     def go(self) -> Triggered:
-        """Go on with what is unfinished; else ask what is due."""
+        """Finish what is unfinished; then ask what is due."""
         self.directory.check_ours(self.series)
         self.directory.keep_series(self.series)
         refreshes = self.directory.refreshes()
         self._check_since(1 + max((one.number for one in refreshes), default=0))
+        finished: Triggered | None = None
         for one in refreshes:
             if one.is_open:
                 before = [other for other in refreshes if other.number < one.number]
                 if self._is_as_begun(one):
-                    return self._ask(one, before)
+                    finished = self._ask(one, before, is_resumed=True).after(finished)
+                    if finished.state == "pending":
+                        return finished
+                    continue
                 self.lease.check()
                 self.directory.close(one, {"state": "replaced", "ended_at": _now().isoformat()})
         refreshes = self.directory.refreshes()
-        due = find_due(self.series, self.sweeps, self.directory, refreshes, _now())
+        due = find_due(
+            self.series, self.sweeps, self.directory, refreshes, _now(), is_asked=bool(finished)
+        )
+        if not due.sweeps and finished is not None:
+            return finished
         if not due.sweeps:
             self._write(refreshes)
             return Triggered(state="unchanged", line="nothing changed: no request is new")
         self.lease.check()
         number = 1 + max((one.number for one in refreshes), default=0)
         begun = self.directory.begin(number, _now().isoformat(timespec="seconds"), due.sweeps)
-        self._tell(due)
-        return self._ask(begun, refreshes)
+        for line in due.reasons:
+            self.say(line)
+        return self._ask(begun, refreshes).after(finished)
 
     def _check_since(self, number: int) -> None:
         """Refuse to leave out refreshes that are still to come: no alarm could be raised."""
@@ -260,28 +298,40 @@ class _Trigger:
                 hint=f"since = {number} leaves out all refreshes so far",
             )
 
-    def _ask(self, refresh: Refresh, before: Sequence[Refresh]) -> Triggered:
-        """Run what a refresh asks, and close it where all of it landed."""
+    def _ask(
+        self, refresh: Refresh, before: Sequence[Refresh], *, is_resumed: bool = False
+    ) -> Triggered:
+        """Run what a refresh asks, and close it where all of it landed, or its time is over."""
         self._check_anchors(refresh, before)
         named = {sweep.name: sweep for sweep, _ in self.sweeps}
-        summaries: dict[str, RunSummary] = {}
+        summaries: dict[tuple[int, str], RunSummary] = {}
+        errors: list[EngineError] = []
+        n_left = 0
         for asked in refresh.sweeps:
             self.lease.check()
             resolved = self._resolved(named[asked.name], asked, before)
             out = self.directory.run_url(refresh, asked.name)
             runs = [run for _, run in self.directory.runs(asked.name, before)]
             for line in carry_landed(resolved, out, earlier_of(resolved, runs)).lacking:
-                self.console.print(line, markup=False, highlight=False, soft_wrap=True)
-            summaries[asked.name] = run_sweep(
-                resolved.sweep, out=out, address=self.address, console=self.console
-            )
-        n_left = sum(one.owed for one in summaries.values())
-        started = datetime.fromisoformat(refresh.started_at)
-        is_old = (_now() - started).total_seconds() >= self.series.anchor_every_h * HOUR_S > 0
+                self.say(line)
+            try:
+                ended = run_sweep(
+                    resolved.sweep, out=out, address=self.address, console=self.console
+                )
+            except EngineError as error:  # no reason to leave the other sweeps unasked
+                self.say(f"{asked.name}: {error.sentence}")
+                errors.append(error)
+                here = [run for _, run in self.directory.runs(asked.name, [refresh])]
+                n_left += earlier_of(resolved, here).n_pending(resolved.frames)
+            else:
+                summaries[refresh.number, asked.name] = ended
+                n_left += ended.owed
         what = f"refresh {refresh.number}"
-        if n_left and not is_old:
-            line = f"{what}: {n_left} requests are pending"
-            return Triggered(state="pending", line=line, number=refresh.number, summaries=summaries)
+        if n_left and not self._is_over(refresh, is_resumed=is_resumed):
+            return Triggered(
+                state="pending", line=f"{what}: {n_left} requests are pending",
+                number=refresh.number, summaries=summaries, error=next(iter(errors), None),
+            )  # fmt: skip
         self.lease.check()
         state: State = "partial" if n_left else "done"
         found = self.measure(self.series, self.directory, before, refresh)
@@ -293,10 +343,20 @@ class _Trigger:
         # Through JSON first: what is sealed must be what is read back.
         closed = self.directory.close(refresh, json.loads(json.dumps(result)))
         self._write((*before, closed))
-        left = f"; closed with {n_left} requests pending, which the next one asks" if n_left else ""
+        line = f"{what}: done"
+        if n_left:
+            line += f"; closed with {n_left} requests pending: the next one asks those of systems, "
+            line += "and anchors anew"
         return Triggered(
-            state=state, line=f"{what}: done{left}", number=refresh.number, summaries=summaries
-        )
+            state=state, line=line, number=refresh.number, summaries=summaries,
+            error=next(iter(errors), None),
+        )  # fmt: skip
+
+    def _is_over(self, refresh: Refresh, *, is_resumed: bool) -> bool:
+        """Whether it is time to give up what is pending; without a time, at the next trigger."""
+        limit = self.series.anchor_every_h * HOUR_S
+        age = (_now() - datetime.fromisoformat(refresh.started_at)).total_seconds()
+        return age >= limit if limit else is_resumed
 
     def _check_anchors(self, refresh: Refresh, before: Sequence[Refresh]) -> None:
         """Refuse damaged judgments of earlier anchors before anything is asked.
@@ -345,10 +405,9 @@ class _Trigger:
         self.lease.check()
         self.write(self.series, self.directory, refreshes)
 
-    def _tell(self, due: Due) -> None:
-        """Say why judges are asked."""
-        for line in due.reasons:
-            self.console.print(line, markup=False, highlight=False, soft_wrap=True)
+    def say(self, line: str) -> None:
+        """Tell those who wait."""
+        self.console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def _now() -> datetime:

@@ -155,7 +155,7 @@ def refresh(series: str | PathLike[str], asked: RefreshRequest) -> Refreshed:
     SweepError, StoreError
         If the series, a sweep or the folder is wrong.
     EngineError
-        If no judge could be asked.
+        If no judge of a sweep could be asked; after the other sweeps were.
 
     Examples
     --------

@@ -24,6 +24,8 @@ from judgerel_ray.core.files import backend_errors
 
 # What file systems without hard links answer to link(2): FAT and FUSE say EPERM, others the rest.
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV})
+PROBE = "probe-"
+"""How objects are called that only try whether a bucket honours exclusive creation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +187,7 @@ class Disk:
         with _as_store_error(Path(self.root), "create"):
             _make_folder(Path(self.root))
 
-    def is_exclusive(self) -> bool:
+    def is_exclusive(self, folder: str = "") -> bool:  # noqa: ARG002  as a bucket has it
         """Tell whether creation is exclusive; link(2) and O_EXCL always are."""
         return True
 
@@ -462,10 +464,10 @@ class Bucket:
     def prepare(self) -> None:
         """Do nothing: a prefix exists as soon as an object has it."""
 
-    def is_exclusive(self) -> bool:
-        """Tell whether the store honours exclusive creation, by trying it twice.
+    def is_exclusive(self, folder: str = "commits") -> bool:
+        """Tell whether the store honours exclusive creation, by trying it twice in a folder.
 
-        Effects: puts and removes one object.
+        Effects: puts and removes one object, which stays where the process is killed between.
         """
         import fsspec
 
@@ -473,7 +475,7 @@ class Bucket:
         putter = getattr(self.filesystem.pipe_file, "__func__", None)
         if putter is fsspec.AbstractFileSystem.pipe_file:
             return False
-        name = f"commits/probe-{secrets.token_hex(8)}"
+        name = f"{folder}/{PROBE}{secrets.token_hex(8)}"
         first = self.create(name, b"first")
         second = self.create(name, b"second")
         # Of a PUT whose answer was lost, and which was sent again, the store says that it is taken.

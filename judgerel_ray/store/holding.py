@@ -7,7 +7,7 @@
 A lease is a number taken by exclusive creation; the highest one counts, and is the fence: who finds
 a higher one than its own has lost the lease and writes no more. It ends when its holder says so,
 when its holder's process is gone on this host, or at its expiry, which the holder renews while it
-lives.
+lives. On one host that is by the seconds since it started, so that a clock that is set ends none.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ class Lease:
 
     def renew(self) -> None:
         """Put the expiry off. Effects: replaces the lease's own file. Retry: safe."""
-        self.files.write(_name(self.number), _content(self, time.time() + TTL_S))
+        self.files.write(_name(self.number), _content(self, TTL_S))
 
     def release(self) -> None:
         """Say that the lease is over. Effects: replaces the lease's own file. Retry: safe."""
-        self.files.write(_name(self.number), _content(self, 0.0))
+        self.files.write(_name(self.number), _content(self, None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +127,7 @@ def take_lease(files: Disk | Bucket) -> Lease | HeldLease:
             taken_at=datetime.now(UTC).isoformat(timespec="seconds"),
             nonce=secrets.token_hex(8),
         )
-        if not files.is_exclusive():
+        if not files.is_exclusive(FOLDER):
             raise StoreError(
                 "the store does not honour exclusive creation (conditional PUT), so two "
                 "refreshes could hold one series",
@@ -165,7 +165,7 @@ def renewing(lease: Lease) -> Iterator[None]:
 
 def _create(lease: Lease) -> bool:
     """Create a lease's file; whether it is ours that stands, whatever a network repeated."""
-    name, data = _name(lease.number), _content(lease, time.time() + TTL_S)
+    name, data = _name(lease.number), _content(lease, TTL_S)
     if lease.files.create(name, data):
         return True
     standing = unseal(lease.files.read_many([name]).get(name))
@@ -189,16 +189,21 @@ def _held(files: Disk | Bucket, number: int) -> HeldLease | None:
 
 def _is_over(content: Mapping[str, object]) -> bool:
     """Whether a lease was released, has expired, or its holder is gone from this host."""
-    expires = content.get("expires_at")
-    if not isinstance(expires, int | float) or expires <= time.time():
+    boot = boot_name()
+    is_here = (content.get("host"), content.get("boot")) == (socket.gethostname(), boot)
+    # Without a name of its boot the host may have started anew since. Versions before wrote none.
+    expires = content.get("expires_uptime") if is_here and boot else None
+    now = time.monotonic()
+    if expires is None:
+        expires, now = content.get("expires_at"), time.time()
+    if not isinstance(expires, int | float) or expires <= now:
         return True
-    here = (content.get("host"), content.get("boot")) == (socket.gethostname(), boot_name())
     pid = content.get("pid")
-    return here and isinstance(pid, int) and process_started(pid) != content.get("pid_started")
+    return is_here and isinstance(pid, int) and process_started(pid) != content.get("pid_started")
 
 
-def _content(lease: Lease, expires_at: float) -> bytes:
-    """A lease as it is written."""
+def _content(lease: Lease, ttl_s: float | None) -> bytes:
+    """A lease as it is written: it expires after some seconds, or is over."""
     return seal(
         {
             "kind": "lease",
@@ -209,7 +214,8 @@ def _content(lease: Lease, expires_at: float) -> bytes:
             "pid": os.getpid(),
             "pid_started": process_started(os.getpid()),
             "taken_at": lease.taken_at,
-            "expires_at": expires_at,
+            "expires_at": 0.0 if ttl_s is None else time.time() + ttl_s,
+            "expires_uptime": 0.0 if ttl_s is None else time.monotonic() + ttl_s,
         }
     )
 

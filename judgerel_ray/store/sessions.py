@@ -39,6 +39,7 @@ from judgerel_ray.store.records import (
 from judgerel_ray.store.rundir import RunDirectory
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_PROCESSES = Path("/proc/self/ns/pid")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +239,7 @@ def _open_session(run: RunDirectory) -> SessionRecord | None:
 
 
 def _is_seen(record: SessionRecord) -> bool:
-    """Whether this host can tell whether a session's driver lives, which is another process."""
+    """Whether this process can tell whether a session's driver lives, which is another one."""
     here = (record.host, record.boot) == (socket.gethostname(), boot_name())
     return here and record.pid != os.getpid()
 
@@ -275,11 +276,17 @@ def _record(number: int, kept: tuple[CommitRecord, ...]) -> SessionRecord:
 
 
 def boot_name() -> str:
-    """Name this boot of the host, where the system has a name for it."""
+    """Name this boot of the host, and the processes seen here, where the system names them.
+
+    Containers of one host may share its name and its boot, and still number other processes.
+    """
     try:
-        return _BOOT_ID.read_text().strip()
+        boot = _BOOT_ID.read_text().strip()
     except OSError:
         return ""
+    with suppress(OSError):
+        boot += f" {os.readlink(_PROCESSES)}"
+    return boot
 
 
 def process_started(pid: int) -> str:

@@ -193,6 +193,29 @@ def test_another_sweep_or_altered_texts_change_nothing(run, tmp_path):
     assert not list(Path(run, "commits").glob("generation-*"))
 
 
+def test_items_that_were_overwritten_are_those_that_were_asked(run, tmp_path, monkeypatch):
+    """Answers of a system are written under one name night after night."""
+    shutil.copy(SWEEP, tmp_path)
+    file = tmp_path / "items.jsonl"
+    whole = Path(SWEEP).with_name("items.jsonl").read_text()
+    file.write_text(whole.replace('"question": "', '"question": "Now: '))
+    monkeypatch.chdir(tmp_path)
+    before = judgments(run)
+    key = before.filter(outcome="scored")["key"][5]
+    for sweep in (None, "sweep.toml"):
+        assert sum(judgerel_ray.rejudge(run, sweep=sweep).rows.values()) == before.height
+        assert judgerel_ray.replay(run, key, sweep=sweep).n_differing == 0
+    file.unlink()
+    assert sum(judgerel_ray.rejudge(run).changed.values()) == 0
+    # Without its copy, or with an altered one, they are looked for where the sweep says.
+    own = Path(run, "items.parquet")
+    own.write_bytes(own.read_bytes()[:-4] + b"....")
+    with pytest.raises(SweepError, match="path names nothing that exists"):
+        judgerel_ray.rejudge(run)
+    file.write_text(whole)
+    judgerel_ray.rejudge(run)
+
+
 def test_a_sweep_with_another_reader_is_refused(run, tmp_path):
     """Else what lands later would be read otherwise than what was read again."""
     text = Path(SWEEP).read_text()

@@ -1,14 +1,18 @@
 """A series refreshed: what is asked, what it shows, and what survives."""
 
 import json
+import math
 import shutil
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import ClassVar
 
+import fsspec
 import numpy as np
 import polars as pl
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 
 import judgerel_ray
 from judgerel_ray.asking import refreshing
@@ -17,15 +21,17 @@ from judgerel_ray.asking.run.opening import known_judges
 from judgerel_ray.asking.run.pending import Pending, landed_texts
 from judgerel_ray.asking.run.running import RunSummary
 from judgerel_ray.cli import main
-from judgerel_ray.core import Completion, StoreError, SweepError, request_key
+from judgerel_ray.core import Completion, EngineError, StoreError, SweepError, request_key
 from judgerel_ray.design import voices_of
 from judgerel_ray.store import (
     RunDirectory,
     end_session,
+    holding,
     read_ledger,
     scan_judgments,
     verify_run,
 )
+from judgerel_ray.store.files import Bucket
 from judgerel_ray.store.holding import take_lease
 from judgerel_ray.store.series import SeriesDirectory
 from judgerel_ray.store.status import read_status
@@ -344,6 +350,96 @@ def test_a_killed_refresh_is_gone_on_with(world, cut_after):
         assert len(keys) == len(set(keys)) == 6 * n
 
 
+class Kept(MemoryFileSystem):
+    """A bucket that outlives those who write there."""
+
+    protocol = ("kept",)
+    store: ClassVar[dict] = {}
+    pseudo_dirs: ClassVar[list] = [""]
+
+
+@pytest.fixture
+def lives(world, monkeypatch):
+    """Put the series in a bucket, and give what kills its next trigger before a change there."""
+    fsspec.register_implementation("kept", Kept, clobber=True)
+    monkeypatch.setattr(Kept, "store", {})
+    life = {"n": 0, "left": math.inf}
+
+    def counted(do):
+        def step(*given):
+            life["left"] -= 1
+            if life["left"] < 0:
+                raise Cut  # who is dead changes nothing more, at no end of any block either
+            return do(*given)
+
+        return step
+
+    def begin(left=math.inf):
+        life.update(n=life["n"] + 1, left=left)
+
+    for name in ("write", "create", "remove"):
+        monkeypatch.setattr(Bucket, name, counted(getattr(Bucket, name)))
+    monkeypatch.setattr(holding, "process_started", lambda _pid: f"life {life['n']}")
+    world.items("frozen.jsonl", n=2)
+    world.items("system.jsonl", n=2, words="answers")
+    return begin
+
+
+@pytest.mark.parametrize("steps", [range(5), pytest.param(range(5, 37), marks=pytest.mark.slow)])
+def test_a_refresh_in_a_bucket_is_gone_on_with_wherever_it_is_killed(world, lives, steps):
+    """Killed before each change that it makes: of the probe, the lease, the runs, the results."""
+    for step in steps:
+        world.series("")
+        text = (world.folder / "series.toml").read_text()
+        text = text.replace('"out"', f'"kept://nightly/{step}"')
+        (world.folder / "series.toml").write_text(text)
+        lives(step)
+        with pytest.raises(Cut):
+            world.go()
+        lives()
+        assert world.go().state in {"done", "unchanged"}
+        assert [one.state for one in SeriesDirectory(url=f"kept://nightly/{step}").refreshes()] == [
+            "done"
+        ]
+
+
+def test_what_a_killed_trigger_of_an_earlier_version_left_in_a_bucket_is_no_stranger(world, lives):
+    text = (world.folder / "series.toml").read_text()
+    (world.folder / "series.toml").write_text(text.replace('"out"', '"kept://nightly/left"'))
+    lives()
+    Bucket(url="kept://nightly/left").create("commits/probe-0123456789abcdef", b"first")
+    assert world.go().state == "done"
+    Bucket(url="kept://nightly/left").create("commits/session-0001.json", b"{}")
+    with pytest.raises(StoreError, match="got one that holds 'commits'"):
+        world.go()
+
+
+def test_a_night_that_was_killed_costs_the_next_one_nothing(world, monkeypatch):
+    world.series("")
+    world.go()
+    nights = iter(datetime.now(UTC) + timedelta(days=n) for n in range(1, 4))
+
+    def fall():
+        night = next(nights)
+        monkeypatch.setattr(refreshing, "_now", lambda: night)
+
+    fall()
+    world.cut_after = 0
+    with pytest.raises(Cut):
+        world.go()
+    world.cut_after = None
+    fall()
+    found = world.go()
+    assert (found.state, found.line) == ("done", "refresh 2: done, then refresh 3: done")
+    refreshes = world.directory.refreshes()
+    assert [one.state for one in refreshes] == ["done"] * 3
+    assert [one.started_at[:10] for one in refreshes] == sorted(
+        {one.started_at[:10] for one in refreshes}
+    )
+    assert len(world.asked) == len(set(world.asked)) == (2 + 2) * 6 * N_QUESTIONS
+    assert world.go().state == "unchanged"
+
+
 def flip_a_bit(run):
     """Alter a file of judgments that landed in a run, and has a name in later ones, too."""
     file = sorted(Path(run.url, "data").rglob("*.parquet"))[0]
@@ -461,8 +557,48 @@ def test_pending_requests_keep_a_refresh_open_until_its_time_is_over(world, caps
     monkeypatch.setattr(refreshing, "_now", lambda: later)
     code, out, _ = world.told(capsys)
     assert code == 1
-    assert out.startswith("refresh 1: done; closed with 6 requests pending, which the next one")
-    assert [one.state for one in world.directory.refreshes()] == ["partial"]
+    assert out.startswith("refresh 1: done; closed with 6 requests pending: the next one asks ")
+    assert out.endswith(", then refresh 2: 3 requests are pending\n")
+    assert [one.state for one in world.directory.refreshes()] == ["partial", "open"]
+
+
+@pytest.mark.slow
+def test_without_a_time_pending_requests_are_given_up_at_the_next_trigger(world):
+    world.unanswered = 3
+    assert [world.go().state for _ in range(3)] == ["pending", "partial", "pending"]
+    assert [one.state for one in world.directory.refreshes()] == ["partial", "open"]
+
+
+def dying(world, monkeypatch, *names):
+    """Let no judge of some sweeps answer any more."""
+
+    def run_sweep(sweep, **given):
+        if sweep.name in names:
+            raise EngineError(f"{sweep.name}: 404 retired")
+        return world.run_sweep(sweep, **given)
+
+    monkeypatch.setattr(refreshing, "run_sweep", run_sweep)
+
+
+def test_a_sweep_that_cannot_be_asked_keeps_no_other_from_it(world, capsys, monkeypatch):
+    world.series("")
+    world.go()
+    dying(world, monkeypatch, "anchors")
+    world.items("system.jsonl", words="answers", n=N_QUESTIONS + 1)
+    n_asked = len(world.asked)
+    code, _, told = world.told(capsys)
+    assert (code, len(world.asked) - n_asked) == (3, 6)
+    assert told.splitlines()[-3:] == [
+        "anchors: anchors: 404 retired",
+        f"refresh 2: {6 * N_QUESTIONS} requests are pending",
+        "judgerel: anchors: 404 retired",
+    ]
+    later = datetime.now(UTC) + timedelta(hours=21)
+    monkeypatch.setattr(refreshing, "_now", lambda: later)
+    code, _, told = world.told(capsys)
+    assert (code, len(world.asked) - n_asked) == (3, 6)
+    assert "refresh 2: done; closed with 240 requests pending: " in told
+    assert [one.state for one in world.directory.refreshes()][:2] == ["done", "partial"]
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.store import holding
+from judgerel_ray.store import holding, sessions
 from judgerel_ray.store.files import Bucket, Disk
 from judgerel_ray.store.holding import HeldLease, Lease, renewing, take_lease
 
@@ -77,6 +77,33 @@ def test_a_lease_of_another_host_ends_at_its_expiry(files, monkeypatch):
     with pytest.raises(StoreError, match="lease 1 on the series is lost"):
         first.check()
     second.check()
+
+
+def test_a_clock_that_is_set_ends_no_lease_on_this_host(files, monkeypatch):
+    first = take_lease(files)
+    now, uptime = holding.time.time(), holding.time.monotonic()
+    monkeypatch.setattr(holding.time, "time", lambda: now + 10 * holding.TTL_S)
+    assert isinstance(take_lease(files), HeldLease)
+    monkeypatch.setattr(holding.time, "monotonic", lambda: uptime + holding.TTL_S - 1)
+    first.renew()
+    monkeypatch.setattr(holding.time, "monotonic", lambda: uptime + holding.TTL_S + 1)
+    assert isinstance(take_lease(files), HeldLease)
+    monkeypatch.setattr(holding.time, "monotonic", lambda: uptime + 2 * holding.TTL_S)
+    assert take_lease(files).number == 2  # a holder that hangs renews no more
+
+
+def test_a_holder_in_another_container_of_this_host_is_not_taken_for_gone(
+    files, monkeypatch, tmp_path
+):
+    """Both may have the host's name and boot; the numbers of their processes are others."""
+    take_lease(files)
+    (tmp_path / "ns").symlink_to("pid:[1]")
+    monkeypatch.setattr(sessions, "_PROCESSES", tmp_path / "ns")
+    monkeypatch.setattr(holding, "process_started", lambda _pid: "")
+    assert isinstance(take_lease(files), HeldLease)
+    now = holding.time.time()
+    monkeypatch.setattr(holding.time, "time", lambda: now + holding.TTL_S + 1)
+    assert take_lease(files).number == 2
 
 
 def test_a_lease_is_renewed_while_it_is_held_and_ends_with_it(files, monkeypatch):

@@ -206,6 +206,20 @@ def test_a_number_used_again_and_other_hosts_are_not_live(disk_run, monkeypatch)
         assert live_session(disk_run) is None
 
 
+def test_a_session_of_another_container_of_this_host_is_not_seen_here(
+    disk_run, monkeypatch, tmp_path
+):
+    """Both may have the host's name and boot; the numbers of their processes are others."""
+    parent = os.getppid()
+    (tmp_path / "ns").symlink_to("pid:[1]")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getpid", lambda: parent)
+        patch.setattr(sessions, "_PROCESSES", tmp_path / "ns")
+        begin_session(disk_run)
+    assert live_session(disk_run) is None
+    assert str(unseen_session(disk_run)).startswith(f"session 1, process {parent} on ")
+
+
 def test_without_proc_the_process_table_is_asked(monkeypatch, tmp_path):
     monkeypatch.setattr(sessions, "_BOOT_ID", tmp_path / "nothing")
     assert sessions.boot_name() == ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from heapq import nsmallest
 from itertools import islice
@@ -91,13 +91,25 @@ def ask_identity(frame: AskFrame) -> dict[str, object]:
 
 def items_digest(frame: AskFrame, gold: Mapping[str, str] | None = None) -> str:
     """Digest of the items of an ask; with other `gold` for some, by item_id."""
-    # By one name and then the other: a key of both would be a tuple for every item.
-    items = sorted(frame.items, key=attrgetter("item_id"))
-    items.sort(key=attrgetter("benchmark"))
     if gold:
-        written = (replace(item, gold=gold.get(item.item_id, item.gold)) for item in items)
-        return listing_digest("items", map(_plain, written))
-    return listing_digest("items", map(_plain, items))
+        written = (replace(item, gold=gold.get(item.item_id, item.gold)) for item in frame.items)
+        return digest_of_items(written)
+    return digest_of_items(frame.items)
+
+
+def digest_of_items(items: Iterable[Item]) -> str:
+    """Digest of items in whatever order.
+
+    Examples
+    --------
+    >>> one, two = (Item(item_id=x, benchmark="b", category="c", question="?") for x in "ab")
+    >>> digest_of_items([one, two]) == digest_of_items([two, one])
+    True
+    """
+    # By one name and then the other: a key of both would be a tuple for every item.
+    ordered = sorted(items, key=attrgetter("item_id"))
+    ordered.sort(key=attrgetter("benchmark"))
+    return listing_digest("items", map(_plain, ordered))
 
 
 def shows_gold(frame: AskFrame) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -154,10 +154,16 @@ def uncollected() -> Iterator[None]:
 
 
 @uncollected()
-def resolve(sweep: Sweep, *, known: Mapping[str, Mapping[str, object]] | None = None) -> Resolved:
+def resolve(
+    sweep: Sweep,
+    *,
+    known: Mapping[str, Mapping[str, object]] | None = None,
+    kept: Callable[[AskTable], tuple[Item, ...] | None] | None = None,
+) -> Resolved:
     """Load what a sweep names and check that it can be asked.
 
-    `known` are the parts of the judges' fingerprints in an earlier session of the same run.
+    `known` are the parts of the judges' fingerprints in an earlier session of the same run, and
+    `kept` gives the items that it asked; None where they are to be read where the sweep says.
 
     Effects: reads items, templates and model folders. Retry: safe.
 
@@ -179,7 +185,8 @@ def resolve(sweep: Sweep, *, known: Mapping[str, Mapping[str, object]] | None = 
     drawn: dict[tuple[object, ...], Loaded] = {}
     gold: dict[int, GoldReading] = {}
     frames = tuple(
-        _frame(sweep, index, ask, voices, gold, drawn) for index, ask in enumerate(sweep.ask)
+        _frame(sweep, index, ask, voices, gold, drawn, kept=kept)
+        for index, ask in enumerate(sweep.ask)
     )
     check_asks(frames)
     check_probabilities(frames, specs)
@@ -198,11 +205,16 @@ def _frame(
     voices: Mapping[str, Voice],
     gold: dict[int, GoldReading],
     drawn: dict[tuple[object, ...], Loaded],
+    *,
+    kept: Callable[[AskTable], tuple[Item, ...] | None] | None,
 ) -> AskFrame:
     """One ask with its items and templates; how its gold was read is put into `gold`."""
     responders = tuple(voices[judge.name] for judge in sweep.responders_of(index))
     templates = tuple(_template(sweep, ask.protocol, name) for name in ask.templates)
-    items, read = _items(sweep, index, ask, drawn, ties=_tie_words(templates))
+    own = None if kept is None else kept(ask)
+    items, read = (
+        _items(sweep, index, ask, drawn, ties=_tie_words(templates)) if own is None else Loaded(own)
+    )
     if read is not None:
         gold[index] = read
     criteria, scales = protocol_named(ask.protocol).wordings(ask)

@@ -9,23 +9,27 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from io import BytesIO
 
 import polars as pl
 
+from judgerel_ray.asking.plan.identity import digest_of_items
 from judgerel_ray.asking.plan.resolve import Resolved, resolve
 from judgerel_ray.asking.run.opening import known_judges, stored_sweep
 from judgerel_ray.asking.run.pending import landed_texts
 from judgerel_ray.asking.run.running import lay_out
-from judgerel_ray.config import Sweep, load_sweep, parse_sweep
-from judgerel_ray.core import Ask, Completion, Condition, StoreError, SweepError, request_key
+from judgerel_ray.benchmarks import sample_items
+from judgerel_ray.config import AskTable, Sweep, load_sweep, parse_sweep
+from judgerel_ray.core import Ask, Completion, Condition, Item, StoreError, SweepError, request_key
 from judgerel_ray.design import Voice, build_wave, voices_of
 from judgerel_ray.engines import EngineSpec, make_engine
 from judgerel_ray.fleet.landing import read_reply
 from judgerel_ray.fleet.limiting import share_limits
 from judgerel_ray.protocols import READER_VERSION
+from judgerel_ray.protocols.ask import Sample
 from judgerel_ray.stats import clopper_pearson
 from judgerel_ray.store import (
     CommitRecord,
@@ -37,7 +41,7 @@ from judgerel_ray.store import (
     scan_completions,
     scan_judgments,
 )
-from judgerel_ray.store.digests import sha256
+from judgerel_ray.store.digests import UNREADABLE, sha256
 from judgerel_ray.store.generations import (
     Generation,
     land_generation,
@@ -45,6 +49,7 @@ from judgerel_ray.store.generations import (
     parse_generation,
 )
 from judgerel_ray.store.ledger import Ledger, build_ledger, look_at_commits
+from judgerel_ray.tables import frame_to_items
 
 READER = "judgerel_ray"
 READ = ("verdict", "label", "score", "confidence", "outcome")
@@ -87,6 +92,7 @@ def open_landed(url: str, sweep: str | None) -> Landed:
         The run directory.
     sweep : str or None
         The sweep file; by default the run's copy, whose paths are looked for in the current folder.
+        Items are the run's own, as far as its file has them by the digest that it was begun with.
 
     Raises
     ------
@@ -109,7 +115,7 @@ def open_landed(url: str, sweep: str | None) -> Landed:
             where={"run": run.url},
             hint="--sweep with the file as it was run",
         )
-    resolved = _as_begun(run, resolve(asked, known=known_judges(url, None)))
+    resolved = _as_begun(run, resolve(asked, known=known_judges(url, None), kept=_kept_items(run)))
     look = look_at_commits(run, as_landed=True)
     # A torn generation hides nothing here: texts are read as they landed.
     broken = [name for name in look.broken if parse_generation(name) is None]
@@ -191,6 +197,31 @@ def rejudge_run(url: str, *, sweep: str | None = None) -> Rejudged:
 def _readers(sweep: Sweep) -> str:
     """By which of several verdicts in a reply each ask reads it."""
     return ", ".join(str(one.model_dump().get("reader", "none")) for one in sweep.ask)
+
+
+def _kept_items(run: RunDirectory) -> Callable[[AskTable], tuple[Item, ...] | None]:
+    """The items that an ask of a run was about, by the run's copy: their file may hold others now.
+
+    None where the copy does not have them, by the digest that the run was begun with.
+    """
+    stated = read_manifest(run).get("sweep")
+    asks = stated.get("ask") if isinstance(stated, Mapping) else None
+    digests = {one.get("items") for one in asks or () if isinstance(one, Mapping)}
+    try:
+        stored = frame_to_items(pl.read_parquet(BytesIO(run.read_bytes("items.parquet"))))
+    except (*UNREADABLE, StoreError):
+        stored = ()
+
+    @cache
+    def kept(benchmark: str, draw: Sample | None) -> tuple[Item, ...] | None:
+        # Of one set every ask is about all; of several the benchmark tells, and what is drawn.
+        is_one = len(digests) == 1
+        every = tuple(one for one in stored if is_one or one.benchmark == benchmark)
+        if draw is not None and every:
+            every = sample_items(every, **draw.model_dump())
+        return every if digest_of_items(every) in digests else None
+
+    return lambda ask: kept(ask.benchmark, ask.sample)
 
 
 def _as_begun(run: RunDirectory, resolved: Resolved) -> Resolved:
