@@ -30,7 +30,7 @@ from judgerel_ray.analyses.drift.tables import DRIFT_P, EVIDENCE, USUAL, History
 from judgerel_ray.analyses.reliability.verb import reduce
 from judgerel_ray.config import Judge, Sweep, parse_sweep
 from judgerel_ray.config.series import Series
-from judgerel_ray.core import StoreError, SweepError
+from judgerel_ray.core import JudgeRelError, StoreError
 from judgerel_ray.core.types import JUDGE_ROLES
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
 from judgerel_ray.stats.drift import drift_evidence
@@ -95,9 +95,9 @@ def measure(
             {**_place(asked, one["judge"]), "measure": USUAL, "value": one["share"]}
             for one in usual
         ]
-        found["measures"] += [
-            {**_place(asked, one.pop("judge")), **one} for one in _agreement(run, runs)
-        ]
+        agreement, lacking = _agreement(asked.name, run, _of_same_judges(runs, earlier, judges))
+        found["measures"] += [{**_place(asked, one.pop("judge")), **one} for one in agreement]
+        found["warnings"] += lacking
         behind = _behind(run, folders.get(asked.name, ""), parts_of)
         found["behind"].append({"sweep": asked.name, "judges": behind})
         found["changes"] += _changes(asked.name, counted, behind)
@@ -230,31 +230,59 @@ def _place(asked: AskedSweep, judge: str) -> Row:
     return {"sweep": asked.name, "role": asked.role, "judge": judge, "group": ""}
 
 
-def _agreement(run: RunDirectory, runs: Sequence[tuple[Refresh, RunDirectory]]) -> Iterator[Row]:
-    """Agreement of a run, and its difference from that of the refresh before, with intervals."""
+def _of_same_judges(
+    runs: Sequence[tuple[Refresh, RunDirectory]],
+    earlier: Mapping[int, pl.DataFrame],
+    judges: Sequence[str],
+) -> tuple[Refresh, RunDirectory] | None:
+    """The run before, if any judge of now was asked in it: others are compared with nobody."""
+    for refresh, run in runs[-1:]:
+        if earlier[refresh.number]["judge"].is_in(judges).any():
+            return refresh, run
+    return None
+
+
+def _agreement(
+    sweep: str, run: RunDirectory, before: tuple[Refresh, RunDirectory] | None
+) -> tuple[list[Row], list[str]]:
+    """Agreement of a run, and its difference from that of the refresh before, with intervals.
+
+    And what could not be had, a line each: it must not keep a refresh open that was asked and paid.
+    """
     found: dict[tuple[str, str, str], Row] = {}
-    for one in reduce(run.url, coefficients=AGREEMENT, missing="category").iter_rows(named=True):
+    try:
+        rows = reduce(run.url, coefficients=AGREEMENT, missing="category")
+    except JudgeRelError as error:  # such as a run in which nothing landed
+        return [], [f"{sweep}: agreement is unknown: {error.sentence}"]
+    for one in rows.iter_rows(named=True):
         leads = one["conditions"] == "reproducibility"
         key = (one["judge"], _group(one), one["coefficient"])
         if key not in found or leads:
             found[key] = {name: one[name] for name in ("value", "low", "high")}
             found[key]["n_questions"] = one["n_items"]
-    if runs:
-        earlier, other = runs[-1]
+    lacking = []
+    if before is not None:
+        earlier, other = before
         try:
             compared, _ = compare_with_serving(
                 other.url, run.url, coefficients=COMPARED, serving=False
             )
-        except SweepError:  # nothing is the same question by the same judge
+        except JudgeRelError as error:  # such as questions of which none is the same
             compared = pl.DataFrame()
+            lacking = [
+                f"{sweep}: agreement is not compared with refresh {earlier.number}: "
+                f"{error.sentence}"
+            ]
         for one in compared.iter_rows(named=True):
             if one["missing"] == "category":
                 row = found.setdefault((one["judge"], _group(one), one["coefficient"]), {})
                 row.setdefault("value", one["value_b"])
                 row |= {"against": earlier.number, "difference": one["difference"],
                         "difference_low": one["low"], "difference_high": one["high"]}  # fmt: skip
-    for (judge, group, name), row in found.items():
-        yield {"judge": judge, "group": group, "measure": name, **row}
+    return [
+        {"judge": judge, "group": group, "measure": name, **row}
+        for (judge, group, name), row in found.items()
+    ], lacking
 
 
 def _group(row: Row) -> str:
