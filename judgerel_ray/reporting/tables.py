@@ -40,7 +40,10 @@ COLUMNS: Columns = {
             "state": "How it ended: done, partial or pending.",
             "sweeps": "Names of the sweeps that it asked.",
             "pending": "Requests that were left pending; null where it was not measured.",
-            "causes": "What moved, by sweep and judge: judge, system, both, neither or undecided.",
+            "causes": (
+                "What moved, by sweep and judge: judge, system, asked_otherwise (no answer "
+                "changed, the judge or its settings did), both, neither or undecided."
+            ),
             "changes": "What changed behind a judge's name, by sweep and judge.",
         },
     },

@@ -187,8 +187,17 @@ def spent(level: float, look: int) -> float:
     return level / (look * (look + 1))
 
 
-def cause_of(p_T: Sequence[float | None], *, level: float, system_moved: bool | None) -> Cause:
+def cause_of(
+    p_T: Sequence[float | None],
+    *,
+    level: float,
+    scores_moved: bool | None,
+    answers_changed: bool = True,
+    asked_otherwise: bool = False,
+) -> Cause:
     """Attribute what moved.
+
+    Scores of answers that are the same ones cannot have moved by the system.
 
     Parameters
     ----------
@@ -196,25 +205,34 @@ def cause_of(p_T: Sequence[float | None], *, level: float, system_moved: bool | 
         p-values of the judge's anchors, refresh by refresh; the last is of now.
     level : float
         Of the alarm.
-    system_moved : bool or None
+    scores_moved : bool or None
         Whether any score of the system moved since the refresh before; None where none could be
         compared.
+    answers_changed : bool
+        Whether anything that is judged is another than then.
+    asked_otherwise : bool
+        Whether the judge, its template or another setting is another than then.
 
     Examples
     --------
-    >>> cause_of([0.5, 1e-5], level=0.05, system_moved=False).value
+    >>> cause_of([0.5, 1e-5], level=0.05, scores_moved=False).value
     'judge'
-    >>> cause_of([0.5, 0.6], level=0.05, system_moved=True).value
+    >>> cause_of([0.5, 0.6], level=0.05, scores_moved=True).value
     'system'
-    >>> cause_of([None], level=0.05, system_moved=True).value
+    >>> cause_of([0.5, 0.6], level=0.05, scores_moved=True, answers_changed=False).value
+    'asked_otherwise'
+    >>> cause_of([None], level=0.05, scores_moved=True).value
     'undecided'
     """
     if drift_evidence(p_T, level=level).is_alarm:
-        return Cause.BOTH if system_moved else Cause.JUDGE
+        return Cause.BOTH if scores_moved and answers_changed else Cause.JUDGE
     now = p_T[-1] if p_T else None
-    if not system_moved:
+    if not scores_moved:
         return Cause.NEITHER if now is not None else Cause.UNDECIDED
-    return Cause.UNDECIDED if now is None or now <= HINT else Cause.SYSTEM
+    if not answers_changed:
+        return Cause.ASKED_OTHERWISE
+    is_open = asked_otherwise or now is None or now <= HINT
+    return Cause.UNDECIDED if is_open else Cause.SYSTEM
 
 
 def _once_greedy(rows: pl.DataFrame, *, all_of: bool = False) -> pl.DataFrame:
@@ -343,6 +361,63 @@ def changes(before: Behind, now: Behind) -> list[str]:
         for name in sorted({*old, *new}, key=lambda one: (one not in WORDS, one))
         if old.get(name) != new.get(name)
     ]
+
+
+_ANSWERS = frozenset({"benchmark", "items", "responders", "respond", "respond_template"})
+"""Settings of an ask that say what is judged; all others say how."""
+
+
+def what_changed(before: Behind, now: Behind) -> tuple[bool, list[str]]:
+    """Whether what a judge judged changed, and the names of what changed of how it was asked.
+
+    What served a judge is left out: it is found and not asked, and what it does shows on anchors.
+
+    Examples
+    --------
+    >>> what_changed({"asks.0.items": "a", "model": "m"}, {"asks.0.items": "b", "model": "m"})
+    (True, [])
+    >>> what_changed({"asks.0.items": "a", "model": "m"}, {"asks.0.items": "a", "model": "n"})
+    (False, ['model'])
+    """
+    old, new = _by_setting(before), _by_setting(now)
+    differing = {name for name in {*old, *new} if old.get(name) != new.get(name)}
+    answers = {
+        name for name in differing if name.startswith("asks.") and name.split(".")[1] in _ANSWERS
+    }
+    others = sorted(differing - answers)
+    return bool(answers), [WORDS.get(name, name.removeprefix("asks.")) for name in others]
+
+
+def fingerprint_of(behind: Behind) -> dict[str, object]:
+    """Of what is behind a judge's name the judge alone: neither how it was asked nor what served.
+
+    Examples
+    --------
+    >>> fingerprint_of({"model": "m", "asks.0.items": "a", "served": {}})
+    {'model': 'm'}
+    """
+    return {
+        name: value
+        for name, value in behind.items()
+        if not name.startswith("asks.") and name not in _FOUND
+    }
+
+
+_FOUND = frozenset({"parts", "served"})
+"""What is found out about a judge, on this machine or from its server."""
+
+
+def _by_setting(behind: Behind) -> dict[str, list[str]]:
+    """Values of each setting over all asks, whose order says nothing; what was found is left out.
+
+    An ask's number goes by the order of digests, so any change may number all of them anew.
+    """
+    found: dict[str, list[str]] = {}
+    for name, value in _flat({k: v for k, v in behind.items() if k not in _FOUND}).items():
+        first, _, rest = name.partition(".")
+        short = f"asks.{rest.partition('.')[2]}" if first == "asks" else name
+        found.setdefault(short, []).append(str(value))
+    return {name: sorted(values) for name, values in found.items()}
 
 
 def _called(name: str) -> str:

@@ -6,7 +6,8 @@ so their files may be lost, and are written again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import Any
@@ -19,14 +20,16 @@ from judgerel_ray.analyses.drift.compute import (
     SERVED,
     cause_of,
     changes,
+    fingerprint_of,
     judge_drift,
     near_constant,
     score_differences,
     spent,
     usual_verdicts,
     verdict_rows,
+    what_changed,
 )
-from judgerel_ray.analyses.drift.tables import DRIFT_P, EVIDENCE, USUAL, History
+from judgerel_ray.analyses.drift.tables import DRIFT_P, EVIDENCE, USUAL, Cause, History
 from judgerel_ray.analyses.reliability.verb import reduce
 from judgerel_ray.config import Judge, Sweep, parse_sweep
 from judgerel_ray.config.series import Series
@@ -75,7 +78,7 @@ def measure(
     found: dict[str, list[Any]] = {
         name: [] for name in ("measures", "drift", "causes", "changes", "behind", "warnings")
     }
-    moved: list[tuple[str, str, bool | None]] = []
+    moved: list[_Scores] = []
     folders = {sweep.name: sweep.folder for sweep, _ in series.sweeps()}
     for asked in refresh.sweeps:
         run = directory.run(refresh, asked.name)
@@ -109,9 +112,12 @@ def measure(
                 {**_place(asked, one["judge"]), **one, "against": last} for one in scores
             ]
             if asked.role == "system":
-                moved += _moved(asked.name, scores, judges)
+                then = _behind_at(runs[-1][0], asked.name)
+                moved += [
+                    _Scores.of(asked.name, one, scores, then=then, now=behind) for one in judges
+                ]
         elif asked.role == "system":
-            moved += [(asked.name, judge, None) for judge in judges]
+            moved += [_Scores(sweep=asked.name, judge=judge) for judge in judges]
         if asked.role == "anchor":
             tagged = [one.with_columns(refresh=number) for number, one in earlier.items()]
             old = pl.concat(tagged) if tagged else rows.clear().with_columns(refresh=0)
@@ -122,7 +128,9 @@ def measure(
                  "n_questions": one["n_questions"]}
                 for one in tests
             ]  # fmt: skip
-    found["causes"] = list(_causes(series, counted, found["drift"], moved))
+    causes, notes = _causes(series, counted, found, moved)
+    found["causes"] = causes
+    found["warnings"] += notes
     return {"since": series.drift.since, **found}
 
 
@@ -157,45 +165,133 @@ def _roles(refresh: Refresh) -> set[tuple[str, str]]:
     return {(asked.name, asked.role) for asked in refresh.sweeps}
 
 
-def _causes(
-    series: Series,
-    counted: Sequence[Refresh],
-    drift: Sequence[Row],
-    moved: Sequence[tuple[str, str, bool | None]],
-) -> Iterator[Row]:
-    """What moved, for each judge of each system; of judges of anchors alone for these."""
-    before = anchor_ps(counted, series.drift.since)
-    p_of: dict[str, list[list[float | None]]] = {}
-    for one in drift:
-        earlier = [p for _, p in before.get((one["sweep"], one["judge"]), [])]
-        p_of.setdefault(one["judge"], []).append([*earlier, one["p"]])
-    alone = [
-        (one["sweep"], one["judge"], False)
-        for one in drift
-        if all(judge != one["judge"] for _, judge, _ in moved)
-    ]
-    for sweep, judge, has_moved in chain(moved, alone):
-        # Of several sets of anchors the one that says most.
-        paths = sorted(p_of.get(judge, [[]]), key=lambda path: [p if p is not None else 2
-                                                                for p in path[-1:]])  # fmt: skip
-        level = series.drift.level / len(paths)
-        causes = [cause_of(path, level=level, system_moved=has_moved) for path in paths]
-        alarms = [one for one in causes if one.value in ("judge", "both")]
-        yield {"sweep": sweep, "judge": judge, "cause": (alarms or causes)[0].value}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scores:
+    """What became of a judge's scores of a system since the refresh before, and why it may have.
 
+    ``moved`` is None where no score has an interval; ``others`` names what changed of how the judge
+    was asked.
+    """
 
-def _moved(
-    sweep: str, scores: Sequence[Row], judges: Sequence[str]
-) -> list[tuple[str, str, bool | None]]:
-    """Whether any score of a system moved, judge by judge; None where none has an interval."""
-    found: list[tuple[str, str, bool | None]] = []
-    for judge in judges:
+    sweep: str
+    judge: str
+    moved: bool | None = None
+    answers_changed: bool = True
+    others: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        sweep: str,
+        judge: str,
+        scores: Sequence[Row],
+        *,
+        then: Mapping[str, Row],
+        now: Mapping[str, Row],
+    ) -> _Scores:
+        """Of a judge's scores, and of what was behind all names of the sweep at both times."""
         known = [
             one for one in scores if one["judge"] == judge and one["difference_low"] is not None
         ]
         away = any(one["difference_low"] > 0 or one["difference_high"] < 0 for one in known)
-        found.append((sweep, judge, away if known else None))
-    return found
+        moved = away if known else None
+        if judge not in then or judge not in now:
+            return cls(sweep=sweep, judge=judge, moved=moved)
+        answers, others = what_changed(then[judge], now[judge])
+        writers = {
+            name
+            for key, names in now[judge].items()
+            if key.startswith("asks.") and key.endswith(".responders")
+            for name in names
+            if name in now
+        }
+        # Who writes the answers is the system.
+        answers |= any(
+            name not in then or fingerprint_of(then[name]) != fingerprint_of(now[name])
+            for name in writers
+        )
+        return cls(
+            sweep=sweep, judge=judge, moved=moved, answers_changed=answers, others=tuple(others)
+        )
+
+
+def _causes(
+    series: Series,
+    counted: Sequence[Refresh],
+    found: Mapping[str, Sequence[Row]],
+    moved: Sequence[_Scores],
+) -> tuple[list[Row], list[str]]:
+    """What moved, for each judge of each system; of judges of anchors alone for these.
+
+    And what makes anchors or scores tell less, a line each.
+    """
+    before = anchor_ps(counted, series.drift.since)
+    drift = found["drift"]
+    p_of: dict[str, dict[str, list[float | None]]] = {}
+    for one in drift:
+        earlier = [p for _, p in before.get((one["sweep"], one["judge"]), [])]
+        p_of.setdefault(one["judge"], {})[one["sweep"]] = [*earlier, one["p"]]
+    behind = {one["sweep"]: one["judges"] for one in found["behind"]}
+    alone = [
+        _Scores(sweep=one["sweep"], judge=one["judge"], moved=False)
+        for one in drift
+        if all(score.judge != one["judge"] for score in moved)
+    ]
+    causes: list[Row] = []
+    notes: list[str] = []
+    for score in chain(moved, alone):
+        place = {"sweep": score.sweep, "judge": score.judge}
+        by_anchors = p_of.get(score.judge, {})
+        level = series.drift.level / max(1, len(by_anchors))
+        paths = []
+        for anchors, path in by_anchors.items():
+            others = _otherwise(
+                behind[anchors].get(score.judge), behind[score.sweep].get(score.judge)
+            )
+            if others:
+                notes.append(
+                    f"judge {score.judge} of {score.sweep} is another than that of {anchors} "
+                    f"({', '.join(others)}): these anchors tell nothing of it"
+                )
+            else:
+                paths.append(path)
+        # Of several sets of anchors the one that says most.
+        paths.sort(key=lambda path: [p if p is not None else 2 for p in path[-1:]])
+        found_by = [
+            cause_of(
+                path,
+                level=level,
+                scores_moved=score.moved,
+                answers_changed=score.answers_changed,
+                asked_otherwise=bool(score.others),
+            )
+            for path in paths or [[]]
+        ]
+        alarms = [one for one in found_by if one.value in ("judge", "both")]
+        cause = (alarms or found_by)[0]
+        causes.append({**place, "cause": cause.value})
+        if cause is Cause.UNDECIDED and score.moved and score.answers_changed and score.others:
+            notes.append(
+                f"judge {score.judge} of {score.sweep}: its answers and how it was asked "
+                f"({', '.join(score.others)}) changed at once, so its scores tell neither"
+            )
+    return causes, notes
+
+
+def _otherwise(one: Row | None, other: Row | None) -> list[str]:
+    """What of two judges of one name differs; nothing where either is unknown."""
+    if one is None or other is None:
+        return []
+    return what_changed(fingerprint_of(one), fingerprint_of(other))[1]
+
+
+def _behind_at(refresh: Refresh, sweep: str) -> Mapping[str, Row]:
+    """What was behind the judges' names of a sweep at an earlier refresh."""
+    for one in (refresh.result or {}).get("behind", ()):
+        if one["sweep"] == sweep:
+            judges: Mapping[str, Row] = one["judges"]
+            return judges
+    return {}
 
 
 def _earlier(

@@ -1,5 +1,6 @@
 """What a refresh of a series calls moved, and what it does not."""
 
+import shutil
 from datetime import UTC, datetime, timedelta
 
 import polars as pl
@@ -10,7 +11,8 @@ from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run.opening import open_run
 from judgerel_ray.asking.run.running import RunSummary
-from tests.reporting.test_refresh import World
+from judgerel_ray.config import load_sweep
+from tests.reporting.test_refresh import ROOT, World
 
 
 @pytest.fixture
@@ -23,6 +25,58 @@ def world(tmp_path, driver_of, monkeypatch):
 def edit(world, name, old, new, *, suffix="toml"):
     file = world.folder / f"{name}.{suffix}"
     file.write_text(file.read_text().replace(old, new))
+
+
+def own_template(world, sweep, items):
+    """Give a sweep a template of its own, and return the file of its words."""
+    template = world.folder / "mine"
+    shutil.copytree(ROOT / "judgerel_ray/protocols/best_of/templates/default", template)
+    world.sweep(sweep, items=items, more='templates = ["mine"]\n')
+    return template / "question.txt"
+
+
+def test_a_judge_revised_for_the_system_alone_is_not_called_the_system(world, monkeypatch):
+    for _ in range(2):
+        world.go()
+    world.sweep("system", items="system.jsonl", model="position")
+    revised = resolve(load_sweep(world.folder / "system.toml")).fingerprints["j"].digest
+    reply = world.reply
+
+    def moved(ask, replication):
+        world.shift = 0.35 if ask.condition.judge_fingerprint == revised else 0.0
+        return reply(ask, replication)
+
+    monkeypatch.setattr(world, "reply", moved)
+    found = world.go()
+    newest = found.summary["refreshes"][-1]
+    assert [one["cause"] for one in newest["causes"]] == ["asked_otherwise"]
+    assert found.summary["warnings"] == [
+        "judge j of system is another than that of anchors (model): these anchors tell nothing of "
+        "it"
+    ]
+
+
+def test_a_template_edited_for_the_system_alone_is_not_called_the_system(world):
+    words = own_template(world, "system", "system.jsonl")
+    for _ in range(2):
+        world.go()
+    words.write_text(words.read_text().replace("the single best", "the better"))
+    newest = world.go().summary["refreshes"][-1]
+    assert [one["cause"] for one in newest["causes"]] == ["asked_otherwise"]
+
+
+def test_answers_and_a_template_that_change_at_once_are_undecided(world):
+    words = own_template(world, "system", "system.jsonl")
+    for _ in range(2):
+        world.go()
+    words.write_text(words.read_text().replace("the single best", "the better"))
+    world.items("system.jsonl", words="other")
+    found = world.go()
+    assert [one["cause"] for one in found.summary["refreshes"][-1]["causes"]] == ["undecided"]
+    assert found.summary["warnings"] == [
+        "judge j of system: its answers and how it was asked (templates.mine) changed at once, so "
+        "its scores tell neither"
+    ]
 
 
 @pytest.mark.parametrize("sweeps", [["anchors", "system"], ["system"]])
