@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,17 @@ SAMPLED_BY = ("temperature", "top_k", "top_p")
 """Settings of the sweep that change verdicts of the same prompt."""
 CONDITION = (
     "benchmark", "item_id", "protocol", "stage", "role", "responder", "criterion", "definition",
-    "scale", "template", *SAMPLED_BY, "option_order",
+    "scale", "template", *SAMPLED_BY, "option_order", "content",
 )  # fmt: skip
-"""What is held fixed while a judge is asked again; its fingerprint may change, its name not."""
-_ASKED_BY = [name for name in CONDITION if name not in ("item_id", "option_order")]
-COLUMNS = ("judge", *CONDITION, "replication", "block", "verdict", "label", "score", "outcome")
+"""What is held fixed while a judge is asked again; its fingerprint may change, its name not.
+
+``content`` is the question's own, of :func:`with_content`: an edited one is another question."""
+_ASKED_BY = [name for name in CONDITION if name not in ("item_id", "option_order", "content")]
+COLUMNS = ("judge", *CONDITION[:-1], "replication", "block", "verdict", "label", "score", "outcome")
 """What of judgments is read."""
 QUESTION = ("benchmark", "item_id")
+_SHOWN = ("question", "context", "turns", "options")
+"""What of an item judges are shown, besides its gold."""
 SCORED_OF = ("responder", "criterion", "scale")
 """Scores are of each of these apart."""
 MOST_SHARES = 12
@@ -52,6 +56,63 @@ def verdict_rows(frame: pl.DataFrame) -> pl.DataFrame:
     number = pl.col("score").cast(pl.String)
     value = pl.coalesce("label", "verdict", number, pl.format("({})", "outcome"))
     return frame.filter(kept).with_columns(value=value)
+
+
+def with_content(
+    rows: pl.DataFrame, items: pl.DataFrame | None, *, showing_gold: Collection[str]
+) -> pl.DataFrame:
+    """Add to verdicts the digest of what each question says; null where the items are unknown.
+
+    Parameters
+    ----------
+    rows : pl.DataFrame
+        Rows of :func:`verdict_rows`.
+    items : pl.DataFrame or None
+        The items table of their run.
+    showing_gold : collection of str
+        Protocols whose judges are shown the gold, so that it is of the question.
+
+    Examples
+    --------
+    >>> row = {"benchmark": "b", "item_id": "q", "protocol": "p"}
+    >>> item = {"benchmark": "b", "item_id": "q", "question": "?", "context": None, "turns": [],
+    ...         "options": [], "gold": "x"}
+    >>> found = [with_content(pl.DataFrame([row]), pl.DataFrame([item | {"question": words}]),
+    ...                       showing_gold=()) for words in ("?", "?", "!")]
+    >>> [one["content"].item() == found[0]["content"].item() for one in found]
+    [True, True, False]
+    """
+    if items is None:
+        return rows.with_columns(content=pl.lit(None, pl.String))
+    shown = [
+        {
+            **{name: row[name] for name in QUESTION},
+            "__plain": digest({name: row[name] for name in _SHOWN}),
+            "__whole": digest({name: row[name] for name in (*_SHOWN, "gold")}),
+        }
+        for row in items.iter_rows(named=True)
+    ]
+    joined = rows.join(pl.DataFrame(shown), on=QUESTION, how="left", maintain_order="left")
+    with_gold = pl.col("protocol").is_in(list(showing_gold))
+    content = pl.when(with_gold).then("__whole").otherwise("__plain")
+    return joined.with_columns(content=content).drop("__plain", "__whole")
+
+
+def edited(before: pl.DataFrame, now: pl.DataFrame) -> list[str]:
+    """Ids of questions that say other things than before.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"benchmark": "b", "item_id": ["q", "r"], "content": ["x", "y"]})
+    >>> edited(rows, rows.with_columns(content=pl.lit("y")))
+    ['q']
+    """
+    sides = [
+        one.select(*QUESTION, "content").drop_nulls("content").unique() for one in (before, now)
+    ]
+    both = sides[1].join(sides[0].select(QUESTION).unique(), on=QUESTION, how="semi")
+    other = both.join(sides[0], on=[*QUESTION, "content"], how="anti")
+    return other["item_id"].unique().sort().to_list()
 
 
 def judge_drift(old: pl.DataFrame, new: pl.DataFrame, *, name: str) -> list[Row]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from io import BytesIO
 from itertools import chain
 from typing import Any
 
@@ -20,6 +21,7 @@ from judgerel_ray.analyses.drift.compute import (
     SERVED,
     cause_of,
     changes,
+    edited,
     fingerprint_of,
     judge_drift,
     near_constant,
@@ -28,14 +30,16 @@ from judgerel_ray.analyses.drift.compute import (
     usual_verdicts,
     verdict_rows,
     what_changed,
+    with_content,
 )
 from judgerel_ray.analyses.drift.tables import DRIFT_P, EVIDENCE, USUAL, Cause, History
 from judgerel_ray.analyses.reliability.verb import reduce
 from judgerel_ray.config import Judge, Sweep, parse_sweep
 from judgerel_ray.config.series import Series
-from judgerel_ray.core import JudgeRelError, StoreError
+from judgerel_ray.core import JudgeRelError, StoreError, count_of
 from judgerel_ray.core.types import JUDGE_ROLES
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
+from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.stats.drift import drift_evidence
 from judgerel_ray.store import (
     CHEAP_COLUMNS,
@@ -45,6 +49,7 @@ from judgerel_ray.store import (
     reading,
     scan_judgments,
 )
+from judgerel_ray.store.digests import UNREADABLE
 from judgerel_ray.store.series import MEASURED, AskedSweep, Refresh, SeriesDirectory
 
 Row = dict[str, Any]
@@ -52,6 +57,8 @@ Parts = Callable[[Sweep, Judge], Mapping[str, str]]
 """From a judge of a sweep to the parts of its model on this machine, each with its digest."""
 AGREEMENT = ("krippendorff_alpha", "percent_agreement")
 COMPARED = (*AGREEMENT, "position_bias")
+NAMED = 5
+"""Questions that a line names."""
 _NOT_BEHIND = ("judges", "n_items", "first_replication")
 """What of an ask is of no judge, of its items' digest, or of each refresh alone."""
 
@@ -121,6 +128,8 @@ def measure(
         if asked.role == "anchor":
             tagged = [one.with_columns(refresh=number) for number, one in earlier.items()]
             old = pl.concat(tagged) if tagged else rows.clear().with_columns(refresh=0)
+            old, rows, lacking = _by_content(asked.name, old, rows, [*runs, (refresh, run)])
+            found["warnings"] += lacking
             tests = judge_drift(old, rows, name=f"{series.name} {asked.name} {refresh.number}")
             found["drift"] += [{"sweep": asked.name, **one} for one in tests]
             found["measures"] += [
@@ -312,6 +321,52 @@ def _earlier(
     except StoreError as error:
         number = last[0][0].number
         return {}, [f"nothing is compared with refresh {number}: {error.sentence}"]
+
+
+def _by_content(
+    sweep: str,
+    old: pl.DataFrame,
+    new: pl.DataFrame,
+    runs: Sequence[tuple[Refresh, RunDirectory]],
+) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
+    """Verdicts on anchors with what their questions say, and which were edited, a line each.
+
+    An edited question is another one, whatever its id: held against what was said of the old one it
+    would be a judge that moved. The last of the runs is that of the new verdicts.
+    """
+    if len({_items_digests(run) for _, run in runs}) == 1:
+        same = pl.lit("")
+        return old.with_columns(content=same), new.with_columns(content=same), []
+    showing = {name for name in new["protocol"].unique() if protocol_named(name).traits.shows_gold}
+    sides: list[pl.DataFrame] = []
+    lacking = []
+    for refresh, run in runs:
+        try:
+            items = pl.read_parquet(BytesIO(run.read_bytes("items.parquet")))
+        except (StoreError, *UNREADABLE):
+            items = None
+            lacking.append(
+                f"{sweep}: items of refresh {refresh.number} cannot be read, so that its answers "
+                "are compared with none"
+            )
+        is_new = run is runs[-1][1]
+        rows = new if is_new else old.filter(pl.col("refresh") == refresh.number)
+        sides.append(with_content(rows, items, showing_gold=showing))
+    *before, now = sides
+    if ids := edited(before[-1], now):
+        named = ", ".join(ids[:NAMED]) + (", ..." if len(ids) > NAMED else "")
+        lacking.append(
+            f"{sweep}: {count_of(len(ids), 'question')} edited under the old id ({named}): held "
+            "against nothing of before; give a question that says other things an id of its own"
+        )
+    return pl.concat(before), now, lacking
+
+
+def _items_digests(run: RunDirectory) -> tuple[str, ...]:
+    """Digests of the items of a run's asks."""
+    stated = read_manifest(run).get("sweep")
+    asks = stated.get("ask", ()) if isinstance(stated, Mapping) else ()
+    return tuple(sorted(str(one.get("items")) for one in asks))
 
 
 def _rows(run: RunDirectory) -> pl.DataFrame:

@@ -79,6 +79,24 @@ def test_answers_and_a_template_that_change_at_once_are_undecided(world):
     ]
 
 
+def test_anchors_edited_under_their_ids_are_other_questions(world):
+    for _ in range(2):
+        world.go()
+    world.items("frozen.jsonl", words="better")
+    found = world.go()
+    assert (found.alarm, found.summary["judges"][0]["p"]) == (False, None)
+    assert found.summary["warnings"] == [
+        "anchors: 40 questions edited under the old id (q0, q1, q10, q11, q12, ...): held against "
+        "nothing of before; give a question that says other things an id of its own"
+    ]
+    # The others are compared as ever, and the edited ones from the next refresh on.
+    edit(world, "frozen", "better 1", "other 1", suffix="jsonl")
+    found = world.go()
+    assert found.summary["warnings"][0].startswith("anchors: 11 questions edited")
+    assert found.summary["judges"][0]["p"] is not None
+    assert world.go().summary["warnings"] == []
+
+
 @pytest.mark.parametrize("sweeps", [["anchors", "system"], ["system"]])
 def test_a_judge_of_another_name_is_compared_with_nobody(world, sweeps):
     world.go()
