@@ -15,7 +15,8 @@ COLUMNS: Columns = {
             "line": "The same in a line.",
             "alarm": "Whether any judge is called drifted.",
             "series": "Name of the series.",
-            "level": "Chance of a false alarm that is allowed, over all refreshes.",
+            "level": "Chance of a false alarm that is allowed of a judge, over all refreshes.",
+            "level_of_any": "At most that of any of the judges: their number times the level.",
             "since": "Refresh from which on drift counts; later ones are held against it.",
             "warnings": "What weakens the newest refresh, a line each.",
         },
@@ -29,6 +30,7 @@ COLUMNS: Columns = {
             "evidence": (
                 "Evidence for drift now: how much likelier a change is than none, 1 at the start."
             ),
+            "level": "What these anchors may err with: the level, shared among a judge's sets.",
             "highest_evidence": "The most that it ever was; there is alarm from 1 / level on.",
             "alarm": "Whether it is called drifted.",
             "since": "Refresh at which it was first; null where it is not.",

@@ -6,7 +6,8 @@ so their files may be lost, and are written again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
@@ -169,6 +170,18 @@ def anchor_ps(
     return found
 
 
+def levels_of(places: Collection[tuple[str, str]], level: float) -> dict[str, float]:
+    """What each of a judge's sets of anchors may err with, by judge: together they have the level.
+
+    Examples
+    --------
+    >>> levels_of([("a", "j"), ("b", "j"), ("a", "k")], 0.05)
+    {'j': 0.025, 'k': 0.05}
+    """
+    n_sets = Counter(judge for _, judge in places)
+    return {judge: level / n for judge, n in n_sets.items()}
+
+
 def _roles(refresh: Refresh) -> set[tuple[str, str]]:
     """The sweeps of a refresh, each with what it was."""
     return {(asked.name, asked.role) for asked in refresh.sweeps}
@@ -240,6 +253,8 @@ def _causes(
     for one in drift:
         earlier = [p for _, p in before.get((one["sweep"], one["judge"]), [])]
         p_of.setdefault(one["judge"], {})[one["sweep"]] = [*earlier, one["p"]]
+    levels = levels_of({*before, *((one["sweep"], one["judge"]) for one in drift)},
+                       series.drift.level)  # fmt: skip
     behind = {one["sweep"]: one["judges"] for one in found["behind"]}
     alone = [
         _Scores(sweep=one["sweep"], judge=one["judge"], moved=False)
@@ -251,7 +266,6 @@ def _causes(
     for score in chain(moved, alone):
         place = {"sweep": score.sweep, "judge": score.judge}
         by_anchors = p_of.get(score.judge, {})
-        level = series.drift.level / max(1, len(by_anchors))
         paths = []
         for anchors, path in by_anchors.items():
             others = _otherwise(
@@ -269,7 +283,7 @@ def _causes(
         found_by = [
             cause_of(
                 path,
-                level=level,
+                level=levels.get(score.judge, series.drift.level),
                 scores_moved=score.moved,
                 answers_changed=score.answers_changed,
                 asked_otherwise=bool(score.others),
@@ -510,10 +524,12 @@ def history_of(series: Series, refreshes: Sequence[Refresh]) -> pl.DataFrame:
             {"refresh": one.number, "started_at": started[one.number], **row}
             for row in (one.result or {})["measures"]
         ]
-    for (sweep, judge), tests in anchor_ps(refreshes, series.drift.since).items():
+    found = anchor_ps(refreshes, series.drift.since)
+    levels = levels_of(found, series.drift.level)
+    for (sweep, judge), tests in found.items():
         ps = [p for _, p in tests]
         for n, (number, _) in enumerate(tests):
-            evidence = drift_evidence(ps[: n + 1], level=series.drift.level)
+            evidence = drift_evidence(ps[: n + 1], level=levels[judge])
             rows.append(
                 {"refresh": number, "started_at": started[number], "sweep": sweep,
                  "role": "anchor", "judge": judge, "group": "", "measure": EVIDENCE,
@@ -538,19 +554,22 @@ def summary_of(series: Series, refreshes: Sequence[Refresh]) -> dict[str, Any]:
     False
     """
     judges = []
-    for (sweep, judge), tests in sorted(anchor_ps(refreshes, series.drift.since).items()):
-        evidence = drift_evidence([p for _, p in tests], level=series.drift.level)
+    found = anchor_ps(refreshes, series.drift.since)
+    levels = levels_of(found, series.drift.level)
+    for (sweep, judge), tests in sorted(found.items()):
+        evidence = drift_evidence([p for _, p in tests], level=levels[judge])
         since = None if evidence.since is None else tests[evidence.since][0]
         judges.append(
             {"sweep": sweep, "judge": judge, "p": tests[-1][1], "evidence": evidence.capital,
-             "highest_evidence": evidence.highest, "alarm": evidence.is_alarm, "since": since,
-             "refreshes": len(tests)}
+             "level": levels[judge], "highest_evidence": evidence.highest,
+             "alarm": evidence.is_alarm, "since": since, "refreshes": len(tests)}
         )  # fmt: skip
     measured = _measured(refreshes)
     newest: Mapping[str, Any] = (measured[-1].result or {}) if measured else {}
     return {
         "series": series.name,
         "level": series.drift.level,
+        "level_of_any": min(1.0, len({one["judge"] for one in judges}) * series.drift.level),
         "since": series.drift.since,
         "alarm": any(one["alarm"] for one in judges),
         "judges": judges,

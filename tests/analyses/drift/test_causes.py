@@ -3,15 +3,21 @@
 import shutil
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import polars as pl
 import pytest
 
+from judgerel_ray.analyses.drift import from_run
+from judgerel_ray.analyses.drift.from_run import summary_of
 from judgerel_ray.asking import refreshing
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run.opening import open_run
 from judgerel_ray.asking.run.running import RunSummary
 from judgerel_ray.config import load_sweep
+from judgerel_ray.config.series import Series
+from judgerel_ray.stats.drift import drift_evidence
+from judgerel_ray.store.series import AskedSweep, Refresh
 from tests.reporting.test_refresh import ROOT, World
 
 
@@ -95,6 +101,69 @@ def test_anchors_edited_under_their_ids_are_other_questions(world):
     assert found.summary["warnings"][0].startswith("anchors: 11 questions edited")
     assert found.summary["judges"][0]["p"] is not None
     assert world.go().summary["warnings"] == []
+
+
+def refreshes_of(*nights):
+    """Refreshes of which anchors gave p-values, by set of anchors and judge."""
+    places = sorted({place for night in nights for place in night})
+    asked = tuple(AskedSweep(name=sweep, role="anchor") for sweep in {one for one, _ in places})
+    return [
+        Refresh(
+            number=n, started_at=f"2026-01-{n:02d}T00:00:00+00:00", sweeps=asked,
+            result={
+                "state": "done", "since": 1, "measures": [],
+                "drift": [{"sweep": sweep, "judge": judge, "p": p}
+                          for (sweep, judge), p in night.items()],
+                "behind": [
+                    {"sweep": one.name, "judges": {judge: {} for sweep, judge in night
+                                                   if sweep == one.name}} for one in asked
+                ],
+            },
+        )
+        for n, night in enumerate(nights, 1)
+    ]  # fmt: skip
+
+
+TWO = Series(
+    name="s", out="o", sweep=({"path": "a", "role": "anchor"}, {"path": "b", "role": "anchor"})
+)
+
+
+def p_for(evidence, *before):
+    """A p-value after which a bettor has at least so much."""
+    return next(
+        p for p in np.geomspace(0.01, 1e-9, 900)
+        if drift_evidence([*before, p]).capital >= evidence
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("evidence", "alarm"), [(25, False), (50, True)])
+def test_alarm_and_cause_agree_on_the_level_that_sets_of_anchors_share(
+    world, monkeypatch, evidence, alarm
+):
+    world.items("more.jsonl", words="more")
+    world.sweep("more", items="more.jsonl")
+    edit(world, "series", '[[sweep]]\npath = "sys', '[[sweep]]\npath = "more.toml"\nrole = '
+               '"anchor"\n[[sweep]]\npath = "sys')  # fmt: skip
+    ps = iter([None, None, p_for(evidence, None), 0.5])
+    test = from_run.judge_drift
+
+    def planned(old, new, *, name):
+        return [{**one, "p": next(ps)} for one in test(old, new, name=name)]
+
+    monkeypatch.setattr(from_run, "judge_drift", planned)
+    world.go()
+    found = world.go()
+    first = found.summary["judges"][0]
+    assert (first["sweep"], first["level"], first["alarm"]) == ("anchors", 0.025, alarm)
+    assert 20 < first["evidence"] < 60
+    causes = {one["cause"] for one in found.summary["refreshes"][-1]["causes"]}
+    assert (found.alarm, "judge" in causes) == (alarm, alarm)
+
+
+def test_the_chance_of_any_false_alarm_is_of_all_judges():
+    judges = {("a", judge): 0.5 for judge in "jkl"}
+    assert summary_of(TWO, refreshes_of(judges))["level_of_any"] == pytest.approx(0.15)
 
 
 @pytest.mark.parametrize("sweeps", [["anchors", "system"], ["system"]])
