@@ -392,6 +392,7 @@ WORDS = {
     "attention_backend": "attention backend",
     "max_model_len": "longest context",
     "provider": "server",
+    "reader_version": "reader version",
     "served.backends": "what the server calls itself",
     "served.engine_version": "engine version that served",
     "served.device_name": "GPU",
@@ -450,7 +451,7 @@ def what_changed(before: Behind, now: Behind) -> tuple[bool, list[str]]:
 
 
 def fingerprint_of(behind: Behind) -> dict[str, object]:
-    """Of what is behind a judge's name the judge alone: neither how it was asked nor what served.
+    """Of what is behind a judge's name the judge alone: not how it was asked, served or read.
 
     Examples
     --------
@@ -460,7 +461,7 @@ def fingerprint_of(behind: Behind) -> dict[str, object]:
     return {
         name: value
         for name, value in behind.items()
-        if not name.startswith("asks.") and name not in _FOUND
+        if not name.startswith("asks.") and name not in {*_FOUND, "reader_version"}
     }
 
 

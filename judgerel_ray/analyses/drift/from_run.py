@@ -20,6 +20,7 @@ from judgerel_ray.analyses.comparison.from_run import compare_with_serving
 from judgerel_ray.analyses.drift.compute import (
     COLUMNS,
     SERVED,
+    WORDS,
     cause_of,
     changes,
     edited,
@@ -51,6 +52,7 @@ from judgerel_ray.store import (
     scan_judgments,
 )
 from judgerel_ray.store.digests import UNREADABLE
+from judgerel_ray.store.generations import reader_of
 from judgerel_ray.store.series import MEASURED, AskedSweep, Refresh, SeriesDirectory
 
 Row = dict[str, Any]
@@ -96,8 +98,13 @@ def measure(
         # A system's runs hold rows of the runs before: for anchors they would count twice.
         alike = [one for one in counted if (asked.name, asked.role) in _roles(one)]
         all_runs = directory.runs(asked.name, alike)
-        earlier, lacking = _earlier(asked, all_runs)
-        runs = [one for one in all_runs if one[0].number in earlier]
+        if asked.role == "anchor":
+            comparable, lacking = _read_alike(asked.name, run, all_runs)
+        else:
+            comparable, lacking = all_runs, _read_otherwise(asked.name, run)
+        found["warnings"] += lacking
+        earlier, lacking = _earlier(asked, comparable)
+        runs = [one for one in comparable if one[0].number in earlier]
         found["warnings"] += lacking
         judges = rows["judge"].unique().sort().to_list()
         usual = usual_verdicts(rows)
@@ -111,7 +118,8 @@ def measure(
         found["warnings"] += lacking
         behind = _behind(run, folders.get(asked.name, ""), parts_of)
         found["behind"].append({"sweep": asked.name, "judges": behind})
-        found["changes"] += _changes(asked.name, counted, behind)
+        behind_then = [_behind_at(directory, one, asked.name) for one in counted]
+        found["changes"] += _changes(asked.name, behind_then, behind)
         if runs:
             last = runs[-1][0].number
             level = spent(series.drift.level, len(all_runs))
@@ -120,7 +128,7 @@ def measure(
                 {**_place(asked, one["judge"]), **one, "against": last} for one in scores
             ]
             if asked.role == "system":
-                then = _behind_at(runs[-1][0], asked.name)
+                then = _behind_at(directory, runs[-1][0], asked.name)
                 moved += [
                     _Scores.of(asked.name, one, scores, then=then, now=behind) for one in judges
                 ]
@@ -220,6 +228,8 @@ class _Scores:
         if judge not in then or judge not in now:
             return cls(sweep=sweep, judge=judge, moved=moved)
         answers, others = what_changed(then[judge], now[judge])
+        if len(now[judge].get("reader_version", ())) > 1 and WORDS["reader_version"] not in others:
+            others.append(WORDS["reader_version"])
         writers = {
             name
             for key, names in now[judge].items()
@@ -308,13 +318,55 @@ def _otherwise(one: Row | None, other: Row | None) -> list[str]:
     return what_changed(fingerprint_of(one), fingerprint_of(other))[1]
 
 
-def _behind_at(refresh: Refresh, sweep: str) -> Mapping[str, Row]:
+def _behind_at(directory: SeriesDirectory, refresh: Refresh, sweep: str) -> Mapping[str, Row]:
     """What was behind the judges' names of a sweep at an earlier refresh."""
     for one in (refresh.result or {}).get("behind", ()):
         if one["sweep"] == sweep:
             judges: Mapping[str, Row] = one["judges"]
-            return judges
+            known = all("reader_version" in row for row in judges.values())
+            run = None if known else directory.run(refresh, sweep)
+            if run is None:
+                return judges
+            # Versions before this wrote no reader down: the run's own manifest has it.
+            reader = {"reader_version": [reader_of(read_manifest(run))]}
+            return {name: {**reader, **row} for name, row in judges.items()}
     return {}
+
+
+def _read_alike(
+    sweep: str, run: RunDirectory, runs: Sequence[tuple[Refresh, RunDirectory]]
+) -> tuple[list[tuple[Refresh, RunDirectory]], list[str]]:
+    """Runs of anchors whose replies were read as those of this one, and a line where others were.
+
+    What another reader makes of the same replies is no change of the judge.
+    """
+    now = reader_of(read_manifest(run))
+    alike = [one for one in runs if reader_of(read_manifest(one[1])) == now]
+    if not runs or alike[-1:] == list(runs[-1:]):
+        return alike, []
+    then = reader_of(read_manifest(runs[-1][1]))
+    return alike, [
+        f"{sweep}: replies are read by reader {now}, those before by {then}, and are held against "
+        "none of these: evidence is gathered anew from this refresh on, what it was before stands"
+    ]
+
+
+def _read_otherwise(sweep: str, run: RunDirectory) -> list[str]:
+    """Say which rows of a run were read by another reader than its own, in a line."""
+    manifest = read_manifest(run)
+    own, n_rows = reader_of(manifest), Counter[str]()
+    commits = read_ledger(run).commits
+    for commit in commits:
+        n_rows[reader_of(manifest, commit.engine)] += commit.rows
+    others = sorted(n_rows.keys() - {own})
+    if not others:
+        return []
+    n_others = sum(n_rows[one] for one in others)
+    return [
+        f"{sweep}: {n_others:,} of {n_rows.total():,} rows were carried as reader "
+        f"{' or '.join(others)} read them, and the others are read by {own}; "
+        f"judgerel rejudge {run.url} reads all by one"
+    ]
 
 
 def _earlier(
@@ -471,7 +523,10 @@ def _behind(run: RunDirectory, folder: str, parts_of: Parts) -> dict[str, Row]:
         if name not in _NOT_BEHIND
     }
     served: dict[str, dict[str, set[str]]] = {}
+    readers: dict[str, set[str]] = {}
+    manifest = read_manifest(run)
     for commit in read_ledger(run).commits:
+        readers.setdefault(commit.judge, set()).add(reader_of(manifest, commit.engine))
         if "carried_from" in commit.engine:
             continue
         for name in SERVED:
@@ -484,22 +539,20 @@ def _behind(run: RunDirectory, folder: str, parts_of: Parts) -> dict[str, Row]:
     for judge, parts in content.get("judge", {}).items():
         local = parts_of(sweep, specs[judge]) if judge in specs else {}
         seen = {name: sorted(some) for name, some in served.get(judge, {}).items() if some}
-        found[judge] = {**parts, **asks, "parts": local, "served": seen}
+        found[judge] = {
+            **parts, **asks, "reader_version": sorted(readers.get(judge, {reader_of(manifest)})),
+            "parts": local, "served": seen,
+        }  # fmt: skip
     return found
 
 
 def _changes(
-    sweep: str, counted: Sequence[Refresh], judges: Mapping[str, Row]
+    sweep: str, earlier: Sequence[Mapping[str, Row]], judges: Mapping[str, Row]
 ) -> list[dict[str, str]]:
     """What changed behind judges' names since they were last asked."""
     found = []
     for judge, now in judges.items():
-        seen = [
-            behind["judges"][judge]
-            for one in counted
-            for behind in (one.result or {}).get("behind", ())
-            if behind["sweep"] == sweep and judge in behind["judges"]
-        ]
+        seen = [one[judge] for one in earlier if judge in one]
         if seen:
             before = seen[-1] if now["served"] else {**seen[-1], "served": {}}
             found += [

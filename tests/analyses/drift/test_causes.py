@@ -1,7 +1,9 @@
 """What a refresh of a series calls moved, and what it does not."""
 
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from unittest.mock import ANY
 
 import numpy as np
 import polars as pl
@@ -10,6 +12,7 @@ import pytest
 from judgerel_ray.analyses.drift import from_run
 from judgerel_ray.analyses.drift.from_run import summary_of
 from judgerel_ray.asking import refreshing
+from judgerel_ray.asking.plan import resolve as resolving
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run.opening import open_run
@@ -18,7 +21,7 @@ from judgerel_ray.config import load_sweep
 from judgerel_ray.config.series import Series
 from judgerel_ray.stats.drift import drift_evidence
 from judgerel_ray.store.series import AskedSweep, Refresh
-from tests.reporting.test_refresh import ROOT, World
+from tests.reporting.test_refresh import N_QUESTIONS, ROOT, World
 
 
 @pytest.fixture
@@ -164,6 +167,41 @@ def test_alarm_and_cause_agree_on_the_level_that_sets_of_anchors_share(
 def test_the_chance_of_any_false_alarm_is_of_all_judges():
     judges = {("a", judge): 0.5 for judge in "jkl"}
     assert summary_of(TWO, refreshes_of(judges))["level_of_any"] == pytest.approx(0.15)
+
+
+def test_another_reader_is_named_and_no_change_of_the_judge(world, monkeypatch):
+    for _ in range(2):
+        world.go()
+    old = resolving.READER_VERSION
+    monkeypatch.setattr(resolving, "READER_VERSION", "next")
+    reply = world.reply
+
+    def read_otherwise(ask, replication):
+        found = reply(ask, replication)
+        return replace(found, text="??") if int(found.key[:2], 16) % 3 == 0 else found
+
+    monkeypatch.setattr(world, "reply", read_otherwise)
+    world.items("system.jsonl", words="answers", n=N_QUESTIONS + 2)
+    found = world.go()
+    assert (found.alarm, found.summary["judges"][0]["p"]) == (False, None)
+    newest = found.summary["refreshes"][-1]
+    assert newest["changes"] == [
+        {"sweep": "anchors", "judge": "j", "change": f"reader version: {old}, now next"},
+        {"sweep": "system", "judge": "j", "change": f"reader version: {old}, now {old} or next"},
+        {"sweep": "system", "judge": "j", "change": ANY},  # the items
+    ]
+    anchors, system = found.summary["warnings"]
+    assert f"replies are read by reader next, those before by {old}" in anchors
+    assert anchors.startswith("anchors: ")
+    assert f"system: 240 of 252 rows were carried as reader {old} read them" in system
+    # Refreshes that were read alike are held against each other again.
+    found = world.go()
+    assert found.summary["judges"][0]["p"] > 0.001
+    assert found.summary["warnings"] == []
+    # Rows that were carried stay what they are, however often.
+    world.items("system.jsonl", words="answers", n=N_QUESTIONS + 3)
+    found = world.go()
+    assert f"system: 240 of 258 rows were carried as reader {old}" in found.summary["warnings"][-1]
 
 
 @pytest.mark.parametrize("sweeps", [["anchors", "system"], ["system"]])
