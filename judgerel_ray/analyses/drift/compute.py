@@ -263,7 +263,8 @@ def cause_of(
     Parameters
     ----------
     p_T : sequence of float or None
-        p-values of the judge's anchors, refresh by refresh; the last is of now.
+        p-values of the judge's anchors since its last alarm, refresh by refresh; the last is of
+        now.
     level : float
         Of the alarm.
     scores_moved : bool or None

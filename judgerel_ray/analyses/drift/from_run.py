@@ -89,6 +89,7 @@ def measure(
         name: [] for name in ("measures", "drift", "causes", "changes", "behind", "warnings")
     }
     moved: list[_Scores] = []
+    alarms = since_alarms(series, counted)
     folders = {sweep.name: sweep.folder for sweep, _ in series.sweeps()}
     for asked in refresh.sweeps:
         run = directory.run(refresh, asked.name)
@@ -135,30 +136,29 @@ def measure(
         elif asked.role == "system":
             moved += [_Scores(sweep=asked.name, judge=judge) for judge in judges]
         if asked.role == "anchor":
-            tagged = [one.with_columns(refresh=number) for number, one in earlier.items()]
-            old = pl.concat(tagged) if tagged else rows.clear().with_columns(refresh=0)
-            old, rows, lacking = _by_content(asked.name, old, rows, [*runs, (refresh, run)])
-            found["warnings"] += lacking
-            tests = judge_drift(old, rows, name=f"{series.name} {asked.name} {refresh.number}")
-            found["drift"] += [{"sweep": asked.name, **one} for one in tests]
+            name = f"{series.name} {asked.name} {refresh.number}"
+            verdicts = _by_content(asked.name, earlier, rows, [*runs, (refresh, run)])
+            found["warnings"] += verdicts.edited
+            tests = _tests(asked.name, verdicts, alarms, name)
+            found["drift"] += tests
             found["measures"] += [
                 {**_place(asked, one["judge"]), "measure": DRIFT_P, "value": one["p"],
                  "n_questions": one["n_questions"]}
                 for one in tests
             ]  # fmt: skip
-    causes, notes = _causes(series, counted, found, moved)
+    causes, notes = _causes(series, alarms, found, moved)
     found["causes"] = causes
     found["warnings"] += notes
     return {"since": series.drift.since, **found}
 
 
 def anchor_ps(
-    refreshes: Sequence[Refresh], since: int
+    refreshes: Sequence[Refresh], since: int, *, of: str = "p"
 ) -> dict[tuple[str, str], list[tuple[int, float | None]]]:
     """The p-values of all refreshes that count, by anchors and judge, each with its refresh.
 
     None of the refresh from which on they count, to which later ones are held; and of those that
-    were held to others.
+    were held to others. With ``of="p_since_alarm"`` those against refreshes since the last alarm.
 
     Examples
     --------
@@ -174,7 +174,40 @@ def anchor_ps(
             for test in one.result["drift"]:
                 place = (test["sweep"], test["judge"])
                 counts = one.number > since and one.result["since"] == since
-                found.setdefault(place, []).append((one.number, test["p"] if counts else None))
+                found.setdefault(place, []).append((one.number, test.get(of) if counts else None))
+    return found
+
+
+def since_alarms(
+    series: Series, refreshes: Sequence[Refresh]
+) -> dict[tuple[str, str], tuple[int | None, list[float | None]]]:
+    """The refresh of the last alarm, None where there was none, and the p-values since.
+
+    An alarm stands until it is accepted; what a later refresh shows is what moved after it. So the
+    bettor begins anew there, and with it the level, for causes alone.
+
+    Examples
+    --------
+    >>> series = Series(name="s", out="o", sweep=({"path": "a", "role": "anchor"},))
+    >>> tests = [{"p": None}, {"p": 1e-9}, {"p": 1e-9, "p_since_alarm": 0.5}]
+    >>> found = [Refresh(number=n, started_at="", sweeps=(), result={"state": "done", "since": 1,
+    ...                  "drift": [{"sweep": "a", "judge": "j", **test}]})
+    ...          for n, test in enumerate(tests, 1)]
+    >>> since_alarms(series, found)
+    {('a', 'j'): (2, [0.5])}
+    """
+    ps = anchor_ps(refreshes, series.drift.since)
+    after = anchor_ps(refreshes, series.drift.since, of="p_since_alarm")
+    levels = levels_of(ps, series.drift.level)
+    found = {}
+    for place, tests in ps.items():
+        alarm: int | None = None
+        path: list[float | None] = []
+        for (number, p), (_, p_after) in zip(tests, after[place], strict=True):
+            path.append(p if alarm is None else p_after)
+            if drift_evidence(path, level=levels[place[1]]).is_alarm:
+                alarm, path = number, []
+        found[place] = (alarm, path)
     return found
 
 
@@ -249,7 +282,7 @@ class _Scores:
 
 def _causes(
     series: Series,
-    counted: Sequence[Refresh],
+    alarms: Mapping[tuple[str, str], tuple[int | None, list[float | None]]],
     found: Mapping[str, Sequence[Row]],
     moved: Sequence[_Scores],
 ) -> tuple[list[Row], list[str]]:
@@ -257,13 +290,13 @@ def _causes(
 
     And what makes anchors or scores tell less, a line each.
     """
-    before = anchor_ps(counted, series.drift.since)
     drift = found["drift"]
     p_of: dict[str, dict[str, list[float | None]]] = {}
     for one in drift:
-        earlier = [p for _, p in before.get((one["sweep"], one["judge"]), [])]
-        p_of.setdefault(one["judge"], {})[one["sweep"]] = [*earlier, one["p"]]
-    levels = levels_of({*before, *((one["sweep"], one["judge"]) for one in drift)},
+        alarm, earlier = alarms.get((one["sweep"], one["judge"]), (None, []))
+        now = one["p"] if alarm is None else one["p_since_alarm"]
+        p_of.setdefault(one["judge"], {})[one["sweep"]] = [*earlier, now]
+    levels = levels_of({*alarms, *((one["sweep"], one["judge"]) for one in drift)},
                        series.drift.level)  # fmt: skip
     behind = {one["sweep"]: one["judges"] for one in found["behind"]}
     alone = [
@@ -300,8 +333,8 @@ def _causes(
             )
             for path in paths or [[]]
         ]
-        alarms = [one for one in found_by if one.value in ("judge", "both")]
-        cause = (alarms or found_by)[0]
+        of_judge = [one for one in found_by if one in (Cause.JUDGE, Cause.BOTH)]
+        cause = (of_judge or found_by)[0]
         causes.append({**place, "cause": cause.value})
         if cause is Cause.UNDECIDED and score.moved and score.answers_changed and score.others:
             notes.append(
@@ -309,6 +342,38 @@ def _causes(
                 f"({', '.join(score.others)}) changed at once, so its scores tell neither"
             )
     return causes, notes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verdicts:
+    """Verdicts on anchors with what their questions say: earlier ones by refresh, and new ones.
+
+    ``edited`` says which questions say other things than before, in a line.
+    """
+
+    old: pl.DataFrame
+    new: pl.DataFrame
+    edited: tuple[str, ...] = ()
+
+
+def _tests(
+    sweep: str,
+    verdicts: _Verdicts,
+    alarms: Mapping[tuple[str, str], tuple[int | None, list[float | None]]],
+    name: str,
+) -> list[Row]:
+    """The p-value of each judge of anchors, and of one with an alarm that against those since."""
+    tests = judge_drift(verdicts.old, verdicts.new, name=name)
+    for one in tests:
+        one["sweep"], one["p_since_alarm"] = sweep, None
+        alarm, _ = alarms.get((sweep, one["judge"]), (None, []))
+        if alarm is not None:
+            of_judge = pl.col("judge") == one["judge"]
+            since = verdicts.old.filter(of_judge, pl.col("refresh") >= alarm)
+            new = verdicts.new.filter(of_judge)
+            (test,) = judge_drift(since, new, name=f"{name} since {alarm}")
+            one["p_since_alarm"] = test["p"]
+    return tests
 
 
 def _otherwise(one: Row | None, other: Row | None) -> list[str]:
@@ -391,41 +456,42 @@ def _earlier(
 
 def _by_content(
     sweep: str,
-    old: pl.DataFrame,
+    earlier: Mapping[int, pl.DataFrame],
     new: pl.DataFrame,
     runs: Sequence[tuple[Refresh, RunDirectory]],
-) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
-    """Verdicts on anchors with what their questions say, and which were edited, a line each.
+) -> _Verdicts:
+    """Tell anchors apart by what they say; the last of the runs is that of the new verdicts.
 
     An edited question is another one, whatever its id: held against what was said of the old one it
-    would be a judge that moved. The last of the runs is that of the new verdicts.
+    would be a judge that moved.
     """
-    if len({_items_digests(run) for _, run in runs}) == 1:
-        same = pl.lit("")
-        return old.with_columns(content=same), new.with_columns(content=same), []
-    showing = {name for name in new["protocol"].unique() if protocol_named(name).traits.shows_gold}
-    sides: list[pl.DataFrame] = []
+    sides = [one.with_columns(refresh=number) for number, one in earlier.items()]
+    sides.append(new.with_columns(refresh=runs[-1][0].number))
     lacking = []
-    for refresh, run in runs:
-        try:
-            items = pl.read_parquet(BytesIO(run.read_bytes("items.parquet")))
-        except (StoreError, *UNREADABLE):
-            items = None
+    if len({_items_digests(run) for _, run in runs}) == 1:
+        sides = [one.with_columns(content=pl.lit("")) for one in sides]
+    else:
+        showing = {one for one in new["protocol"].unique() if protocol_named(one).traits.shows_gold}
+        for n, (refresh, run) in enumerate(runs):
+            try:
+                items = pl.read_parquet(BytesIO(run.read_bytes("items.parquet")))
+            except (StoreError, *UNREADABLE):
+                items = None
+                lacking.append(
+                    f"{sweep}: items of refresh {refresh.number} cannot be read, so that its "
+                    "answers are compared with none"
+                )
+            sides[n] = with_content(sides[n], items, showing_gold=showing)
+        if ids := edited(sides[-2], sides[-1]):
+            named = ", ".join(ids[:NAMED]) + (", ..." if len(ids) > NAMED else "")
             lacking.append(
-                f"{sweep}: items of refresh {refresh.number} cannot be read, so that its answers "
-                "are compared with none"
+                f"{sweep}: {count_of(len(ids), 'question')} edited under the old id ({named}): "
+                "held against nothing of before; give a question that says other things an id of "
+                "its own"
             )
-        is_new = run is runs[-1][1]
-        rows = new if is_new else old.filter(pl.col("refresh") == refresh.number)
-        sides.append(with_content(rows, items, showing_gold=showing))
     *before, now = sides
-    if ids := edited(before[-1], now):
-        named = ", ".join(ids[:NAMED]) + (", ..." if len(ids) > NAMED else "")
-        lacking.append(
-            f"{sweep}: {count_of(len(ids), 'question')} edited under the old id ({named}): held "
-            "against nothing of before; give a question that says other things an id of its own"
-        )
-    return pl.concat(before), now, lacking
+    old = pl.concat(before) if before else now.clear()
+    return _Verdicts(old=old, new=now, edited=tuple(lacking))
 
 
 def _items_digests(run: RunDirectory) -> tuple[str, ...]:
@@ -609,7 +675,10 @@ def summary_of(series: Series, refreshes: Sequence[Refresh]) -> dict[str, Any]:
     judges = []
     found = anchor_ps(refreshes, series.drift.since)
     levels = levels_of(found, series.drift.level)
+    asked = _asked_of(_measured(refreshes))
     for (sweep, judge), tests in sorted(found.items()):
+        if asked is not None and judge not in asked.get(sweep, ()):
+            continue  # of the series no more: nobody waits for an alarm of it
         evidence = drift_evidence([p for _, p in tests], level=levels[judge])
         since = None if evidence.since is None else tests[evidence.since][0]
         judges.append(
@@ -636,6 +705,22 @@ def summary_of(series: Series, refreshes: Sequence[Refresh]) -> dict[str, Any]:
             for one in refreshes
         ],
     }  # fmt: skip
+
+
+def _asked_of(measured: Sequence[Refresh]) -> Mapping[str, Collection[str]] | None:
+    """The judges of each set of anchors, as the newest refresh asks it; None where unknown.
+
+    Of a set of which it landed nothing those of the refresh before.
+    """
+    if not measured:
+        return None
+    anchors = {one.name for one in measured[-1].sweeps if one.role == "anchor"}
+    return {
+        behind["sweep"]: list(behind["judges"])
+        for one in measured
+        for behind in (one.result or {}).get("behind", ())
+        if behind["sweep"] in anchors
+    } or None
 
 
 def _measured(refreshes: Sequence[Refresh]) -> list[Refresh]:

@@ -11,7 +11,7 @@ DRIFT_P, EVIDENCE, USUAL = "drift_p", "drift_evidence", "usual_share"
 
 
 class Cause(StrEnum):
-    """What moved since the refresh before, as anchors and systems tell.
+    """What moved since the refresh before, as anchors and systems tell; a judge, since its alarm.
 
     >>> Cause.JUDGE.words
     'the judge moved: its verdicts on frozen anchors changed'

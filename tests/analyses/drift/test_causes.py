@@ -204,6 +204,54 @@ def test_another_reader_is_named_and_no_change_of_the_judge(world, monkeypatch):
     assert f"system: 240 of 258 rows were carried as reader {old}" in found.summary["warnings"][-1]
 
 
+def test_an_alarm_of_a_judge_that_is_asked_no_more_is_none():
+    judges = {("a", "j"): None, ("a", "k"): None}, {("a", "j"): 0.5, ("a", "k"): 1e-9}
+    assert summary_of(TWO, refreshes_of(*judges))["alarm"]
+    removed = summary_of(TWO, refreshes_of(*judges, {("a", "j"): 0.4}))
+    assert (removed["alarm"], [one["judge"] for one in removed["judges"]]) == (False, ["j"])
+    # So are those of a set of anchors that is none any more.
+    *earlier, last = refreshes_of(*judges, {("a", "j"): 0.4, ("a", "k"): 0.4})
+    system = replace(last, sweeps=(AskedSweep(name="a", role="system"),
+                                   AskedSweep(name="b", role="anchor")))  # fmt: skip
+    system.result["behind"].append({"sweep": "b", "judges": {"j": {}}})
+    assert not summary_of(TWO, [*earlier, system])["alarm"]
+
+
+def test_a_judge_that_drifted_once_has_not_moved_every_night_since(world):
+    for _ in range(2):
+        world.go()
+    world.shift = 0.35
+    assert [one["cause"] for one in world.go().summary["refreshes"][-1]["causes"]] == ["judge"]
+    found = world.go()
+    assert found.alarm
+    assert [one["cause"] for one in found.summary["refreshes"][-1]["causes"]] == ["neither"]
+    world.items("system.jsonl", words="better")
+    found = world.go()
+    assert found.alarm
+    assert [one["cause"] for one in found.summary["refreshes"][-1]["causes"]] == ["system"]
+    # A judge that moves again is called so again.
+    world.shift = -0.1
+    assert [one["cause"] for one in world.go().summary["refreshes"][-1]["causes"]] == ["judge"]
+
+
+def test_an_alarm_hides_no_mistake(world, capsys, monkeypatch):
+    world.go()
+    world.shift = 0.35
+    assert world.go().alarm
+    asked = world.run_sweep
+
+    def mistaken(sweep, **places):
+        found = asked(sweep, **places)
+        return replace(found, owed=3, problems={"j": "no such model"}, mistakes=("j",))
+
+    monkeypatch.setattr(refreshing, "run_sweep", mistaken)
+    code, out, err = world.told(capsys)
+    assert code == 2
+    assert out == "refresh 3: 3 requests are pending\n"
+    assert "judge j was given up: no such model" in err
+    assert "drift of judge j since refresh 2" in err
+
+
 @pytest.mark.parametrize("sweeps", [["anchors", "system"], ["system"]])
 def test_a_judge_of_another_name_is_compared_with_nobody(world, sweeps):
     world.go()
