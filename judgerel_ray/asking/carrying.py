@@ -31,12 +31,14 @@ from judgerel_ray.store import (
     end_session,
     land,
     land_files,
+    read_manifest,
     read_whole_ledger,
     reading,
     scan_completions,
     scan_judgments,
     whole_commits,
 )
+from judgerel_ray.store.generations import reader_of
 from judgerel_ray.store.ledger import build_ledger
 from judgerel_ray.store.parts import expected_keys
 from judgerel_ray.store.records import union
@@ -271,6 +273,8 @@ def carry_landed(resolved: Resolved, out: str, earlier: Earlier) -> Carried:
     session = begin_session(run, strays=lambda ledger: stray_commits(run, resolved, plan, ledger))
     number, n_rows, lease = session.number, 0, 0
     lacking: list[str] = []
+    own = reader_of(read_manifest(run))
+    manifests: dict[str, Mapping[str, object]] = {}
     try:
         for commit in session.ledger.commits:
             wanted.close(commit.conditions)
@@ -282,7 +286,10 @@ def carry_landed(resolved: Resolved, out: str, earlier: Earlier) -> Carried:
             if conditions:
                 lease += 1
                 try:
-                    rows = _carry(source, commit, conditions, run, number, lease)
+                    if source.url not in manifests:
+                        manifests[source.url] = read_manifest(source)
+                    engine = _facts(source, commit, manifests[source.url], own)
+                    rows = _carry(source, commit, conditions, run, number, lease, engine)
                 except _DamagedError as error:
                     wanted.reopen(conditions)
                     lacking.append(str(error))
@@ -297,6 +304,19 @@ class _DamagedError(Exception):
     """What a commit of an earlier run landed cannot be read any more."""
 
 
+def _facts(
+    source: RunDirectory, commit: CommitRecord, manifest: Mapping[str, object], own: str
+) -> dict[str, object]:
+    """What served a commit, whence it is carried, and by which reader, where not by the run's own.
+
+    Rows go over as they were read: to ask them again for that would cost what asking costs.
+    """
+    facts = {**commit.engine, "carried_from": f"{source.url}/{commit.name}"}
+    facts.pop("reader_version", None)
+    read_by = reader_of(manifest, commit.engine)
+    return facts if read_by == own else {**facts, "reader_version": read_by}
+
+
 def _carry(
     source: RunDirectory,
     commit: CommitRecord,
@@ -304,9 +324,9 @@ def _carry(
     run: RunDirectory,
     session: int,
     lease: int,
+    engine: Mapping[str, object],
 ) -> int:
     """Land rows of a commit in another run: with its files if it is all of them."""
-    engine = {**commit.engine, "carried_from": f"{source.url}/{commit.name}"}
     is_whole = conditions == commit.conditions
     if is_whole and land_files(run, source, commit, session=session, lease=lease, engine=engine):
         return commit.rows

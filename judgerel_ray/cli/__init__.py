@@ -278,9 +278,11 @@ def _refresh(asked: Asked) -> int:
         names = ", ".join(f"{one['judge']} since refresh {one['since']}" for one in drifted)
         hint = "see trend.html of the series; drift.since = N accepts it from refresh N on"
         tell(f"judgerel: drift of judge {names}. Try: {hint}", aside=True)
-        return DRIFT
+    # First what asking again cannot mend: an alarm stands in the summary until it is accepted.
     if found.mistakes:
         return MISTAKE
+    if found.alarm:
+        return DRIFT
     failed = found.state in ("pending", "partial") or found.refused
     return SOME_FAILED if failed else DONE
 

@@ -15,7 +15,8 @@ COLUMNS: Columns = {
             "line": "The same in a line.",
             "alarm": "Whether any judge is called drifted.",
             "series": "Name of the series.",
-            "level": "Chance of a false alarm that is allowed, over all refreshes.",
+            "level": "Chance of a false alarm that is allowed of a judge, over all refreshes.",
+            "level_of_any": "At most that of any of the judges: their number times the level.",
             "since": "Refresh from which on drift counts; later ones are held against it.",
             "warnings": "What weakens the newest refresh, a line each.",
         },
@@ -29,6 +30,7 @@ COLUMNS: Columns = {
             "evidence": (
                 "Evidence for drift now: how much likelier a change is than none, 1 at the start."
             ),
+            "level": "What these anchors may err with: the level, shared among a judge's sets.",
             "highest_evidence": "The most that it ever was; there is alarm from 1 / level on.",
             "alarm": "Whether it is called drifted.",
             "since": "Refresh at which it was first; null where it is not.",
@@ -40,7 +42,10 @@ COLUMNS: Columns = {
             "state": "How it ended: done, partial or pending.",
             "sweeps": "Names of the sweeps that it asked.",
             "pending": "Requests that were left pending; null where it was not measured.",
-            "causes": "What moved, by sweep and judge: judge, system, both, neither or undecided.",
+            "causes": (
+                "What moved, by sweep and judge: judge, system, asked_otherwise (no answer "
+                "changed, the judge or its settings did), both, neither or undecided."
+            ),
             "changes": "What changed behind a judge's name, by sweep and judge.",
         },
     },

@@ -115,6 +115,27 @@ def _newest_noted(run: RunDirectory) -> int:
     return number if isinstance(number, int) else 0
 
 
+def reader_of(manifest: Mapping[str, Any], engine: Mapping[str, Any] | None = None) -> str:
+    """The version of the reader by which replies of a run were read, or of a commit of it.
+
+    Rows that were carried from another run are as they were read there, until the run is read anew;
+    its ``engine`` facts say by which version where that is another than the run's.
+
+    Examples
+    --------
+    >>> manifest = {"sweep": {"reader_version": "4"}}
+    >>> reader_of(manifest), reader_of(manifest, {"reader_version": "3"})
+    ('4', '3')
+    >>> reader_of({**manifest, "reading": {"version": "5"}}, {"reader_version": "3"})
+    '5'
+    """
+    read_anew, begun = manifest.get("reading"), manifest.get("sweep")
+    if isinstance(read_anew, Mapping) and "version" in read_anew:
+        return str(read_anew["version"])
+    own = begun.get("reader_version") if isinstance(begun, Mapping) else None
+    return str((engine or {}).get("reader_version", own))
+
+
 def as_read(generation: Generation | None, commit: CommitRecord) -> CommitRecord:
     """A commit with the judgments that a generation read in its texts."""
     other = None if generation is None else generation.files.get(commit.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,17 @@ SAMPLED_BY = ("temperature", "top_k", "top_p")
 """Settings of the sweep that change verdicts of the same prompt."""
 CONDITION = (
     "benchmark", "item_id", "protocol", "stage", "role", "responder", "criterion", "definition",
-    "scale", "template", *SAMPLED_BY, "option_order",
+    "scale", "template", *SAMPLED_BY, "option_order", "content",
 )  # fmt: skip
-"""What is held fixed while a judge is asked again; its fingerprint may change, its name not."""
-_ASKED_BY = [name for name in CONDITION if name not in ("item_id", "option_order")]
-COLUMNS = ("judge", *CONDITION, "replication", "block", "verdict", "label", "score", "outcome")
+"""What is held fixed while a judge is asked again; its fingerprint may change, its name not.
+
+``content`` is the question's own, of :func:`with_content`: an edited one is another question."""
+_ASKED_BY = [name for name in CONDITION if name not in ("item_id", "option_order", "content")]
+COLUMNS = ("judge", *CONDITION[:-1], "replication", "block", "verdict", "label", "score", "outcome")
 """What of judgments is read."""
 QUESTION = ("benchmark", "item_id")
+_SHOWN = ("question", "context", "turns", "options")
+"""What of an item judges are shown, besides its gold."""
 SCORED_OF = ("responder", "criterion", "scale")
 """Scores are of each of these apart."""
 MOST_SHARES = 12
@@ -52,6 +56,63 @@ def verdict_rows(frame: pl.DataFrame) -> pl.DataFrame:
     number = pl.col("score").cast(pl.String)
     value = pl.coalesce("label", "verdict", number, pl.format("({})", "outcome"))
     return frame.filter(kept).with_columns(value=value)
+
+
+def with_content(
+    rows: pl.DataFrame, items: pl.DataFrame | None, *, showing_gold: Collection[str]
+) -> pl.DataFrame:
+    """Add to verdicts the digest of what each question says; null where the items are unknown.
+
+    Parameters
+    ----------
+    rows : pl.DataFrame
+        Rows of :func:`verdict_rows`.
+    items : pl.DataFrame or None
+        The items table of their run.
+    showing_gold : collection of str
+        Protocols whose judges are shown the gold, so that it is of the question.
+
+    Examples
+    --------
+    >>> row = {"benchmark": "b", "item_id": "q", "protocol": "p"}
+    >>> item = {"benchmark": "b", "item_id": "q", "question": "?", "context": None, "turns": [],
+    ...         "options": [], "gold": "x"}
+    >>> found = [with_content(pl.DataFrame([row]), pl.DataFrame([item | {"question": words}]),
+    ...                       showing_gold=()) for words in ("?", "?", "!")]
+    >>> [one["content"].item() == found[0]["content"].item() for one in found]
+    [True, True, False]
+    """
+    if items is None:
+        return rows.with_columns(content=pl.lit(None, pl.String))
+    shown = [
+        {
+            **{name: row[name] for name in QUESTION},
+            "__plain": digest({name: row[name] for name in _SHOWN}),
+            "__whole": digest({name: row[name] for name in (*_SHOWN, "gold")}),
+        }
+        for row in items.iter_rows(named=True)
+    ]
+    joined = rows.join(pl.DataFrame(shown), on=QUESTION, how="left", maintain_order="left")
+    with_gold = pl.col("protocol").is_in(list(showing_gold))
+    content = pl.when(with_gold).then("__whole").otherwise("__plain")
+    return joined.with_columns(content=content).drop("__plain", "__whole")
+
+
+def edited(before: pl.DataFrame, now: pl.DataFrame) -> list[str]:
+    """Ids of questions that say other things than before.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"benchmark": "b", "item_id": ["q", "r"], "content": ["x", "y"]})
+    >>> edited(rows, rows.with_columns(content=pl.lit("y")))
+    ['q']
+    """
+    sides = [
+        one.select(*QUESTION, "content").drop_nulls("content").unique() for one in (before, now)
+    ]
+    both = sides[1].join(sides[0].select(QUESTION).unique(), on=QUESTION, how="semi")
+    other = both.join(sides[0], on=[*QUESTION, "content"], how="anti")
+    return other["item_id"].unique().sort().to_list()
 
 
 def judge_drift(old: pl.DataFrame, new: pl.DataFrame, *, name: str) -> list[Row]:
@@ -187,34 +248,53 @@ def spent(level: float, look: int) -> float:
     return level / (look * (look + 1))
 
 
-def cause_of(p_T: Sequence[float | None], *, level: float, system_moved: bool | None) -> Cause:
+def cause_of(
+    p_T: Sequence[float | None],
+    *,
+    level: float,
+    scores_moved: bool | None,
+    answers_changed: bool = True,
+    asked_otherwise: bool = False,
+) -> Cause:
     """Attribute what moved.
+
+    Scores of answers that are the same ones cannot have moved by the system.
 
     Parameters
     ----------
     p_T : sequence of float or None
-        p-values of the judge's anchors, refresh by refresh; the last is of now.
+        p-values of the judge's anchors since its last alarm, refresh by refresh; the last is of
+        now.
     level : float
         Of the alarm.
-    system_moved : bool or None
+    scores_moved : bool or None
         Whether any score of the system moved since the refresh before; None where none could be
         compared.
+    answers_changed : bool
+        Whether anything that is judged is another than then.
+    asked_otherwise : bool
+        Whether the judge, its template or another setting is another than then.
 
     Examples
     --------
-    >>> cause_of([0.5, 1e-5], level=0.05, system_moved=False).value
+    >>> cause_of([0.5, 1e-5], level=0.05, scores_moved=False).value
     'judge'
-    >>> cause_of([0.5, 0.6], level=0.05, system_moved=True).value
+    >>> cause_of([0.5, 0.6], level=0.05, scores_moved=True).value
     'system'
-    >>> cause_of([None], level=0.05, system_moved=True).value
+    >>> cause_of([0.5, 0.6], level=0.05, scores_moved=True, answers_changed=False).value
+    'asked_otherwise'
+    >>> cause_of([None], level=0.05, scores_moved=True).value
     'undecided'
     """
     if drift_evidence(p_T, level=level).is_alarm:
-        return Cause.BOTH if system_moved else Cause.JUDGE
+        return Cause.BOTH if scores_moved and answers_changed else Cause.JUDGE
     now = p_T[-1] if p_T else None
-    if not system_moved:
+    if not scores_moved:
         return Cause.NEITHER if now is not None else Cause.UNDECIDED
-    return Cause.UNDECIDED if now is None or now <= HINT else Cause.SYSTEM
+    if not answers_changed:
+        return Cause.ASKED_OTHERWISE
+    is_open = asked_otherwise or now is None or now <= HINT
+    return Cause.UNDECIDED if is_open else Cause.SYSTEM
 
 
 def _once_greedy(rows: pl.DataFrame, *, all_of: bool = False) -> pl.DataFrame:
@@ -313,6 +393,7 @@ WORDS = {
     "attention_backend": "attention backend",
     "max_model_len": "longest context",
     "provider": "server",
+    "reader_version": "reader version",
     "served.backends": "what the server calls itself",
     "served.engine_version": "engine version that served",
     "served.device_name": "GPU",
@@ -343,6 +424,63 @@ def changes(before: Behind, now: Behind) -> list[str]:
         for name in sorted({*old, *new}, key=lambda one: (one not in WORDS, one))
         if old.get(name) != new.get(name)
     ]
+
+
+_ANSWERS = frozenset({"benchmark", "items", "responders", "respond", "respond_template"})
+"""Settings of an ask that say what is judged; all others say how."""
+
+
+def what_changed(before: Behind, now: Behind) -> tuple[bool, list[str]]:
+    """Whether what a judge judged changed, and the names of what changed of how it was asked.
+
+    What served a judge is left out: it is found and not asked, and what it does shows on anchors.
+
+    Examples
+    --------
+    >>> what_changed({"asks.0.items": "a", "model": "m"}, {"asks.0.items": "b", "model": "m"})
+    (True, [])
+    >>> what_changed({"asks.0.items": "a", "model": "m"}, {"asks.0.items": "a", "model": "n"})
+    (False, ['model'])
+    """
+    old, new = _by_setting(before), _by_setting(now)
+    differing = {name for name in {*old, *new} if old.get(name) != new.get(name)}
+    answers = {
+        name for name in differing if name.startswith("asks.") and name.split(".")[1] in _ANSWERS
+    }
+    others = sorted(differing - answers)
+    return bool(answers), [WORDS.get(name, name.removeprefix("asks.")) for name in others]
+
+
+def fingerprint_of(behind: Behind) -> dict[str, object]:
+    """Of what is behind a judge's name the judge alone: not how it was asked, served or read.
+
+    Examples
+    --------
+    >>> fingerprint_of({"model": "m", "asks.0.items": "a", "served": {}})
+    {'model': 'm'}
+    """
+    return {
+        name: value
+        for name, value in behind.items()
+        if not name.startswith("asks.") and name not in {*_FOUND, "reader_version"}
+    }
+
+
+_FOUND = frozenset({"parts", "served"})
+"""What is found out about a judge, on this machine or from its server."""
+
+
+def _by_setting(behind: Behind) -> dict[str, list[str]]:
+    """Values of each setting over all asks, whose order says nothing; what was found is left out.
+
+    An ask's number goes by the order of digests, so any change may number all of them anew.
+    """
+    found: dict[str, list[str]] = {}
+    for name, value in _flat({k: v for k, v in behind.items() if k not in _FOUND}).items():
+        first, _, rest = name.partition(".")
+        short = f"asks.{rest.partition('.')[2]}" if first == "asks" else name
+        found.setdefault(short, []).append(str(value))
+    return {name: sorted(values) for name, values in found.items()}
 
 
 def _called(name: str) -> str:

@@ -42,8 +42,8 @@ def series_blocks(summary: Mapping[str, Any], history: pl.DataFrame) -> list[Blo
 
     Examples
     --------
-    >>> series_blocks({"judges": [], "refreshes": [], "level": 0.05, "warnings": []},
-    ...               pl.DataFrame())[0].text
+    >>> series_blocks({"judges": [], "refreshes": [], "level": 0.05, "level_of_any": 0.0,
+    ...                "warnings": []}, pl.DataFrame())[0].text
     'Nothing has been refreshed yet.'
     """
     if not summary["refreshes"]:
@@ -55,14 +55,17 @@ def series_blocks(summary: Mapping[str, Any], history: pl.DataFrame) -> list[Blo
         else "No judge is called drifted."
     )
     warnings = list(summary["warnings"])
-    blocks: list[Block] = [Paragraph(f"{lead} (level {summary['level']:g} a judge)", "lead")]
+    level = f"level {summary['level']:g} a judge"
+    if summary["level_of_any"] > summary["level"]:
+        level += f", at most {summary['level_of_any']:g} for any of them"
+    blocks: list[Block] = [Paragraph(f"{lead} ({level})", "lead")]
     blocks += [Lines(warnings, "cautions")] if warnings else []
     blocks.append(_judge_table(summary["judges"]))
     blocks.append(
         Paragraph(
             "Evidence is what a bettor against an unchanged judge made of a stake of 1, anchors "
             "alone: it reaches 1 / level with a chance of at most the level, however many "
-            "refreshes are looked at.",
+            "refreshes are looked at. Several sets of anchors of a judge share its level.",
             "soft",
         )
     )
@@ -79,13 +82,12 @@ def summary_text(summary: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> summary_text({"judges": [{"judge": "j", "sweep": "a", "evidence": 0.9, "p": 0.4,
-    ...     "alarm": False, "since": None}], "refreshes": [], "warnings": [], "level": 0.05})
+    ...     "alarm": False, "since": None, "level": 0.05}], "refreshes": [], "warnings": []})
     'j (a): p 0.400, evidence 0.900 of 20: no alarm'
     """
-    limit = f"{1 / summary['level']:.3g}"
     lines = [
         f"{one['judge']} ({one['sweep']}): p {number(one['p'])}, evidence "
-        f"{number(one['evidence'])} of {limit}: "
+        f"{number(one['evidence'])} of {1 / one['level']:.3g}: "
         + (f"ALARM since refresh {one['since']}" if one["alarm"] else "no alarm")
         for one in summary["judges"]
     ]
@@ -128,6 +130,7 @@ def _events(refreshes: Sequence[Row], ahead: str = "refresh ") -> list[str]:
 def _figures(history: pl.DataFrame, summary: Mapping[str, Any]) -> list[Figure]:
     """Evidence of each judge over refreshes, and the measures followed."""
     figures = []
+    levels = {one["judge"]: float(one["level"]) for one in summary["judges"]}
     for (sweep, judge, group, measure), rows in history.group_by(
         "sweep", "judge", "group", "measure", maintain_order=True
     ):
@@ -141,7 +144,7 @@ def _figures(history: pl.DataFrame, summary: Mapping[str, Any]) -> list[Figure]:
         )  # fmt: skip
         about = f"{judge}, {sweep}" + (f", {group}" if group else "")
         if measure == EVIDENCE:
-            figures.append(_evidence(drawn, about, float(summary["level"])))
+            figures.append(_evidence(drawn, about, levels.get(str(judge), summary["level"])))
         else:
             figures.append(_trend(drawn, str(measure), about))
     return figures

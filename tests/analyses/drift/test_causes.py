@@ -1,0 +1,284 @@
+"""What a refresh of a series calls moved, and what it does not."""
+
+import shutil
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from unittest.mock import ANY
+
+import numpy as np
+import polars as pl
+import pytest
+
+from judgerel_ray.analyses.drift import from_run
+from judgerel_ray.analyses.drift.from_run import summary_of
+from judgerel_ray.asking import refreshing
+from judgerel_ray.asking.plan import resolve as resolving
+from judgerel_ray.asking.plan.planning import plan_resolved
+from judgerel_ray.asking.plan.resolve import resolve
+from judgerel_ray.asking.run.opening import open_run
+from judgerel_ray.asking.run.running import RunSummary
+from judgerel_ray.config import load_sweep
+from judgerel_ray.config.series import Series
+from judgerel_ray.stats.drift import drift_evidence
+from judgerel_ray.store.series import AskedSweep, Refresh
+from tests.reporting.test_refresh import N_QUESTIONS, ROOT, World
+
+
+@pytest.fixture
+def world(tmp_path, driver_of, monkeypatch):
+    made = World(tmp_path, driver_of)
+    monkeypatch.setattr(refreshing, "run_sweep", made.run_sweep)
+    return made
+
+
+def edit(world, name, old, new, *, suffix="toml"):
+    file = world.folder / f"{name}.{suffix}"
+    file.write_text(file.read_text().replace(old, new))
+
+
+def own_template(world, sweep, items):
+    """Give a sweep a template of its own, and return the file of its words."""
+    template = world.folder / "mine"
+    shutil.copytree(ROOT / "judgerel_ray/protocols/best_of/templates/default", template)
+    world.sweep(sweep, items=items, more='templates = ["mine"]\n')
+    return template / "question.txt"
+
+
+def test_a_judge_revised_for_the_system_alone_is_not_called_the_system(world, monkeypatch):
+    for _ in range(2):
+        world.go()
+    world.sweep("system", items="system.jsonl", model="position")
+    revised = resolve(load_sweep(world.folder / "system.toml")).fingerprints["j"].digest
+    reply = world.reply
+
+    def moved(ask, replication):
+        world.shift = 0.35 if ask.condition.judge_fingerprint == revised else 0.0
+        return reply(ask, replication)
+
+    monkeypatch.setattr(world, "reply", moved)
+    found = world.go()
+    newest = found.summary["refreshes"][-1]
+    assert [one["cause"] for one in newest["causes"]] == ["asked_otherwise"]
+    assert found.summary["warnings"] == [
+        "judge j of system is another than that of anchors (model): these anchors tell nothing of "
+        "it"
+    ]
+
+
+def test_a_template_edited_for_the_system_alone_is_not_called_the_system(world):
+    words = own_template(world, "system", "system.jsonl")
+    for _ in range(2):
+        world.go()
+    words.write_text(words.read_text().replace("the single best", "the better"))
+    newest = world.go().summary["refreshes"][-1]
+    assert [one["cause"] for one in newest["causes"]] == ["asked_otherwise"]
+
+
+def test_answers_and_a_template_that_change_at_once_are_undecided(world):
+    words = own_template(world, "system", "system.jsonl")
+    for _ in range(2):
+        world.go()
+    words.write_text(words.read_text().replace("the single best", "the better"))
+    world.items("system.jsonl", words="other")
+    found = world.go()
+    assert [one["cause"] for one in found.summary["refreshes"][-1]["causes"]] == ["undecided"]
+    assert found.summary["warnings"] == [
+        "judge j of system: its answers and how it was asked (templates.mine) changed at once, so "
+        "its scores tell neither"
+    ]
+
+
+def test_anchors_edited_under_their_ids_are_other_questions(world):
+    for _ in range(2):
+        world.go()
+    world.items("frozen.jsonl", words="better")
+    found = world.go()
+    assert (found.alarm, found.summary["judges"][0]["p"]) == (False, None)
+    assert found.summary["warnings"] == [
+        "anchors: 40 questions edited under the old id (q0, q1, q10, q11, q12, ...): held against "
+        "nothing of before; give a question that says other things an id of its own"
+    ]
+    # The others are compared as ever, and the edited ones from the next refresh on.
+    edit(world, "frozen", "better 1", "other 1", suffix="jsonl")
+    found = world.go()
+    assert found.summary["warnings"][0].startswith("anchors: 11 questions edited")
+    assert found.summary["judges"][0]["p"] is not None
+    assert world.go().summary["warnings"] == []
+
+
+def refreshes_of(*nights):
+    """Refreshes of which anchors gave p-values, by set of anchors and judge."""
+    places = sorted({place for night in nights for place in night})
+    asked = tuple(AskedSweep(name=sweep, role="anchor") for sweep in {one for one, _ in places})
+    return [
+        Refresh(
+            number=n, started_at=f"2026-01-{n:02d}T00:00:00+00:00", sweeps=asked,
+            result={
+                "state": "done", "since": 1, "measures": [],
+                "drift": [{"sweep": sweep, "judge": judge, "p": p}
+                          for (sweep, judge), p in night.items()],
+                "behind": [
+                    {"sweep": one.name, "judges": {judge: {} for sweep, judge in night
+                                                   if sweep == one.name}} for one in asked
+                ],
+            },
+        )
+        for n, night in enumerate(nights, 1)
+    ]  # fmt: skip
+
+
+TWO = Series(
+    name="s", out="o", sweep=({"path": "a", "role": "anchor"}, {"path": "b", "role": "anchor"})
+)
+
+
+def p_for(evidence, *before):
+    """A p-value after which a bettor has at least so much."""
+    return next(
+        p for p in np.geomspace(0.01, 1e-9, 900)
+        if drift_evidence([*before, p]).capital >= evidence
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("evidence", "alarm"), [(25, False), (50, True)])
+def test_alarm_and_cause_agree_on_the_level_that_sets_of_anchors_share(
+    world, monkeypatch, evidence, alarm
+):
+    world.items("more.jsonl", words="more")
+    world.sweep("more", items="more.jsonl")
+    edit(world, "series", '[[sweep]]\npath = "sys', '[[sweep]]\npath = "more.toml"\nrole = '
+               '"anchor"\n[[sweep]]\npath = "sys')  # fmt: skip
+    ps = iter([None, None, p_for(evidence, None), 0.5])
+    test = from_run.judge_drift
+
+    def planned(old, new, *, name):
+        return [{**one, "p": next(ps)} for one in test(old, new, name=name)]
+
+    monkeypatch.setattr(from_run, "judge_drift", planned)
+    world.go()
+    found = world.go()
+    first = found.summary["judges"][0]
+    assert (first["sweep"], first["level"], first["alarm"]) == ("anchors", 0.025, alarm)
+    assert 20 < first["evidence"] < 60
+    causes = {one["cause"] for one in found.summary["refreshes"][-1]["causes"]}
+    assert (found.alarm, "judge" in causes) == (alarm, alarm)
+
+
+def test_the_chance_of_any_false_alarm_is_of_all_judges():
+    judges = {("a", judge): 0.5 for judge in "jkl"}
+    assert summary_of(TWO, refreshes_of(judges))["level_of_any"] == pytest.approx(0.15)
+
+
+def test_another_reader_is_named_and_no_change_of_the_judge(world, monkeypatch):
+    for _ in range(2):
+        world.go()
+    old = resolving.READER_VERSION
+    monkeypatch.setattr(resolving, "READER_VERSION", "next")
+    reply = world.reply
+
+    def read_otherwise(ask, replication):
+        found = reply(ask, replication)
+        return replace(found, text="??") if int(found.key[:2], 16) % 3 == 0 else found
+
+    monkeypatch.setattr(world, "reply", read_otherwise)
+    world.items("system.jsonl", words="answers", n=N_QUESTIONS + 2)
+    found = world.go()
+    assert (found.alarm, found.summary["judges"][0]["p"]) == (False, None)
+    newest = found.summary["refreshes"][-1]
+    assert newest["changes"] == [
+        {"sweep": "anchors", "judge": "j", "change": f"reader version: {old}, now next"},
+        {"sweep": "system", "judge": "j", "change": f"reader version: {old}, now {old} or next"},
+        {"sweep": "system", "judge": "j", "change": ANY},  # the items
+    ]
+    anchors, system = found.summary["warnings"]
+    assert f"replies are read by reader next, those before by {old}" in anchors
+    assert anchors.startswith("anchors: ")
+    assert f"system: 240 of 252 rows were carried as reader {old} read them" in system
+    # Refreshes that were read alike are held against each other again.
+    found = world.go()
+    assert found.summary["judges"][0]["p"] > 0.001
+    assert found.summary["warnings"] == []
+    # Rows that were carried stay what they are, however often.
+    world.items("system.jsonl", words="answers", n=N_QUESTIONS + 3)
+    found = world.go()
+    assert f"system: 240 of 258 rows were carried as reader {old}" in found.summary["warnings"][-1]
+
+
+def test_an_alarm_of_a_judge_that_is_asked_no_more_is_none():
+    judges = {("a", "j"): None, ("a", "k"): None}, {("a", "j"): 0.5, ("a", "k"): 1e-9}
+    assert summary_of(TWO, refreshes_of(*judges))["alarm"]
+    removed = summary_of(TWO, refreshes_of(*judges, {("a", "j"): 0.4}))
+    assert (removed["alarm"], [one["judge"] for one in removed["judges"]]) == (False, ["j"])
+    # So are those of a set of anchors that is none any more.
+    *earlier, last = refreshes_of(*judges, {("a", "j"): 0.4, ("a", "k"): 0.4})
+    system = replace(last, sweeps=(AskedSweep(name="a", role="system"),
+                                   AskedSweep(name="b", role="anchor")))  # fmt: skip
+    system.result["behind"].append({"sweep": "b", "judges": {"j": {}}})
+    assert not summary_of(TWO, [*earlier, system])["alarm"]
+
+
+def test_a_judge_that_drifted_once_has_not_moved_every_night_since(world):
+    for _ in range(2):
+        world.go()
+    world.shift = 0.35
+    assert [one["cause"] for one in world.go().summary["refreshes"][-1]["causes"]] == ["judge"]
+    found = world.go()
+    assert found.alarm
+    assert [one["cause"] for one in found.summary["refreshes"][-1]["causes"]] == ["neither"]
+    world.items("system.jsonl", words="better")
+    found = world.go()
+    assert found.alarm
+    assert [one["cause"] for one in found.summary["refreshes"][-1]["causes"]] == ["system"]
+    # A judge that moves again is called so again.
+    world.shift = -0.1
+    assert [one["cause"] for one in world.go().summary["refreshes"][-1]["causes"]] == ["judge"]
+
+
+def test_an_alarm_hides_no_mistake(world, capsys, monkeypatch):
+    world.go()
+    world.shift = 0.35
+    assert world.go().alarm
+    asked = world.run_sweep
+
+    def mistaken(sweep, **places):
+        found = asked(sweep, **places)
+        return replace(found, owed=3, problems={"j": "no such model"}, mistakes=("j",))
+
+    monkeypatch.setattr(refreshing, "run_sweep", mistaken)
+    code, out, err = world.told(capsys)
+    assert code == 2
+    assert out == "refresh 3: 3 requests are pending\n"
+    assert "judge j was given up: no such model" in err
+    assert "drift of judge j since refresh 2" in err
+
+
+@pytest.mark.parametrize("sweeps", [["anchors", "system"], ["system"]])
+def test_a_judge_of_another_name_is_compared_with_nobody(world, sweeps):
+    world.go()
+    for sweep in sweeps:
+        edit(world, sweep, 'name = "j"', 'name = "fresh"')
+    found = world.go()
+    assert (found.state, found.alarm, found.summary["warnings"]) == ("done", False, [])
+    assert [one.state for one in world.directory.refreshes()] == ["done", "done"]
+    history = pl.read_parquet(world.folder / "out/history.parquet")
+    fresh = history.filter(judge="fresh", measure="percent_agreement")
+    assert fresh.height == len(sweeps)
+    assert fresh["difference"].null_count() == len(sweeps)
+
+
+def test_a_run_in_which_nothing_landed_is_closed_as_partial(world, monkeypatch):
+    world.series("anchor_every_h = 20\n")
+
+    def away(sweep, *, out, address, console):  # noqa: ARG001  as the real one has them
+        resolved = resolve(sweep)
+        open_run(resolved, plan_resolved(resolved), out, None)
+        return RunSummary(run=out, session=1, asked=9, landed=0, owed=9, failed=0, asked_now=0,
+                          problems={})  # fmt: skip
+
+    monkeypatch.setattr(refreshing, "run_sweep", away)
+    assert world.go().state == "pending"
+    later = datetime.now(UTC) + timedelta(hours=21)
+    monkeypatch.setattr(refreshing, "_now", lambda: later)
+    found = world.go()
+    assert found.state == "partial"
+    assert found.summary["warnings"][0].startswith("anchors: agreement is unknown: no judgments")
