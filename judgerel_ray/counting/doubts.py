@@ -388,14 +388,20 @@ def nothing_shared(
         one, other = told_apart(pairs[0], quotes=repr)
         hint = f"write item_id alike in both: {one}, or {other}"
     return SweepError(
-        f"no item_id is in both: a has {_some(items_a)}; b has {_some(items_b)}",
+        f"no item_id is in both: a has {some_names(items_a)}; b has {some_names(items_b)}",
         where=where,
         hint=hint,
     )
 
 
-def _some(names: pl.Series) -> str:
-    """The first few names in order."""
+def some_names(names: pl.Series) -> str:
+    """Give the first few names in order.
+
+    Examples
+    --------
+    >>> some_names(pl.Series(["b", "a", "a", "c", "d"]))
+    "'a', 'b', 'c', ..."
+    """
     known = names.cast(pl.String).drop_nulls().unique().sort()
     return ", ".join(map(repr, known.head(_SHOWN))) + ", ..." * (known.len() > _SHOWN)
 
