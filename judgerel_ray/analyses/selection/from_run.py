@@ -40,7 +40,7 @@ from judgerel_ray.counting.judged import (
     strangers_of,
 )
 from judgerel_ray.counting.measured import CHANCES, SPENT, with_numbers
-from judgerel_ray.counting.right_answers import GOLD, ITEM
+from judgerel_ray.counting.right_answers import GOLD, ITEM, TOLD_BY, refuse_other_criteria
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.protocols import labels_for
 from judgerel_ray.protocols.registry import protocol_named
@@ -106,6 +106,8 @@ def open_systems(
     if judged.run is None:
         right = _right(gold)
         with naming(judged):
+            if right is not None:
+                refuse_other_criteria(frame, right)
             found = read_systems(frame, gold=right, by=by)
         strangers_of(judged, right)
         return found
@@ -208,7 +210,7 @@ def _gold_file(path: str) -> pl.DataFrame:
 
 def _refuse_two(items: pl.DataFrame, file: str) -> None:
     """Refuse a table that gives an item two right answers."""
-    keys = [name for name in ("benchmark", ITEM) if name in items.columns]
+    keys = [name for name in TOLD_BY if name in items.columns]
     found = items.drop_nulls(GOLD).group_by(keys).agg(pl.col(GOLD).unique().sort())
     twice = found.filter(pl.col(GOLD).list.len() > 1).sort(keys)
     if twice.height:
@@ -224,7 +226,7 @@ def _right(items: pl.DataFrame | None) -> pl.DataFrame | None:
     """What is right of each item."""
     if items is None:
         return None
-    keys = [name for name in ("benchmark", ITEM) if name in items.columns]
+    keys = [name for name in TOLD_BY if name in items.columns]
     found = items.select(*keys, GOLD).filter(pl.col(GOLD).is_not_null())
     return found
 
