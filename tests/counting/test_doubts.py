@@ -229,3 +229,34 @@ def test_gold_of_one_criterion_or_answer_is_not_that_of_another(column):
     assert said_of(rows, coefficients="accuracy") == []
     found = judgerel_ray.questions(pl.DataFrame(rows), by=column)
     assert found.filter(pl.col(column) == "other")["accuracy"].to_list() == [None] * 4
+
+
+def by_question(menus, n=4, seed=3):
+    """Verdicts drawn at random, each question's from a menu of its own."""
+    rng = np.random.default_rng(seed)
+    return asked(len(menus), n, verdict=[str(rng.choice(one)) for one in menus for _ in range(n)])
+
+
+def test_questions_with_verdicts_of_their_own_are_said():
+    two_menus = by_question([["pass", "fail"]] * 15 + [["yes", "no", "tie"]] * 15)
+    (line,) = said_of(two_menus)
+    assert line.startswith("2 groups of questions share no verdict ('fail', 'pass'; 'no', 'yes'):")
+    names = [f"m{n}" for n in range(9)]
+    of_pairs = [[names[n % 9], names[(n + 1 + n // 9) % 9]] for n in range(45)]
+    (line,) = said_of(by_question(of_pairs))
+    assert line.startswith("no question has more than 2 of the 9 verdicts: chance is that of all")
+    (line,) = said_of(by_question([[f"m{n}", f"k{n}"] for n in range(12)]))
+    assert line.startswith("11 groups of questions share no verdict ('k0', 'm0'; 'k1', 'm1'; ...)")
+
+
+def test_questions_that_share_verdicts_or_are_answered_in_one_way_are_not():
+    menus = [["pass", "fail"]] * 15 + [["yes", "no"]] * 15
+    assert said_of({**by_question(menus), "benchmark": list(np.repeat(["x", "y"], 60))}) == []
+    assert said_of(by_question([["pass", "fail", "yes", "no"]] * 30)) == []
+    assert said_of(by_question([*menus, ["fail", "yes"]], n=30)) == []  # one that links them
+    words = ["awful", "bad", "fair", "good", "great"]
+    assert said_of(by_question([[one] for one in words * 6])) == []
+    near = [words[n % 4 : n % 4 + 2] for n in range(40)]
+    assert said_of(by_question(near)) == []
+    classes = by_question([[f"c{n % 12}"] * 9 + [f"c{m}" for m in range(12)] for n in range(40)])
+    assert said_of(classes) == []
