@@ -260,3 +260,25 @@ def test_questions_that_share_verdicts_or_are_answered_in_one_way_are_not():
     assert said_of(by_question(near)) == []
     classes = by_question([[f"c{n % 12}"] * 9 + [f"c{m}" for m in range(12)] for n in range(40)])
     assert said_of(classes) == []
+
+
+def test_a_column_that_takes_the_place_of_the_verdict_halfway_is_said(tmp_path, capsys):
+    path = tmp_path / "log.jsonl"
+    keys = ["verdict"] * 9 + ["judgment"] * 3
+    rows = [f'{{"item_id": "q{n // 3}", "replication": {n % 3}, "{key}": "{"AB"[n % 2]}"}}'
+            for n, key in enumerate(keys)]  # fmt: skip
+    path.write_text("\n".join(rows))
+    with pytest.warns(ReadingWarning, match="column judgment is not read, and is filled in 3 of 3"):
+        judgerel_ray.reduce(str(path))
+    assert main(["import", "table", str(path), "--out", str(tmp_path / "log.parquet")]) == 0
+    assert "column judgment is not read, and is filled in 3 of 3" in capsys.readouterr().err
+    scored = asked(6, 2, score=[1.0, 2.0] * 5 + [None] * 2, rating=[None] * 10 + [1.0, None])
+    (line,) = said_of(scored)
+    assert line == (
+        "column rating is not read, and is filled in 1 of 2 rows without a score and in no other: "
+        "if it holds the score there, move that into the column score"
+    )
+    half = asked(6, 2, verdict=[*"ABABABABAB", None, None])
+    for answer in (["text"] * 12, [None] * 9 + ["text"] * 3, ["text"] * 9 + [None] * 3):
+        assert said_of({**half, "answer": answer}) == []
+    assert said_of({**half, "answer": [None] * 10 + ["n/a", " "]}) == []
