@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from math import factorial
+from statistics import median
 from typing import get_args
 
 import polars as pl
@@ -503,6 +505,7 @@ def doubts(nested: UnitRows, columns: tuple[str, ...]) -> Iterator[str]:
         yield from _numbers_as_names(judged)
     yield from _of_two_minds(judged)
     yield from _below_all(judged)
+    yield from _on_two_scales(judged)
     if nested.places is None:  # else verdicts are counted by place
         yield from _verdicts_by_question(judged)
     for name in scale_names(judged.units):
@@ -554,6 +557,10 @@ def _of_two_minds(nested: UnitRows) -> Iterator[str]:
     )
 
 
+_APART = ("judge", "role", "benchmark", "protocol", "criterion", "definition", "scale")
+"""Columns in each of whose values verdicts may have names of their own."""
+
+
 def _below_all(nested: UnitRows) -> Iterator[str]:
     """Say that -1 is far from all other scores, as programs write that there is none.
 
@@ -571,8 +578,6 @@ def _below_all(nested: UnitRows) -> Iterator[str]:
         )
 
 
-_APART = ("judge", "role", "benchmark", "protocol", "criterion", "definition", "scale")
-"""Columns in each of whose values verdicts may have names of their own."""
 _FEW_QUESTIONS, _MANY_PAIRS = 10, 20
 _CARRYING = 0.4  # share of questions with two verdicts or more: of a sure judge they are few
 _MENU_SIZES = 8  # verdicts of a file, more than ratings in words have
@@ -662,6 +667,52 @@ def _linked(items: pl.Series, verdicts: pl.Series) -> pl.Series:
     size = int(second.max()) + 1
     links = coo_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(size, size))
     return pl.Series(connected_components(links, directed=False)[1][first])
+
+
+_FAR, _VERY_FAR = 3, 20  # times the top of the lower heap, and its steps; of two scores alone
+_FEW_RATINGS = 0.1  # share of the ratings of either scale: fewer are outliers
+_MOST_SCORES = 200  # of ratings; more are measurements
+
+
+def _on_two_scales(nested: UnitRows) -> Iterator[str]:
+    """Say that scores of one judge lie in two heaps with steps of their own: 1 to 5, 20 to 100.
+
+    A judge may rate at both ends of one scale, but then in the same steps.
+    """
+    if nested.units.height > _MOST_UNITS or nested.seen()["score"].n_unique() < 2 * _TWO:
+        return
+    there = [name for name in _APART if name in nested.units.columns]
+    rated = nested.long(there).filter(SCORED, pl.col("score").is_not_null())
+    counted = rated.group_by(*there, "score").agg(pl.col(N).sum()).sort(*there, "score")
+    for part in counted.partition_by(there, maintain_order=True) if there else [counted]:
+        if known_scale(str(part[SCALE][0])) if SCALE in there else False:
+            continue  # what is off it is said of it
+        found = _two_heaps(part["score"].to_list(), part[N].to_list())
+        if found is not None:
+            low, high = found
+            yield (
+                f"scores may be of two scales: {low} and {high}, and none between them; counted as "
+                "written; rate on one scale, or name that of each row in a column scale"
+            )
+            return
+
+
+def _two_heaps(scores: list[float], numbers: list[int]) -> tuple[str, str] | None:
+    """The ends and ratings of two heaps of sorted scores, the upper in steps as far as it lies."""
+    if len(scores) > _MOST_SCORES:
+        return None
+    for k in range(_TWO, len(scores) - _TWO + 1):
+        low, high = scores[:k], scores[k:]
+        below, above = sum(numbers[:k]), sum(numbers[k:])
+        far = _FAR if min(len(low), len(high)) > _TWO else _VERY_FAR
+        if not high[0] >= far * low[-1] > 0:
+            continue
+        step, far_step = (median(b - a for a, b in pairwise(one)) for one in (low, high))
+        if far_step >= far * step and min(below, above) >= _FEW_RATINGS * (below + above):
+            heaps = ((low, below), (high, above))
+            first, second = (f"{one[0]:g} to {one[-1]:g} ({n:,})" for one, n in heaps)
+            return first, second
+    return None
 
 
 def _off_scale(nested: UnitRows, scale: Scale) -> Iterator[str]:

@@ -282,3 +282,36 @@ def test_a_column_that_takes_the_place_of_the_verdict_halfway_is_said(tmp_path, 
     for answer in (["text"] * 12, [None] * 9 + ["text"] * 3, ["text"] * 9 + [None] * 3):
         assert said_of({**half, "answer": answer}) == []
     assert said_of({**half, "answer": [None] * 10 + ["n/a", " "]}) == []
+
+
+def test_scores_of_two_scales_in_one_column_are_said():
+    fives, hundreds = [1.0, 2.0, 3.0, 4.0, 5.0], [20.0, 40.0, 60.0, 80.0, 100.0]
+    line = (
+        "scores may be of two scales: 1 to 5 (30) and 20 to 100 (30), and none between them; "
+        "counted as written; rate on one scale, or name that of each row in a column scale"
+    )
+    assert said_of(asked(20, 3, score=(fives + hundreds) * 6)) == [line]
+    assert said_of(asked(20, 3, score=fives * 6 + hundreds * 6)) == [line]
+    (line,) = said_of(asked(20, 3, score=[1.0, 2.0] * 15 + [50.0, 100.0] * 15))
+    assert line.startswith("scores may be of two scales: 1 to 2 (30) and 50 to 100 (30),")
+    names = ["five"] * 30 + ["hundred"] * 30
+    for column in ("judge", "scale", "criterion"):
+        rows = asked(20, 3, score=fives * 6 + hundreds * 6, **{column: names})
+        assert said_of(rows) == []
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [0.0, 5.0, 10.0, 85.0, 90.0, 95.0],  # both ends of one scale
+        [1.0, 2.0, 3.0, 8.0, 9.0, 10.0],
+        [1.0, 2.0, 5.0, 10.0, 20.0, 50.0],
+        [0.0, 0.25, 0.5, 0.75, 1.0, 2.0],
+        [1.0, 2.0, 6.0, 10.0, 6.0, 10.0],
+        [1.0, 5.0, 50.0, 100.0, 1.0, 5.0],
+    ],
+)
+def test_scores_of_one_scale_are_not(scores):
+    assert said_of(asked(20, 3, score=scores * 10)) == []
+    few = [1.0, 2.0, 3.0, 4.0, 5.0] * 11 + [20.0, 60.0, 100.0, 3.0, 4.0]
+    assert said_of(asked(20, 3, score=few)) == []
