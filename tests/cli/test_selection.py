@@ -236,3 +236,14 @@ def test_gold_of_one_criterion_is_none_of_another(verb, tmp_path, capsys):
     gold.write_csv(file)
     rows.filter(pl.col("criterion") == "facts").write_csv(path)
     assert main([verb, path, "--gold", file]) == 0
+
+
+def test_gold_of_items_that_nobody_judged_counts_as_nothing(answers, tmp_path, capsys):
+    path, file = str(answers / "without.csv"), tmp_path / "gold.csv"
+    gold = (answers / "gold.csv").read_text()
+    file.write_text(f"{gold}elsewhere,yes\n")
+    assert main(["select", path, "--gold", str(file), "--resamples", "9"]) == 0
+    assert "matches no verdict" not in capsys.readouterr().err
+    file.write_text("\n".join(gold.splitlines()[:-1]) + "\nq39,yes\n")
+    assert main(["select", path, "--gold", str(file), "--resamples", "9"]) == 0
+    assert "gold matches no verdict of the file in 1 of the 40 rows" in capsys.readouterr().err

@@ -109,7 +109,7 @@ def open_systems(
             if right is not None:
                 refuse_other_criteria(frame, right)
             found = read_systems(frame, gold=right, by=by)
-        strangers_of(judged, right)
+        strangers_of(judged, right if right is None else _of_judged(right, found))
         return found
     frame = frame.filter(of_protocols(lambda one: one.has_right_option))
     exact = exact_answers(judged.run, frame)
@@ -229,6 +229,14 @@ def _right(items: pl.DataFrame | None) -> pl.DataFrame | None:
     keys = [name for name in TOLD_BY if name in items.columns]
     found = items.select(*keys, GOLD).filter(pl.col(GOLD).is_not_null())
     return found
+
+
+def _of_judged(right: pl.DataFrame, systems: Sequence[System]) -> pl.DataFrame:
+    """What is right of items that any system answered."""
+    keys = [name for name in TOLD_BY if name in right.columns]
+    keys = [name for name in keys if all(name in one.rows.columns for one in systems)]
+    asked = pl.concat(one.rows.select(keys) for one in systems).unique()
+    return right.join(asked, on=keys, how="semi")
 
 
 def _chance(items: pl.DataFrame | None) -> dict[tuple[object, str], float]:
