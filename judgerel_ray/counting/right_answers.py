@@ -316,8 +316,8 @@ def refuse_other_criteria(rows: pl.LazyFrame, right: pl.DataFrame) -> None:
 def _of_several(rows: pl.DataFrame, right: pl.DataFrame, column: str) -> pl.DataFrame:
     """Items with gold that rows have with several values of a column."""
     keys = [name for name in TOLD_BY if name in right.columns and name in rows.columns]
-    told = rows.select(column, *keys).unique().join(right, on=keys, how="semi")
-    return told.group_by(keys).len().filter(pl.col("len") > 1)
+    asked = rows.select(column, *keys).unique().join(right, on=keys, how="semi")
+    return asked.group_by(keys).len().filter(pl.col("len") > 1)
 
 
 def _namesakes(whose: str, items: pl.DataFrame, column: str) -> SweepError:

@@ -207,8 +207,8 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
         both = pl.concat([typed.select(unit), table.select(not_read)], how="horizontal")
         unread = unread_lines(Source(rows=both.lazy()), unit)
         own = typed.select(name for name in _VERDICT_COLUMNS if name in typed.columns)
-        said = pl.concat([own, table.select(not_read)], how="horizontal")
-        renamed = renamed_lines(Source(rows=said.lazy()))
+        beside_own = pl.concat([own, table.select(not_read)], how="horizontal")
+        renamed = renamed_lines(Source(rows=beside_own.lazy()))
         counted = (_numbered_note(typed, not_read),) if unnumbered else tuple(unread)
     for note in (*source.notes, *beside, *counted, *renamed, *_gold_notes(typed)):
         warnings.warn(ReadingWarning(note), stacklevel=2)

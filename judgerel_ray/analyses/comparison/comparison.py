@@ -249,7 +249,7 @@ def _on_two_scales(pairs: Sequence[Pair]) -> Iterator[str]:
 
     Exchanged, the sides of one question then stand among values of the other scale.
     """
-    apart = [told for pair in pairs if (told := _values_apart(pair)) is not None]
+    apart = [words for pair in pairs if (words := _values_apart(pair)) is not None]
     if not apart:
         return
     more = f"; and {len(apart) - _MOST_PAIRS} more pairs" if len(apart) > _MOST_PAIRS else ""
@@ -264,16 +264,17 @@ def _values_apart(pair: Pair) -> str | None:
     """What either side answers in, where that is no one scale."""
     if len(names := {scale_names(side) for side in (pair.a, pair.b)}) == 1 and any(names):
         return None  # both say that they are on it
-    for name, told in (("score", _ranges), ("verdict", _words)):
+    for name, describe in (("score", _ranges), ("verdict", _words)):
         values = [
             side.filter(SCORED)[name].drop_nulls().unique().sort()
             for side in (pair.a, pair.b)
             if name in side.columns
         ]
         if len(values) == _PAIR and all(map(len, values)):
-            each = told(*values) if sum(map(len, values)) > _PAIR else None
-            said = zip(pair.names, each or (), strict=each is not None)
-            return " and ".join(map(" has ".join, said)) or None
+            each = describe(*values) if sum(map(len, values)) > _PAIR else None
+            if each is None:
+                return None
+            return " and ".join(map(" has ".join, zip(pair.names, each, strict=True)))
     return None
 
 
