@@ -25,6 +25,7 @@ _APART = ("judge", "role", "benchmark", "protocol", "criterion", "definition", "
 """Columns in each of whose values verdicts may have names of their own."""
 _FEW_QUESTIONS, _MANY_PAIRS = 10, 20
 _CARRYING = 0.4  # share of questions with two verdicts or more: of a sure judge they are few
+_NEARLY_ALL = 0.9  # share of questions in one group: the others are strays
 _MENU_SIZES = 8  # verdicts of a file, more than ratings in words have
 _PART = "__part"
 _VERDICT = "__verdict"
@@ -77,10 +78,12 @@ def _shares_no_verdict(asked: pl.DataFrame) -> str | None:
     several = pl.col("verdict").list.len() > 1
     parts = groups.group_by(_PART).agg(
         n=several.sum(), of=pl.col(ITEM).sum(), items=pl.col(ITEM).filter(several).sum(),
+        most=pl.col(ITEM).max(),
         verdicts=pl.col("verdict").filter(several).sort(),
     ).filter(
         pl.col("n") > 1, pl.col("of") >= _FEW_QUESTIONS,
         pl.col("items") >= _CARRYING * pl.col("of"),
+        pl.col("most") <= _NEARLY_ALL * pl.col("of"),
     ).sort("n", _PART, descending=[True, False])  # fmt: skip
     if parts.is_empty():
         return None

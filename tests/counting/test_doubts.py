@@ -254,6 +254,8 @@ def test_questions_that_share_verdicts_or_are_answered_in_one_way_are_not():
     assert said_of({**by_question(menus), "benchmark": list(np.repeat(["x", "y"], 60))}) == []
     assert said_of(by_question([["pass", "fail", "yes", "no"]] * 30)) == []
     assert said_of(by_question([*menus, ["fail", "yes"]], n=30)) == []  # one that links them
+    stray = [["a", "b", "c", "d"]] * 30 + [["e", "f"]] * 2  # nearly all share theirs
+    assert said_of(by_question(stray)) == []
     words = ["awful", "bad", "fair", "good", "great"]
     assert said_of(by_question([[one] for one in words * 6])) == []
     near = [words[n % 4 : n % 4 + 2] for n in range(40)]
