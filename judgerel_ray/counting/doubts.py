@@ -17,9 +17,10 @@ from typing import get_args
 import polars as pl
 
 from judgerel_ray.core import Role, Scale, SweepError
-from judgerel_ray.counting.columns import OFTEN_CALLED, TYPED, is_judge, is_no_value
+from judgerel_ray.counting.columns import ALSO_CALLED, OFTEN_CALLED, TYPED, is_judge, is_no_value
 from judgerel_ray.counting.files.records import is_nested
 from judgerel_ray.counting.files.source import Source
+from judgerel_ray.counting.mixed_values import scores_of_two_scales, verdicts_by_question
 from judgerel_ray.counting.nesting import PLACES, UnitRows
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdicts.places import N_OPTIONS, ORDER, SHOWN, is_tie
@@ -266,6 +267,64 @@ judge if it says who judged
 _JUDGED = (
     "if it holds what was judged, they judge other answers: number its values in a column responder"
 )
+
+
+def renamed_lines(source: Source, named: Collection[str] = ()) -> Iterator[str]:
+    """Say which column that is not read is filled just where a verdict or a score is missing.
+
+    So it is where the program that wrote the rows gave the column another name halfway.
+
+    Parameters
+    ----------
+    source : Source
+        Rows with the columns of their file.
+    named : collection of str
+        Columns that a person named.
+
+    Yields
+    ------
+    str
+        A line a column.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"verdict": ["A", None], "decision": [None, "B"]})
+    >>> print(*renamed_lines(Source(rows=rows)))
+    column decision is not read, and is filled in 1 of 1 rows without a verdict and in no other: \
+if it holds the verdict there, move that into the column verdict
+    """
+    there = source.rows.collect_schema()
+    own = [name for name in ("verdict", "score") if name in there]
+    others = {
+        other: name for name in own for other in ALSO_CALLED[name]
+        if other in there and other not in {*named, *TYPED}
+    }  # fmt: skip
+    if not others:
+        return
+    filled = {
+        name: pl.col(name).is_not_null() & ~_is_blank(name, there[name]) for name in (*own, *others)
+    }
+    has_any = pl.any_horizontal(filled[name] for name in own)
+    found = source.rows.select(
+        (~has_any).sum().alias("lacking"),
+        *((filled[name] & ~has_any).sum().alias(f"{name} alone") for name in others),
+        *((filled[name] & has_any).any().alias(f"{name} beside") for name in others),
+    ).collect(engine="streaming").row(0, named=True)  # fmt: skip
+    for name, what in others.items():
+        n, of = found[f"{name} alone"], found["lacking"]
+        if n and not found[f"{name} beside"]:
+            yield (
+                f"column {name} is not read, and is filled in {n:,} of {of:,} rows without a "
+                f"{what} and in no other: if it holds the {what} there, move that into the column "
+                f"{what}"
+            )
+
+
+def _is_blank(name: str, kind: pl.DataType) -> pl.Expr:
+    """Whether a text stands for nothing."""
+    return is_no_value(pl.col(name)).fill_null(False) if kind == pl.String else pl.lit(False)
+
+
 _SAYS = {
     "judge": "call it judge if it says who judged",
     "criterion": "call it criterion if it says what was judged by",
@@ -399,14 +458,20 @@ def nothing_shared(
         one, other = told_apart(pairs[0], quotes=repr)
         hint = f"write item_id alike in both: {one}, or {other}"
     return SweepError(
-        f"no item_id is in both: a has {_some(items_a)}; b has {_some(items_b)}",
+        f"no item_id is in both: a has {some_names(items_a)}; b has {some_names(items_b)}",
         where=where,
         hint=hint,
     )
 
 
-def _some(names: pl.Series) -> str:
-    """The first few names in order."""
+def some_names(names: pl.Series) -> str:
+    """Give the first few names in order.
+
+    Examples
+    --------
+    >>> some_names(pl.Series(["b", "a", "a", "c", "d"]))
+    "'a', 'b', 'c', ..."
+    """
     known = names.cast(pl.String).drop_nulls().unique().sort()
     return ", ".join(map(repr, known.head(_SHOWN))) + ", ..." * (known.len() > _SHOWN)
 
@@ -454,6 +519,9 @@ def doubts(nested: UnitRows, columns: tuple[str, ...]) -> Iterator[str]:
         yield from _numbers_as_names(judged)
     yield from _of_two_minds(judged)
     yield from _below_all(judged)
+    yield from scores_of_two_scales(judged)
+    if nested.places is None:  # else verdicts are counted by place
+        yield from verdicts_by_question(judged)
     for name in scale_names(judged.units):
         scale = known_scale(name)
         if scale is not None:

@@ -30,6 +30,7 @@ from judgerel_ray.counting.doubts import (
     doubts,
     names_kept_apart,
     own_columns,
+    renamed_lines,
     totals_line,
     unnamed_line,
     unread_lines,
@@ -159,10 +160,12 @@ def tally_file(
         if totals := totals_line(nested.units):
             apart = (*apart, totals)
         if not set(columns) >= _OURS:
+            without = pl.col("verdict").is_null() & pl.col("score").is_null()
             apart = (
                 *apart,
                 *lines_left_out(nested.units),
                 *unread_lines(source, names, extra, reads),
+                *(renamed_lines(source, extra) if nested.n_rows(without) else ()),
             )
             if unnamed := unnamed_line(nested.units):
                 apart = (*apart, unnamed)

@@ -19,6 +19,9 @@ GOLD = "gold"
 
 ITEM = "item_id"
 _PLACE = "benchmark"
+_CRITERION = "criterion"
+TOLD_BY = (_PLACE, _CRITERION, ITEM)
+"""Columns that a table of right answers tells questions apart by, those that it has."""
 _WHO = ("judge", "judge_fingerprint", "temperature", "top_k", "top_p")
 _STATED = "__stated"
 _ONE_QUESTION = (
@@ -293,7 +296,7 @@ def with_right(rows: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
     rows : DataFrame
         item_id, verdict; ``gold`` where the table does not give it.
     gold : DataFrame, optional
-        item_id, gold, and benchmark where items of several have one name.
+        item_id, gold, and benchmark and criterion where items of several have one name.
 
     Returns
     -------
@@ -313,7 +316,7 @@ def with_right(rows: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
     [True, False]
     """
     if gold is not None:
-        keys = [name for name in (_PLACE, ITEM) if name in gold.columns and name in rows.columns]
+        keys = [name for name in TOLD_BY if name in gold.columns and name in rows.columns]
         right = gold.select(*keys, pl.col(GOLD).cast(pl.String)).drop_nulls(GOLD).unique()
         _refuse_namesakes(rows, right)
         right = right.unique(keys, keep="any")
@@ -358,19 +361,48 @@ def _refuse_namesakes(rows: pl.DataFrame, right: pl.DataFrame) -> None:
     """Refuse a table whose names tell no item from one of another benchmark."""
     if _PLACE in right.columns:
         return
-    several = right.group_by(ITEM).len().filter(pl.col("len") > 1)
+    several = right.group_by(pl.exclude(GOLD)).len().filter(pl.col("len") > 1)
     whose = "an item_id has several right answers, and gold does not name their benchmark"
     if several.is_empty() and _PLACE in rows.columns:
-        places = rows.select(_PLACE, ITEM).unique().join(right, on=ITEM, how="semi")
-        several = places.group_by(ITEM).len().filter(pl.col("len") > 1)
+        several = _of_several(rows, right, _PLACE)
         whose = "items of several benchmarks share an item_id, and gold does not name the benchmark"
     shared = several.join(rows.select(ITEM).unique(), on=ITEM, how="semi").sort(ITEM)
     if shared.height:
-        raise SweepError(
-            whose,
-            where={ITEM: shared[ITEM][0]},
-            hint=f"a column {_PLACE!r} in both tables tells them apart",
-        )
+        raise _namesakes(whose, shared, _PLACE)
+
+
+def refuse_other_criteria(rows: pl.LazyFrame, right: pl.DataFrame) -> None:
+    """Refuse a table that does not say by which of several criteria of an item its gold is right.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "criterion": ["tone", "facts"]})
+    >>> refuse_other_criteria(rows, pl.DataFrame({"item_id": ["p"], "gold": ["good"]}))
+    """
+    if _CRITERION in right.columns or _CRITERION not in rows.collect_schema():
+        return
+    keys = [name for name in TOLD_BY if name in rows.collect_schema()]
+    asked = rows.select(keys).unique().collect().cast({ITEM: pl.String}).drop_nulls(_CRITERION)
+    shared = _of_several(asked, right, _CRITERION).sort(ITEM)
+    if shared.height:
+        whose = "items were judged by several criteria, and gold does not name the criterion"
+        raise _namesakes(whose, shared, _CRITERION)
+
+
+def _of_several(rows: pl.DataFrame, right: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Items with gold that rows have with several values of a column."""
+    keys = [name for name in TOLD_BY if name in right.columns and name in rows.columns]
+    asked = rows.select(column, *keys).unique().join(right, on=keys, how="semi")
+    return asked.group_by(keys).len().filter(pl.col("len") > 1)
+
+
+def _namesakes(whose: str, items: pl.DataFrame, column: str) -> SweepError:
+    """The refusal of gold that may be of several questions."""
+    return SweepError(
+        whose,
+        where={ITEM: items[ITEM][0]},
+        hint=f"a column {column!r} in both tables tells them apart",
+    )
 
 
 def _plain(score: float) -> str:

@@ -16,7 +16,7 @@ import polars as pl
 from judgerel_ray.core import ReadingWarning, SweepError, count_of
 from judgerel_ray.core.files import read_bytes
 from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value, typed_columns
-from judgerel_ray.counting.doubts import unread_lines
+from judgerel_ray.counting.doubts import renamed_lines, unread_lines
 from judgerel_ray.counting.files.records import (
     is_nested,
     names_inside,
@@ -206,8 +206,11 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
         unit = ["item_id", *(name for name in FACETS if name in typed.columns)]
         both = pl.concat([typed.select(unit), table.select(not_read)], how="horizontal")
         unread = unread_lines(Source(rows=both.lazy()), unit)
+        own = typed.select(name for name in _VERDICT_COLUMNS if name in typed.columns)
+        beside_own = pl.concat([own, table.select(not_read)], how="horizontal")
+        renamed = renamed_lines(Source(rows=beside_own.lazy()))
         counted = (_numbered_note(typed, not_read),) if unnumbered else tuple(unread)
-    for note in (*source.notes, *beside, *counted, *_gold_notes(typed)):
+    for note in (*source.notes, *beside, *counted, *renamed, *_gold_notes(typed)):
         warnings.warn(ReadingWarning(note), stacklevel=2)
     return typed.cast({REPLICATION: pl.Int64})
 

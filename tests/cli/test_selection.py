@@ -208,3 +208,42 @@ def test_without_evaluators_self_preference_says_what_to_ask(answers, tmp_path, 
     assert main(["systems", path, "--resamples", "9"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert 'unknown: ask roles = ["participant", "evaluator_only"]' in text
+
+
+@pytest.mark.parametrize("verb", ["select", "systems", "panels"])
+def test_gold_of_one_criterion_is_none_of_another(verb, tmp_path, capsys):
+    path, file = str(tmp_path / "judged.csv"), str(tmp_path / "gold.csv")
+    rows = pl.DataFrame(
+        [{"judge": judge, "criterion": criterion, "item_id": f"q{n}", "replication": r,
+          "verdict": "yn"[(n + (criterion == "tone") + (n % 5 == r)) % 2]}
+         for judge in ("ant", "bee") for criterion in ("facts", "tone")
+         for n in range(20) for r in (0, 1)]
+    )  # fmt: skip
+    rows.write_csv(path)
+    gold = pl.DataFrame({"item_id": [f"q{n}" for n in range(20)], "gold": list("yn") * 10})
+    gold.write_csv(file)
+    assert main([verb, path, "--gold", file]) == 2
+    error = capsys.readouterr().err
+    assert "items were judged by several criteria, and gold does not name the criterion" in error
+    assert "a column 'criterion' in both tables" in error
+    other = gold.with_columns(criterion=pl.lit("tone"), gold=pl.Series(list("ny") * 10))
+    pl.concat([gold.with_columns(criterion=pl.lit("facts")), other]).write_csv(file)
+    if verb == "select":
+        found = _json(capsys, verb, path, "--gold", file, "--resamples", "20")
+        assert {(one["criterion"], one["accuracy"]) for one in found["systems"]} == {
+            ("facts", 0.8), ("tone", 0.8)
+        }  # fmt: skip
+    gold.write_csv(file)
+    rows.filter(pl.col("criterion") == "facts").write_csv(path)
+    assert main([verb, path, "--gold", file]) == 0
+
+
+def test_gold_of_items_that_nobody_judged_counts_as_nothing(answers, tmp_path, capsys):
+    path, file = str(answers / "without.csv"), tmp_path / "gold.csv"
+    gold = (answers / "gold.csv").read_text()
+    file.write_text(f"{gold}elsewhere,yes\n")
+    assert main(["select", path, "--gold", str(file), "--resamples", "9"]) == 0
+    assert "matches no verdict" not in capsys.readouterr().err
+    file.write_text("\n".join(gold.splitlines()[:-1]) + "\nq39,yes\n")
+    assert main(["select", path, "--gold", str(file), "--resamples", "9"]) == 0
+    assert "gold matches no verdict of the file in 1 of the 40 rows" in capsys.readouterr().err

@@ -258,3 +258,91 @@ def test_gold_of_one_criterion_or_answer_is_not_that_of_another(column):
     assert said_of(rows, coefficients="accuracy") == []
     found = judgerel_ray.questions(pl.DataFrame(rows), by=column)
     assert found.filter(pl.col(column) == "other")["accuracy"].to_list() == [None] * 4
+
+
+def by_question(menus, n=4, seed=3):
+    """Verdicts drawn at random, each question's from a menu of its own."""
+    rng = np.random.default_rng(seed)
+    return asked(len(menus), n, verdict=[str(rng.choice(one)) for one in menus for _ in range(n)])
+
+
+def test_questions_with_verdicts_of_their_own_are_said():
+    two_menus = by_question([["pass", "fail"]] * 15 + [["yes", "no", "tie"]] * 15)
+    (line,) = said_of(two_menus)
+    assert line.startswith("2 groups of questions share no verdict ('fail', 'pass'; 'no', 'yes'):")
+    names = [f"m{n}" for n in range(9)]
+    of_pairs = [[names[n % 9], names[(n + 1 + n // 9) % 9]] for n in range(45)]
+    (line,) = said_of(by_question(of_pairs))
+    assert line.startswith("no question has more than 2 of the 9 verdicts: chance is that of all")
+    (line,) = said_of(by_question([[f"m{n}", f"k{n}"] for n in range(12)]))
+    assert line.startswith("11 groups of questions share no verdict ('k0', 'm0'; 'k1', 'm1'; ...)")
+
+
+def test_questions_that_share_verdicts_or_are_answered_in_one_way_are_not():
+    menus = [["pass", "fail"]] * 15 + [["yes", "no"]] * 15
+    assert said_of({**by_question(menus), "benchmark": list(np.repeat(["x", "y"], 60))}) == []
+    assert said_of(by_question([["pass", "fail", "yes", "no"]] * 30)) == []
+    assert said_of(by_question([*menus, ["fail", "yes"]], n=30)) == []  # one that links them
+    stray = [["a", "b", "c", "d"]] * 30 + [["e", "f"]] * 2  # nearly all share theirs
+    assert said_of(by_question(stray)) == []
+    words = ["awful", "bad", "fair", "good", "great"]
+    assert said_of(by_question([[one] for one in words * 6])) == []
+    near = [words[n % 4 : n % 4 + 2] for n in range(40)]
+    assert said_of(by_question(near)) == []
+    classes = by_question([[f"c{n % 12}"] * 9 + [f"c{m}" for m in range(12)] for n in range(40)])
+    assert said_of(classes) == []
+
+
+def test_a_column_that_takes_the_place_of_the_verdict_halfway_is_said(tmp_path, capsys):
+    path = tmp_path / "log.jsonl"
+    keys = ["verdict"] * 9 + ["judgment"] * 3
+    rows = [f'{{"item_id": "q{n // 3}", "replication": {n % 3}, "{key}": "{"AB"[n % 2]}"}}'
+            for n, key in enumerate(keys)]  # fmt: skip
+    path.write_text("\n".join(rows))
+    with pytest.warns(ReadingWarning, match="column judgment is not read, and is filled in 3 of 3"):
+        judgerel_ray.reduce(str(path))
+    assert main(["import", "table", str(path), "--out", str(tmp_path / "log.parquet")]) == 0
+    assert "column judgment is not read, and is filled in 3 of 3" in capsys.readouterr().err
+    scored = asked(6, 2, score=[1.0, 2.0] * 5 + [None] * 2, rating=[None] * 10 + [1.0, None])
+    (line,) = said_of(scored)
+    assert line == (
+        "column rating is not read, and is filled in 1 of 2 rows without a score and in no other: "
+        "if it holds the score there, move that into the column score"
+    )
+    half = asked(6, 2, verdict=[*"ABABABABAB", None, None])
+    for answer in (["text"] * 12, [None] * 9 + ["text"] * 3, ["text"] * 9 + [None] * 3):
+        assert said_of({**half, "answer": answer}) == []
+    assert said_of({**half, "answer": [None] * 10 + ["n/a", " "]}) == []
+
+
+def test_scores_of_two_scales_in_one_column_are_said():
+    fives, hundreds = [1.0, 2.0, 3.0, 4.0, 5.0], [20.0, 40.0, 60.0, 80.0, 100.0]
+    line = (
+        "scores may be of two scales: 1 to 5 (30) and 20 to 100 (30), and none between them; "
+        "counted as written; rate on one scale, or name that of each row in a column scale"
+    )
+    assert said_of(asked(20, 3, score=(fives + hundreds) * 6)) == [line]
+    assert said_of(asked(20, 3, score=fives * 6 + hundreds * 6)) == [line]
+    (line,) = said_of(asked(20, 3, score=[1.0, 2.0] * 15 + [50.0, 100.0] * 15))
+    assert line.startswith("scores may be of two scales: 1 to 2 (30) and 50 to 100 (30),")
+    names = ["five"] * 30 + ["hundred"] * 30
+    for column in ("judge", "scale", "criterion"):
+        rows = asked(20, 3, score=fives * 6 + hundreds * 6, **{column: names})
+        assert said_of(rows) == []
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [0.0, 5.0, 10.0, 85.0, 90.0, 95.0],  # both ends of one scale
+        [1.0, 2.0, 3.0, 8.0, 9.0, 10.0],
+        [1.0, 2.0, 5.0, 10.0, 20.0, 50.0],
+        [0.0, 0.25, 0.5, 0.75, 1.0, 2.0],
+        [1.0, 2.0, 6.0, 10.0, 6.0, 10.0],
+        [1.0, 5.0, 50.0, 100.0, 1.0, 5.0],
+    ],
+)
+def test_scores_of_one_scale_are_not(scores):
+    assert said_of(asked(20, 3, score=scores * 10)) == []
+    few = [1.0, 2.0, 3.0, 4.0, 5.0] * 11 + [20.0, 60.0, 100.0, 3.0, 4.0]
+    assert said_of(asked(20, 3, score=few)) == []

@@ -29,7 +29,7 @@ from judgerel_ray.analyses.reliability.order_effects import read_places
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag, Noted
-from judgerel_ray.counting.doubts import nothing_shared
+from judgerel_ray.counting.doubts import nothing_shared, some_names
 from judgerel_ray.counting.facets import orders_recorded, possible_orders
 from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.groups.grouping import Block, varying_facets
@@ -189,6 +189,8 @@ def compare_judgments(
         first = pairs[0]
         where = {"a": first.names[0], "b": first.names[1]}
         raise nothing_shared(first.a["item_id"], first.b["item_id"], where)
+    if not {*(COMPARED if coefficients is None else coefficients)} <= _WITHIN:
+        warn_of(_on_two_scales(pairs))
     rows = [
         {**pair.key, **row}
         for pair in pairs
@@ -234,6 +236,62 @@ def _verdicts_and_scores(pair: Pair) -> tuple[str, str] | None:
     if sides.keys() != {("verdict",), ("score",)}:
         return None
     return sides[("verdict",)], sides[("score",)]
+
+
+_WITHIN = {"percent_agreement", "flip_rate", "valid_rate", "total_agreement", *OF_ORDERS}
+"""Coefficients that hold no value of one question against one of another."""
+_FAR = 4  # times the other side's highest score: scales of 5 and of 100, not a lenient judge's
+_MOST_PAIRS = 3  # told
+
+
+def _on_two_scales(pairs: Sequence[Pair]) -> Iterator[str]:
+    """Say in a line of which pairs one side's values are none of the other's scale.
+
+    Exchanged, the sides of one question then stand among values of the other scale.
+    """
+    apart = [words for pair in pairs if (words := _values_apart(pair)) is not None]
+    if not apart:
+        return
+    more = f"; and {len(apart) - _MOST_PAIRS} more pairs" if len(apart) > _MOST_PAIRS else ""
+    yield (
+        f"compared on two scales? {'; '.join(apart[:_MOST_PAIRS])}{more}; the test exchanges the "
+        "sides of questions, so p and interval of alpha, ICC and kappas hold only if both answer "
+        "in the same values: write them alike, or compare percent_agreement alone"
+    )
+
+
+def _values_apart(pair: Pair) -> str | None:
+    """What either side answers in, where that is no one scale."""
+    if len(names := {scale_names(side) for side in (pair.a, pair.b)}) == 1 and any(names):
+        return None  # both say that they are on it
+    for name, describe in (("score", _ranges), ("verdict", _words)):
+        values = [
+            side.filter(SCORED)[name].drop_nulls().unique().sort()
+            for side in (pair.a, pair.b)
+            if name in side.columns
+        ]
+        if len(values) == _PAIR and all(map(len, values)):
+            each = describe(*values) if sum(map(len, values)) > _PAIR else None
+            if each is None:
+                return None
+            return " and ".join(map(" has ".join, zip(pair.names, each, strict=True)))
+    return None
+
+
+def _ranges(a: pl.Series, b: pl.Series) -> tuple[str, str] | None:
+    """Where two sorted lists of scores lie, where these are probably two scales."""
+    (low_a, high_a), (low_b, high_b) = ((float(one[0]), float(one[-1])) for one in (a, b))
+    far = max(high_a, high_b) >= _FAR * min(high_a, high_b) > 0
+    if not (far or high_a < low_b or high_b < low_a):
+        return None
+    return f"scores from {low_a:g} to {high_a:g}", f"scores from {low_b:g} to {high_b:g}"
+
+
+def _words(a: pl.Series, b: pl.Series) -> tuple[str, str] | None:
+    """Some of two lists of verdicts that have none in common."""
+    if a.is_in(b.implode()).any():
+        return None
+    return f"verdicts {some_names(a)}", f"verdicts {some_names(b)}"
 
 
 @dataclass(frozen=True, slots=True)

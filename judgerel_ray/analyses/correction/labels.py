@@ -341,9 +341,11 @@ def labelled_units(
     unit = ["item_id", *dict.fromkeys(one for one in (*_APART, *keys) if one in there
                                       and one != "item_id")]  # fmt: skip
     units = _units(valued, [*dict.fromkeys((*counted.groups, *unit))])
-    _refuse_namesakes(units, [*dict.fromkeys((*counted.groups, *keys))], file)
     same = {name: units.schema[name] for name in keys}
     means = by_unit(values.cast(same), keys)  # type: ignore[arg-type]
+    held = [one for one in counted.groups if one not in _APART]
+    asked = units.join(means.select("item_id").unique(), on="item_id", how="semi")
+    _refuse_namesakes(asked, [*dict.fromkeys((*held, *keys))], file)
     missed = means.join(units, on=keys, how="anti", nulls_equal=True).height
     if missed == means.height:
         raise SweepError(

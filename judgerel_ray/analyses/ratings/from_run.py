@@ -168,6 +168,7 @@ class Ratings:
             found = _read_table(name, needed=("item_id", "score"), flag="--reference")
             typed = found.with_columns(pl.col("score").cast(pl.Float64))
             warn_of(_unmatched(rows["item_id"], typed["item_id"], name))
+            _refuse_namesakes(rows, typed, name)
             return mean_reference(typed)
         if name != PEOPLE or self.judged.run is None:
             return judge_reference(rows, name)
@@ -296,6 +297,31 @@ def _unmatched(rated: pl.Series, referred: pl.Series, file: str) -> Iterator[str
         )
         if line := otherwise_line(known, named):
             yield line
+
+
+_APART = ("benchmark", "responder", "criterion")
+"""What ratings of one item may be of, each with a reference of its own."""
+
+
+def _refuse_namesakes(rated: pl.DataFrame, referred: pl.DataFrame, file: str) -> None:
+    """Refuse references of items that are rated for several things, which no column names."""
+    known = rated.with_columns(pl.col("item_id").cast(pl.String)).join(
+        referred.select(pl.col("item_id").cast(pl.String)).unique(), on="item_id", how="semi"
+    )
+    for name in _APART:
+        named = name in referred.columns and referred[name].null_count() < referred.height
+        if name not in known.columns or named:
+            continue
+        of = known.group_by("item_id").agg(pl.col(name).drop_nulls().unique().sort())
+        several = of.filter(pl.col(name).list.len() > 1).sort("item_id")
+        if several.height:
+            item, things = several.row(0)
+            raise SweepError(
+                f"--reference must say which {name} its scores are of: item {item!r} was rated "
+                f"for {', '.join(map(str, things[:_SHOWN]))}",
+                where={"file": file},
+                hint=f"a column {name} in the reference",
+            )
 
 
 def outside_scores(path: str) -> dict[str, float]:

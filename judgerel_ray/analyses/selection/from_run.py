@@ -40,7 +40,13 @@ from judgerel_ray.counting.judged import (
     strangers_of,
 )
 from judgerel_ray.counting.measured import CHANCES, SPENT, with_numbers
-from judgerel_ray.counting.right_answers import GOLD, ITEM, words_of_their_own
+from judgerel_ray.counting.right_answers import (
+    GOLD,
+    ITEM,
+    TOLD_BY,
+    refuse_other_criteria,
+    words_of_their_own,
+)
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.protocols import labels_for
 from judgerel_ray.protocols.registry import protocol_named
@@ -106,9 +112,11 @@ def open_systems(
     if judged.run is None:
         right = _right(gold)
         with naming(judged):
+            if right is not None:
+                refuse_other_criteria(frame, right)
             found = read_systems(frame, gold=right, by=by)
             _refuse_own_words(found)
-        strangers_of(judged, right)
+        strangers_of(judged, right if right is None else _of_judged(right, found))
         return found
     frame = frame.filter(of_protocols(lambda one: one.has_right_option))
     exact = exact_answers(judged.run, frame)
@@ -224,7 +232,7 @@ def _gold_file(path: str) -> pl.DataFrame:
 
 def _refuse_two(items: pl.DataFrame, file: str) -> None:
     """Refuse a table that gives an item two right answers."""
-    keys = [name for name in ("benchmark", ITEM) if name in items.columns]
+    keys = [name for name in TOLD_BY if name in items.columns]
     found = items.drop_nulls(GOLD).group_by(keys).agg(pl.col(GOLD).unique().sort())
     twice = found.filter(pl.col(GOLD).list.len() > 1).sort(keys)
     if twice.height:
@@ -240,9 +248,17 @@ def _right(items: pl.DataFrame | None) -> pl.DataFrame | None:
     """What is right of each item."""
     if items is None:
         return None
-    keys = [name for name in ("benchmark", ITEM) if name in items.columns]
+    keys = [name for name in TOLD_BY if name in items.columns]
     found = items.select(*keys, GOLD).filter(pl.col(GOLD).is_not_null())
     return found
+
+
+def _of_judged(right: pl.DataFrame, systems: Sequence[System]) -> pl.DataFrame:
+    """What is right of items that any system answered."""
+    keys = [name for name in TOLD_BY if name in right.columns]
+    keys = [name for name in keys if all(name in one.rows.columns for one in systems)]
+    asked = pl.concat(one.rows.select(keys) for one in systems).unique()
+    return right.join(asked, on=keys, how="semi")
 
 
 def _chance(items: pl.DataFrame | None) -> dict[tuple[object, str], float]:

@@ -1,5 +1,7 @@
 """Comparisons of judges, temperatures and runs: what is paired with what, and what it comes to."""
 
+import warnings
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.analyses.comparison.show import comparison_text
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.core import Scale, SweepError
+from judgerel_ray.core import ReadingWarning, Scale, SweepError
 from judgerel_ray.stats import count_statistic
 from judgerel_ray.stats.intervals.judge_differences import holm
 from judgerel_ray.stats.intervals.paired import paired_difference
@@ -434,6 +436,7 @@ def test_a_score_and_the_verdict_written_beside_it_are_one_category():
         ("krippendorff_alpha", 2),
     ],
 )
+@pytest.mark.filterwarnings("ignore:compared on two scales")
 def test_no_interval_of_a_difference_reaches_beyond_what_can_be(name, most):
     asked = [(f"q{q}", order, r) for q in range(12) for order in (0, 1) for r in range(3)]
     frame = pl.DataFrame(asked, schema=["item_id", "option_order", "replication"], orient="row")
@@ -484,3 +487,40 @@ def test_a_scale_that_ships_or_is_declared_has_all_its_levels_as_categories(name
     values = {(row["coefficient"], row["measurement"]): row["value"] for row in own.to_dicts()}
     for row in found.to_dicts():
         assert row["value_a"] == pytest.approx(values[row["coefficient"], row["measurement"]])
+
+
+def two_scales(values_a, values_b, name="score", **columns):
+    """Two judges, each with values of its own, at the same questions."""
+    rng = np.random.default_rng(6)
+    sides = [
+        pl.DataFrame({
+            "judge": judge, "item_id": np.repeat([f"q{i:02}" for i in range(12)], 3),
+            name: rng.choice(values, 36), **columns,
+        })
+        for judge, values in (("one", values_a), ("two", values_b))
+    ]  # fmt: skip
+    return pl.concat(sides).lazy()
+
+
+def lines_of_scales(rows, **asked):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", ReadingWarning)
+        compare_judgments(rows, by=["judge"], **asked)
+    return [str(one.message) for one in said if "compared on two scales?" in str(one.message)]
+
+
+def test_sides_on_two_scales_are_named():
+    wide = two_scales([1, 2, 3, 4, 5.0], [20, 40, 60, 80, 100.0])
+    (line,) = lines_of_scales(wide)
+    assert "one has scores from 1 to 5 and two has scores from 20 to 100" in line
+    assert lines_of_scales(two_scales([1, 2, 3, 4, 5.0], [1, 20, 40, 80, 100.0]))
+    (line,) = lines_of_scales(two_scales(["pass", "fail"], ["yes", "no"], "verdict"))
+    assert "one has verdicts 'fail', 'pass' and two has verdicts 'no', 'yes'" in line
+
+
+def test_sides_on_one_scale_are_not():
+    assert not lines_of_scales(two_scales([1, 2, 3.0], [3, 4, 5.0]))
+    assert not lines_of_scales(two_scales(["pass", "fail"], ["pass", "?"], "verdict"))
+    assert not lines_of_scales(two_scales([1, 2.0], [4, 5.0], scale="points5"))
+    words = two_scales(["pass", "fail"], ["yes", "no"], "verdict")
+    assert not lines_of_scales(words, coefficients=["percent_agreement"])

@@ -437,3 +437,21 @@ def test_a_width_that_no_labels_reach_is_said(labels):
     text = printed(correction_blocks(found.tables()))
     assert found.budget["needed"].to_list() == [None]
     assert "Where no number is given, labelling everything would not do" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("column", ["benchmark", "criterion"])
+def test_labels_say_of_which_of_several_things_of_one_name_they_are(labels, column):
+    (frame_x, truth), (frame_y, _) = judged(60), judged(60, seed=1)
+    x, y = (pl.lit(name).alias(column) for name in "xy")
+    frame = pl.concat([frame_x.with_columns(x), frame_y.with_columns(y)])
+    with pytest.raises(SweepError, match=f"say which {column} they are of: item 'q000'"):
+        judgerel_ray.correct(frame, labels=labels(truth))
+
+    def labelled(frame, truth):
+        found = judgerel_ray.correct(frame, labels=labels(truth)).estimates
+        return found.filter(estimate="labels_alone").drop_nulls("value")[column].to_list()
+
+    assert labelled(frame, truth.with_columns(x)) == ["x"]
+    early = pl.col("item_id") < "q030"
+    of_x_alone = frame.filter((pl.col(column) == "x") | ~early)
+    assert labelled(of_x_alone, truth.filter(early)) == ["x"]

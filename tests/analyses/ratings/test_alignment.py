@@ -202,3 +202,23 @@ def test_references_of_nothing_rated_are_said(tmp_path):
     pl.DataFrame({"item_id": ["x", "y"], "score": [1, 2]}).write_csv(path)
     with pytest.raises(SweepError, match=r"no item_id is in both: a has 'q0'.*; b has 'x', 'y'"):
         judgerel_ray.align(pl.DataFrame(rated), reference=str(path))
+
+
+@pytest.mark.parametrize("column", ["benchmark", "criterion", "responder"])
+def test_a_reference_says_of_which_of_several_things_of_one_name_it_is(tmp_path, column):
+    path = str(tmp_path / "people.csv")
+    rated = [{"item_id": f"q{n}", column: name, "replication": 0, "scale": "points5",
+              "score": 1 + (n if name == "x" else 12 - n) % 5}
+             for name in "xy" for n in range(12)]  # fmt: skip
+    people = pl.DataFrame(rated).filter(pl.col(column) == "x").select("item_id", column, "score")
+    people.drop(column).write_csv(path)
+    with pytest.raises(SweepError, match=f"must say which {column} .* 'q0' was rated for x, y"):
+        judgerel_ray.align(pl.DataFrame(rated), reference=path, coefficients="pearson")
+    people.write_csv(path)
+    found = judgerel_ray.align(
+        pl.DataFrame(rated).filter(pl.col(column) == "x"), reference=path, coefficients="pearson"
+    )
+    assert found["averaged"].to_list() == [1]
+    apart = pl.DataFrame(rated).with_columns(pl.concat_str("item_id", pl.col(column)))
+    people.drop(column).with_columns(pl.concat_str("item_id", pl.lit("x"))).write_csv(path)
+    assert judgerel_ray.align(apart, reference=path, coefficients="pearson").height

@@ -6,6 +6,7 @@ import pytest
 
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import Outcome, SweepError
+from judgerel_ray.core.codes import no_interval_words
 from judgerel_ray.counting.intervals import interval_choice
 from judgerel_ray.counting.verdicts.policy import COLUMNS
 from judgerel_ray.stats import (
@@ -355,6 +356,11 @@ def test_perfect_agreement_has_no_interval_and_says_what_it_bounds():
         "otherwise"
     )
     assert said in row["estimator"]
+
+
+@pytest.mark.parametrize(("n", "share"), [(20, "14%"), (60, "4.9%"), (3000, "0.1%")])
+def test_no_share_of_questions_is_bounded_by_nothing(n, share):
+    assert f"fewer than {share} would come out otherwise" in no_interval_words("no_spread", n=n)
 
 
 def test_questions_that_split_alike_are_not_called_unanimous():
