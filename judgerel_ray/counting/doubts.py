@@ -223,7 +223,7 @@ def unread_lines(
     Yields
     ------
     str
-        A line a column, where rows that count as repeats differ in it.
+        A line a column, where rows that count as repeats differ in it. Empty cells do not differ.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def unread_lines(
 judge if it says who judged
     """
     there = source.rows.collect_schema()
-    free = [name for name in there if name not in {*names, *named, *TYPED, GOLD}]
+    free = [name for name in there if name not in {*names, *named, *(reads or ()), *TYPED, GOLD}]
     unused = set() if reads is None else {*_SELDOM} - {*reads, GOLD}
     known = {name.lower(): name for name in (*TYPED, GOLD) if name not in unused}
     by_case = {name: known[name.strip().lower()] for name in free if name.strip().lower() in known}
@@ -252,7 +252,7 @@ judge if it says who judged
     unit = [name for name in names if name not in ("verdict", "score", "outcome")]
     differs = (
         source.rows.group_by(unit)
-        .agg(pl.col(name).n_unique() for name in meant)
+        .agg(pl.col(name).drop_nulls().n_unique() for name in meant)
         .select((pl.col(name) > 1).any() for name in meant)
         .collect(engine="streaming")
     )

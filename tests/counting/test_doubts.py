@@ -310,9 +310,10 @@ def test_a_column_that_takes_the_place_of_the_verdict_halfway_is_said(tmp_path, 
         "if it holds the score there, move that into the column score"
     )
     half = asked(6, 2, verdict=[*"ABABABABAB", None, None])
-    for answer in (["text"] * 12, [None] * 9 + ["text"] * 3, ["text"] * 9 + [None] * 3):
-        assert said_of({**half, "answer": answer}) == []
-    assert said_of({**half, "answer": [None] * 10 + ["n/a", " "]}) == []
+    for decision in (["text"] * 12, [None] * 9 + ["text"] * 3, ["text"] * 9 + [None] * 3):
+        assert said_of({**half, "decision": decision}) == []
+    assert said_of({**half, "decision": [None] * 10 + ["n/a", " "]}) == []
+    assert said_of({**half, "answer": [None] * 9 + ["text"] * 3}) == []
 
 
 def test_scores_of_two_scales_in_one_column_are_said():

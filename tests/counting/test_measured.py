@@ -105,7 +105,7 @@ def test_errors_of_what_is_made_of_a_file_name_it_and_what_to_try(tmp_path):
     beside = lambda one: judgerel_ray.select(one, gold=gold)  # noqa: E731
     for rows, table, verb, name, says in (
         (scores, None, judgerel_ray.scales, "a.csv", "item_id and scale, got .*, score "),
-        (scores, None, judgerel_ray.select, "a.csv", "needs a column 'verdict', got .*, score "),
+        (scores, None, judgerel_ray.select, "a.csv", "need a column 'verdict', got .*, score "),
         (strange, None, judgerel_ray.select, "a.csv", "no value in common"),
         (strange, None, judgerel_ray.systems, "a.csv", "no value in common"),
         (strange, None, judgerel_ray.panels, "a.csv", "no value in common"),

@@ -142,7 +142,8 @@ def label_page(
     """
     output = output_to(out, "report", reads=(str(path), items), force=force)
     with reading_of(path):
-        judged = open_judgments(path, reads=["confidence", "responder", "criterion"])
+        shown = [name for name, _ in _SHOWN]
+        judged = open_judgments(path, reads=["confidence", "responder", "criterion", *shown])
         units, choices = labelled_units(judged)
         texts = shown_texts(judged, items)
     chosen = drawn_units(units, n, choose=choose, seed=seed)

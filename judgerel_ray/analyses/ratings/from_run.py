@@ -299,26 +299,33 @@ def _unmatched(rated: pl.Series, referred: pl.Series, file: str) -> Iterator[str
             yield line
 
 
-_APART = ("benchmark", "responder", "criterion")
-"""What ratings of one item may be of, each with a reference of its own."""
-
-
 def _refuse_namesakes(rated: pl.DataFrame, referred: pl.DataFrame, file: str) -> None:
-    """Refuse references of items that are rated for several things, which no column names."""
+    """Refuse references of items that are rated for several things, which no column names.
+
+    One reference for several criteria may be meant, as a score of quality in all is: it is said.
+    """
     known = rated.with_columns(pl.col("item_id").cast(pl.String)).join(
         referred.select(pl.col("item_id").cast(pl.String)).unique(), on="item_id", how="semi"
     )
-    for name in _APART:
+    for name in ("benchmark", "responder", "criterion"):
         named = name in referred.columns and referred[name].null_count() < referred.height
         if name not in known.columns or named:
             continue
         of = known.group_by("item_id").agg(pl.col(name).drop_nulls().unique().sort())
         several = of.filter(pl.col(name).list.len() > 1).sort("item_id")
-        if several.height:
-            item, things = several.row(0)
+        if several.is_empty():
+            continue
+        item, things = several.row(0)
+        shown = ", ".join(map(str, things[:_SHOWN]))
+        if name == "criterion":
+            warn_of([
+                f"{file} names no criterion: its scores are held against ratings by every "
+                f"criterion of an item ({shown}); a column criterion says which they are of"
+            ])  # fmt: skip
+        else:
             raise SweepError(
                 f"--reference must say which {name} its scores are of: item {item!r} was rated "
-                f"for {', '.join(map(str, things[:_SHOWN]))}",
+                f"for {shown}",
                 where={"file": file},
                 hint=f"a column {name} in the reference",
             )
