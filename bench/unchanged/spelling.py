@@ -115,6 +115,26 @@ EXPECTED: tuple[Expected, ...] = (
     Expected("scores of -1 below all others are said", case="* tables-vicuna_reviews*",
              kind="wording"),
     Expected("of cascades that cost alike the first", case="cascade runs-thought --price*"),
+    *(
+        Expected("what is right is known of think_twice, too", case=f"questions {run}",
+                 field=f"*{name}")
+        for run in ("runs-thought*", "runs-cascaded*")
+        for name in ("accuracy", "agreement_right", "agreement_wrong", "high", "low",
+                     "majority_right", "undefined", "stdout")
+    ),
+    Expected("the floor of agreement on a class takes no pair of a rating with itself",
+             case="coefficients tables-application", field="*noise_floor"),
+    Expected("a score that no judgment has", case="uncertainty *", field="*undefined", kind="text"),
+    Expected("no interval of ranks where few questions decide", case="ranking *",
+             field="*agreements*"),
+    Expected("sides on two scales are said", case="compare runs-rated --by scale", field="stderr"),
+    *(
+        Expected("tables and lines in plainer words", case=f"{view} *", field=field, kind="wording")
+        for view, field in (
+            ("coefficients", "stdout"), ("limits", "stdout"), ("uncertainty", "stdout"),
+            ("ranking", "stdout"), ("report", "page"), ("status", "stdout"),
+        )
+    ),
 )  # fmt: skip
 """Every difference that stays, with its reason."""
 
