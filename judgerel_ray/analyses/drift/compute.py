@@ -87,12 +87,15 @@ def with_content(
     shown = [
         {
             **{name: row[name] for name in QUESTION},
-            "__plain": digest({name: row[name] for name in _SHOWN}),
-            "__whole": digest({name: row[name] for name in (*_SHOWN, "gold")}),
+            "__plain": digest({name: row.get(name) for name in _SHOWN}),
+            "__whole": digest({name: row.get(name) for name in (*_SHOWN, "gold")}),
         }
         for row in items.iter_rows(named=True)
     ]
-    joined = rows.join(pl.DataFrame(shown), on=QUESTION, how="left", maintain_order="left")
+    schema = {name: rows.schema[name] for name in QUESTION}
+    schema |= {"__plain": pl.String(), "__whole": pl.String()}  # an empty table has no rows to tell
+    says = pl.DataFrame(shown, schema=schema)
+    joined = rows.join(says, on=QUESTION, how="left", maintain_order="left")
     with_gold = pl.col("protocol").is_in(list(showing_gold))
     content = pl.when(with_gold).then("__whole").otherwise("__plain")
     return joined.with_columns(content=content).drop("__plain", "__whole")

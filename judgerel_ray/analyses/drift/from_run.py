@@ -19,6 +19,7 @@ import polars as pl
 from judgerel_ray.analyses.comparison.from_run import compare_with_serving
 from judgerel_ray.analyses.drift.compute import (
     COLUMNS,
+    QUESTION,
     SERVED,
     WORDS,
     cause_of,
@@ -475,6 +476,7 @@ def _by_content(
         for n, (refresh, run) in enumerate(runs):
             try:
                 items = pl.read_parquet(BytesIO(run.read_bytes("items.parquet")))
+                items.select(QUESTION)  # a table without them tells of no question
             except (StoreError, *UNREADABLE):
                 items = None
                 lacking.append(
@@ -489,6 +491,11 @@ def _by_content(
                 "held against nothing of before; give a question that says other things an id of "
                 "its own"
             )
+        # What is unknown at two refreshes is not the same: each has an unknown of its own.
+        sides = [
+            one.with_columns(pl.col("content").fill_null(pl.lit(f"unknown {refresh.number}")))
+            for one, (refresh, _) in zip(sides, runs, strict=True)
+        ]
     *before, now = sides
     old = pl.concat(before) if before else now.clear()
     return _Verdicts(old=old, new=now, edited=tuple(lacking))

@@ -3,6 +3,7 @@
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from unittest.mock import ANY
 
 import numpy as np
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.drift import from_run
+from judgerel_ray.analyses.drift.compute import with_content
 from judgerel_ray.analyses.drift.from_run import summary_of
 from judgerel_ray.asking import refreshing
 from judgerel_ray.asking.plan import resolve as resolving
@@ -20,6 +22,7 @@ from judgerel_ray.asking.run.running import RunSummary
 from judgerel_ray.config import load_sweep
 from judgerel_ray.config.series import Series
 from judgerel_ray.stats.drift import drift_evidence
+from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.series import AskedSweep, Refresh
 from tests.reporting.test_refresh import N_QUESTIONS, ROOT, World
 
@@ -104,6 +107,53 @@ def test_anchors_edited_under_their_ids_are_other_questions(world):
     assert found.summary["warnings"][0].startswith("anchors: 11 questions edited")
     assert found.summary["judges"][0]["p"] is not None
     assert world.go().summary["warnings"] == []
+
+
+def other_items(damage, data):
+    """A table of items that cannot be read, has no rows, or names no question."""
+    if damage == "torn":
+        return data[:100]
+    items, written = pl.read_parquet(BytesIO(data)), BytesIO()
+    (items.clear() if damage == "empty" else items.drop("item_id")).write_parquet(written)
+    return written.getvalue()
+
+
+@pytest.mark.parametrize("damage", ["torn", "empty", "without ids"])
+def test_questions_that_are_unknown_at_two_refreshes_are_not_the_same(world, monkeypatch, damage):
+    """Their unknown contents were equal, so that edited questions were a judge that moved."""
+    world.go()
+    world.items("frozen.jsonl", words="better")
+    by_content, read_bytes, told_apart = from_run._by_content, RunDirectory.read_bytes, []
+
+    def damaged(run, name):
+        data = read_bytes(run, name)
+        return other_items(damage, data) if name == "items.parquet" else data
+
+    def lost(*told):
+        with monkeypatch.context() as patch:
+            patch.setattr(RunDirectory, "read_bytes", damaged)
+            told_apart.append(by_content(*told))
+        return told_apart[-1]
+
+    monkeypatch.setattr(from_run, "_by_content", lost)
+    found = world.go()
+    (verdicts,) = told_apart[-1:]
+    assert verdicts.old["content"].unique().to_list() == ["unknown 1"]
+    assert verdicts.new["content"].unique().to_list() == ["unknown 2"]
+    assert (found.alarm, found.summary["judges"][0]["p"]) == (False, None)
+    assert not any("edited" in line for line in found.summary["warnings"])
+    lines = [line for line in found.summary["warnings"] if "items of refresh" in line]
+    assert len(lines) == 2 * (damage != "empty")
+
+
+def test_items_of_versions_without_a_context_are_known_by_the_rest():
+    rows = pl.DataFrame({"benchmark": "b", "item_id": ["q"], "protocol": "p"})
+    item = {"benchmark": "b", "item_id": "q", "question": "?", "turns": [], "options": []}
+    whole = pl.DataFrame([{**item, "context": None, "gold": None}])
+    old, new = (
+        with_content(rows, one, showing_gold=["p"]) for one in (pl.DataFrame([item]), whole)
+    )
+    assert old["content"].item() == new["content"].item() is not None
 
 
 def refreshes_of(*nights):
