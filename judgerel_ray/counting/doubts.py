@@ -548,16 +548,19 @@ def _numbers_as_names(nested: UnitRows) -> Iterator[str]:
     if each.height <= _TWO or not finite:
         return
     words = each["verdict"].str.strip_chars().to_list()
-    said = "call the column score"
+    advice = "call the column score"
     flags = "--column score=verdict --out RATINGS.parquet"
     if signed:
-        said, flags = "have them ordered", f"--order {quote(','.join(words))} --out RATINGS.parquet"
+        advice, flags = (
+            "have them ordered",
+            f"--order {quote(','.join(words))} --out RATINGS.parquet",
+        )
         if each.height > _MOST_ORDERED:
             flags = "--out RATINGS.parquet, and --order with all of them, lowest first"
     yield (
         f"all {each.height:,} different verdicts are numbers ({_listed(words)}), read as names: "
         f"{words[0]} and {words[1]} differ as much as {words[0]} and {words[-1]}; if they are "
-        f"ratings, {said} (judgerel import table FILE {flags})"
+        f"ratings, {advice} (judgerel import table FILE {flags})"
     )
 
 
