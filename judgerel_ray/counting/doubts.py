@@ -480,6 +480,7 @@ def some_names(names: pl.Series) -> str:
 
 
 _MOST_TOLD = 6
+_MOST_ORDERED = 20
 _TWO = 2  # of two values all levels agree
 _NUMBER = "__number"
 _RATED = r"^(?<number>[^%/]*[^%/ ])(?<sign> ?(?:%|/ ?(?<of>[0-9.]+)))?$"
@@ -550,16 +551,16 @@ def _numbers_as_names(nested: UnitRows) -> Iterator[str]:
     if each.height <= _TWO or not finite:
         return
     words = each["verdict"].str.strip_chars().to_list()
-    what = "call the column score (judgerel import table FILE --column score=verdict --out "
+    said = "call the column score"
+    flags = "--column score=verdict --out RATINGS.parquet"
     if signed:
-        order = quote(
-            ",".join(words) if each.height <= _MOST_TOLD else f"{words[0]},...,{words[-1]}"
-        )
-        what = f"have them ordered (judgerel import table FILE --order {order} --out "
+        said, flags = "have them ordered", f"--order {quote(','.join(words))} --out RATINGS.parquet"
+        if each.height > _MOST_ORDERED:
+            flags = "--out RATINGS.parquet, and --order with all of them, lowest first"
     yield (
         f"all {each.height:,} different verdicts are numbers ({_listed(words)}), read as names: "
         f"{words[0]} and {words[1]} differ as much as {words[0]} and {words[-1]}; if they are "
-        f"ratings, {what}RATINGS.parquet)"
+        f"ratings, {said} (judgerel import table FILE {flags})"
     )
 
 

@@ -523,33 +523,46 @@ def _written(name: str, got: str) -> str:
 
     What is written so is accepted: a percentage of what lies between 0 and 1 is a share.
     """
-    digits, whole = got.replace(",", ""), name in WHOLE
-    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", got):
-        point = f", or {got.replace(',', '.')} where a point is meant"
-        hint = f"write {digits}: digits without commas"
-        return hint + point if got.count(",") == 1 and not whole else hint
-    if got.count(",") == 1 and digits.strip("+-").isdecimal():
-        return f"write {got.replace(',', '.')}: a point, no comma"
+    pointed, thousands = got.replace(",", "."), got.replace(",", "")
+    a_point = got.count(",") == 1 and re.fullmatch(r"[+-]?\d*\.\d+", pointed) is not None
+    a_point = a_point and _may_be(name, pointed)
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", got) and _may_be(name, thousands):
+        hint = f"write {thousands}: digits without commas"
+        return f"{hint}, or {pointed} where a point is meant" if a_point else hint
+    if a_point:
+        return f"write {pointed}: a point, no comma"
     number = re.fullmatch(r"([+-]?\d+(?:[.,]\d+)?) *%", got)
     if number is not None:
         bare = number[1].replace(",", ".")
-        if name not in _SHARES:
+        if name not in _SHARES and _may_be(name, bare):
             return f"write {bare}: a number, no sign behind it"
-        if 0 <= float(bare) <= _HUNDRED:
-            return f"write {float(bare) / _HUNDRED:g}: a share of 1, not a percentage"
+        share = f"{float(bare) / _HUNDRED:g}"
+        if name in _SHARES and _may_be(name, share):
+            return f"write {share}: a share of 1, not a percentage"
     if name in _ADVICE:
         return _ADVICE[name]
     out_of = re.fullmatch(r"(\d+(?:\.\d+)?) *(?:/|out of|of) *([1-9]\d*)", got)
-    if out_of is not None:
-        if name in _SHARES and float(out_of[1]) <= float(out_of[2]):
+    if out_of is not None and float(out_of[1]) <= float(out_of[2]):
+        if name in _SHARES:
             return f"write {float(out_of[1]) / float(out_of[2]):.4g}: a share of 1"
-        return f"write {out_of[1]}: the number alone, where all are out of {out_of[2]}"
-    numbers = re.findall(r"(?<![\w.,-])[+-]?\d+(?:\.\d+)?(?![\w.,])", got)
-    if len(numbers) == 1 and not (name in _SHARES and float(numbers[0]) > 1):
+        if _may_be(name, out_of[1]):
+            return f"write {out_of[1]}: the number alone, where all are out of {out_of[2]}"
+    all_of = re.findall(r"(?<![\w.,])\d+(?:[.,]\d+)*", got)  # of a range or a date none is meant
+    numbers = re.findall(r"(?<![\w.,/-])[+-]?\d+(?:\.\d+)?(?![\w.,/%-])", got)
+    if len(all_of) == len(numbers) == 1 and _may_be(name, numbers[0]):
         return f"write {numbers[0]}: the number alone"
     if name == "temperature":
         return "write the temperature that was used, or leave it empty where nobody knows it"
     return f"leave it empty where there is no {name}"
+
+
+def _may_be(name: str, number: str) -> bool:
+    """Whether a column of that name may hold a number that is written so."""
+    if name in WHOLE:
+        return number.removeprefix("+").isdecimal()
+    if name in _SHARES:
+        return 0 <= float(number) <= 1
+    return name != "temperature" or float(number) >= 0
 
 
 def _refuse_fault(typed: pl.LazyFrame, source: Source) -> None:

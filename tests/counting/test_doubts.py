@@ -88,6 +88,24 @@ def test_numbers_with_a_sign_behind_them_are_said_and_the_advice_works(form, ord
         judgerel_ray.reduce(out)
 
 
+@pytest.mark.parametrize("most", [10, 20, 21])
+def test_the_order_advised_is_whole_or_said_in_words(most, tmp_path):
+    """Of more than six only the first and the last were written, and the command failed."""
+    path, out = tmp_path / "rated.csv", tmp_path / "RATINGS.parquet"
+    rated = [1 + i % most for i in range(3 * most)]
+    rows = asked(most, 3, verdict=[f"{one}/{most}" for one in rated])
+    pl.DataFrame(rows).write_csv(path)
+    line = next(one for one in said_of(rows) if "are numbers" in one)
+    in_words = "(judgerel import table FILE --out RATINGS.parquet, and --order with all of them, "
+    assert "..." not in line
+    assert (f"{in_words}lowest first)" in line) == (most > 20)
+    if most <= 20:
+        words = {"FILE": str(path), "RATINGS.parquet": str(out)}
+        command = shlex.split(line.partition("(judgerel ")[2].removesuffix(")"))
+        assert main([words.get(one, one) for one in command]) == 0
+        assert pl.read_parquet(out)["score"].to_list() == [float(one) - 1 for one in rated]
+
+
 def test_ratings_off_their_scale_are_counted():
     scores = [float(one) for one in RATED]
     scores[:3] = 9.0, 0.0, 1.5

@@ -173,6 +173,41 @@ def test_a_comma_between_thousands_is_no_point(tmp_path):
             tally_file(str(path))
 
 
+@pytest.mark.parametrize(
+    ("name", "got", "told"),
+    [("score", "3-4", "leave it empty where there is no score"),
+     ("score", "3- 4", "leave it empty where there is no score"),
+     ("score", "2024-05-01", "leave it empty where there is no score"),
+     ("score", "7/5", "leave it empty where there is no score"),
+     ("score", "7/ 5", "leave it empty where there is no score"),
+     ("score", "4/5", "write 4: the number alone, where all are out of 5"),
+     ("score", "about 4", "write 4: the number alone"),
+     ("score", "about -4", "write -4: the number alone"),
+     ("score", "3,5", "write 3.5: a point, no comma"),
+     ("confidence", "-5%", "leave it empty where there is no confidence"),
+     ("confidence", "about -0.5", "leave it empty where there is no confidence"),
+     ("confidence", "12,5", "leave it empty where there is no confidence"),
+     ("confidence", "1,000", "write 1.000: a point, no comma"),
+     ("confidence", "80 %", "write 0.8: a share of 1, not a percentage"),
+     ("top_k", "12,5", "leave it empty where there is no top_k"),
+     ("top_k", "40.5 %", "leave it empty where there is no top_k"),
+     ("top_k", "about 40.5", "leave it empty where there is no top_k"),
+     ("top_k", "about 40", "write 40: the number alone"),
+     ("temperature", "about -1", "write the temperature that was used, or leave it empty where")],
+)  # fmt: skip
+def test_numbers_to_write_are_those_meant_and_are_accepted(name, got, told, tmp_path):
+    """A range was to be written as its first number, and a share as a negative one."""
+    path = tmp_path / "r.csv"
+    rows = {"item_id": "q", "replication": "0", "score": "2"} | {name: got}
+    path.write_text(";".join(rows) + "\n" + ";".join(rows.values()) + "\n")
+    with pytest.raises(SweepError, match=re.escape(f"Try: {told}")):
+        tally_file(str(path))
+    number = told.removeprefix("write ").partition(":")[0]
+    if number != told and ":" in told:
+        path.write_text(";".join(rows) + "\n" + ";".join((rows | {name: number}).values()) + "\n")
+        assert tally_file(str(path)).rows.collect().height == 1
+
+
 @pytest.mark.parametrize("name", ["TOTAL", " Mean", "Grand total"])
 def test_a_line_of_totals_is_named(name, tmp_path):
     """It was one more question, and nothing said so."""
