@@ -250,10 +250,19 @@ judge if it says who judged
     if not meant:
         return
     unit = [name for name in names if name not in ("verdict", "score", "outcome")]
+    often = [name for name in meant if name.rpartition(".")[2].lower() in _OFTEN_ELSE]
+    if often:  # a running number, a place in a list
+        n_values = source.rows.select(pl.col(often).approx_n_unique()).collect(engine="streaming")
+        meant = {name: says for name, says in meant.items()
+                 if name not in often or n_values[name].item() <= _MOST_ORDERS}  # fmt: skip
+        if not meant:
+            return
+    # By hash: the texts of a group are not held together.
+    hashed = {name: pl.col(name).drop_nulls().hash() for name in meant}
     differs = (
         source.rows.group_by(unit)
-        .agg(pl.col(name).drop_nulls().n_unique() for name in meant)
-        .select((pl.col(name) > 1).any() for name in meant)
+        .agg((one.min() != one.max()).alias(name) for name, one in hashed.items())
+        .select(pl.col(name).any() for name in meant)
         .collect(engine="streaming")
     )
     for name, says in meant.items():
@@ -262,11 +271,6 @@ judge if it says who judged
                 f"column {name} is not read, and rows that count as repeats of each other differ "
                 f"in it: {says}"
             )
-
-
-_JUDGED = (
-    "if it holds what was judged, they judge other answers: number its values in a column responder"
-)
 
 
 def renamed_lines(source: Source, named: Collection[str] = ()) -> Iterator[str]:
@@ -334,8 +338,6 @@ _SAYS = {
     "or number orders of the options in a column option_order",
     "option_order": "if it says in which order the options were shown, number its values in a "
     "column option_order",
-    "answer": _JUDGED,
-    "response": _JUDGED,
 }
 """What to do about a column that is probably this one."""
 TELL_APART = {
@@ -343,12 +345,13 @@ TELL_APART = {
     "template": ("prompt", "prompt_template", "prompt_name", "instruction", "system_prompt",
                  "judge_prompt", "question", "prompt_id"),
     "responder": ("answer_model", "response_model", "candidate", "system", "model_a", "model_b",
-                  "answer_a", "answer_b", "response_a", "response_b", "option_a", "option_b",
-                  "answer", "response"),
+                  "answer_a", "answer_b", "response_a", "response_b", "option_a", "option_b"),
     "option_order": ("order", "position", "swapped", "is_swapped", "swap", "flipped", "is_flipped",
                      "reversed"),
 }  # fmt: skip
-"""Names of columns without which rows of several conditions are taken for repeats of one."""
+"""Names of columns without which rows of several conditions are taken for repeats of one. Not
+``response`` and ``answer``, which mostly hold a judge's own reply."""
+_OFTEN_ELSE, _MOST_ORDERS = ("order", "position"), 24  # orders of four options
 
 
 def _items_among_others(units: pl.DataFrame, holds: pl.Expr) -> list[str]:

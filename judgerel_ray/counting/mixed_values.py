@@ -5,7 +5,7 @@ Of such values chance, and how far apart two of them are, is not what a coeffici
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
@@ -14,7 +14,7 @@ import polars as pl
 from judgerel_ray.counting.nesting import N, UnitRows
 from judgerel_ray.counting.verdicts.places import is_tie
 from judgerel_ray.counting.verdicts.policy import SCORED
-from judgerel_ray.counting.verdicts.scales import SCALE, known_scale
+from judgerel_ray.counting.verdicts.scales import SCALE
 from judgerel_ray.counting.verdicts.spelling import folded
 
 ITEM = "item_id"
@@ -27,6 +27,25 @@ _FEW_QUESTIONS, _MANY_PAIRS = 10, 20
 _CARRYING = 0.4  # share of questions with two verdicts or more: of a sure judge they are few
 _NEARLY_ALL = 0.9  # share of questions in one group: the others are strays
 _MENU_SIZES = 8  # verdicts of a file, more than ratings in words have
+_MENUS = tuple(
+    frozenset(words.split())
+    for words in (
+        "pass fail",
+        "yes no",
+        "true false",
+        "correct incorrect",
+        "right wrong",
+        "0 1",
+        "good bad",
+        "a b",
+        "1 2",
+        "win loss",
+        "accept reject",
+        "safe unsafe",
+    )
+)
+"""Answers to two choices. Two groups of grades may be one list's ends: A>B, A>>B and B>A, B>>A."""
+_RATED = r"^[0-9.]+ ?(%|/ ?[0-9.]+)?$"
 _PART = "__part"
 _VERDICT = "__verdict"
 _NAMED_ALIKE = (
@@ -52,8 +71,8 @@ def verdicts_by_question(nested: UnitRows) -> Iterator[str]:
     named = nested.seen().filter(SCORED, ~is_tie(), pl.col("verdict").is_not_null())
     if nested.units.height > _MOST_UNITS or named["verdict"].n_unique() < 2 * _TWO:
         return
-    number = folded(pl.col("verdict")).cast(pl.Float64, strict=False)
-    if named["score"].count() or named.select(number.is_not_null().all()).item():
+    rated = folded(pl.col("verdict")).str.contains(_RATED)
+    if named["score"].count() or named.select(rated.all()).item():
         return  # ratings, which lie as far apart as their numbers
     there = [name for name in _APART if name in nested.units.columns]
     rows = nested.long([*there, ITEM]).filter(SCORED, ~is_tie(), pl.col("verdict").is_not_null())
@@ -88,6 +107,11 @@ def _shares_no_verdict(asked: pl.DataFrame) -> str | None:
     if parts.is_empty():
         return None
     n, verdicts = parts["n"][0], parts["verdicts"][0].to_list()
+    words = pl.Series([one for group in verdicts for one in group])
+    if n == _TWO and not any(_is_menu(group) for group in verdicts):
+        return None
+    if n > _TWO and words.n_unique() < _MENU_SIZES:
+        return None
     some = "; ".join(", ".join(map(repr, one[:_SHOWN])) for one in verdicts[:_TWO])
     return (
         f"{n:,} groups of questions share no verdict ({some}{'; ...' * (n > _TWO)}): "
@@ -95,19 +119,31 @@ def _shares_no_verdict(asked: pl.DataFrame) -> str | None:
     )
 
 
+def _is_menu(verdicts: Sequence[str]) -> bool:
+    """Whether verdicts are answers to a choice of two."""
+    words = pl.DataFrame({"verdict": verdicts}).select(folded(pl.col("verdict"))).to_series()
+    return frozenset(words.str.to_lowercase()) in _MENUS
+
+
 def _of_pairs(asked: pl.DataFrame) -> str | None:
     """The line of questions each of which has two verdicts of many, as names of what it compares.
 
-    Judges that err among many verdicts find a third one somewhere.
+    Judges that err among many verdicts find a third one somewhere. Of grades, neighbors are met
+    alone, so that there are about as many pairs as grades.
     """
-    items = asked.group_by(_PART, ITEM).agg(pl.len().alias("named"), pl.col(N).sum())
+    items = asked.group_by(_PART, ITEM).agg(
+        pl.len().alias("named"), pl.col(N).sum(), pair=pl.col(_VERDICT).sort()
+    )
     items = items.filter(pl.col(N) > _TWO)
     named = asked.group_by(_PART).agg(pl.col("verdict").n_unique().alias("named"))
     two = pl.col("named") == _TWO
-    parts = items.group_by(_PART).agg(most=pl.col("named").max(), share=two.mean(), two=two.sum())
+    parts = items.group_by(_PART).agg(
+        most=pl.col("named").max(), share=two.mean(), two=two.sum(),
+        pairs=pl.col("pair").filter(two).n_unique(),
+    )  # fmt: skip
     parts = parts.join(named, on=_PART).filter(
         pl.col("most") == _TWO, pl.col("share") >= _CARRYING, pl.col("two") >= _MANY_PAIRS,
-        pl.col("named") >= _MENU_SIZES,
+        pl.col("named") >= _MENU_SIZES, pl.col("pairs") > _TWO * pl.col("named"),
     ).sort("named", _PART, descending=[True, False])  # fmt: skip
     if parts.is_empty():
         return None
@@ -134,7 +170,8 @@ _MOST_SCORES = 200  # of ratings; more are measurements
 def scores_of_two_scales(nested: UnitRows) -> Iterator[str]:
     """Say that scores of one judge lie in two heaps with steps of their own: 1 to 5, 20 to 100.
 
-    A judge may rate at both ends of one scale, but then in the same steps.
+    A judge may rate at both ends of one scale. So the lower heap must look like a scale of its own,
+    in whole steps from 0 or 1 on, and the upper like the same drawn out.
 
     Examples
     --------
@@ -150,8 +187,8 @@ def scores_of_two_scales(nested: UnitRows) -> Iterator[str]:
     rated = nested.long(there).filter(SCORED, pl.col("score").is_not_null())
     counted = rated.group_by(*there, "score").agg(pl.col(N).sum()).sort(*there, "score")
     for part in counted.partition_by(there, maintain_order=True) if there else [counted]:
-        if known_scale(str(part[SCALE][0])) if SCALE in there else False:
-            continue  # what is off it is said of it
+        if SCALE in there and part[SCALE][0] is not None:
+            continue  # all are on the scale that is named; what is off it is said of it
         found = _two_heaps(part["score"].to_list(), part[N].to_list())
         if found is not None:
             low, high = found
@@ -171,6 +208,8 @@ def _two_heaps(scores: list[float], numbers: list[int]) -> tuple[str, str] | Non
         below, above = sum(numbers[:k]), sum(numbers[k:])
         far = _FAR if min(len(low), len(high)) > _TWO else _VERY_FAR
         if not high[0] >= far * low[-1] > 0:
+            continue
+        if low[0] not in (0, 1) or high[-1] % low[-1] or any(one % 1 for one in low):
             continue
         step, far_step = (median(b - a for a, b in pairwise(one)) for one in (low, high))
         if far_step >= far * step and min(below, above) >= _FEW_RATINGS * (below + above):

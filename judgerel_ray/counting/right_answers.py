@@ -19,6 +19,7 @@ GOLD = "gold"
 
 ITEM = "item_id"
 _PLACE = "benchmark"
+_TWO = 2  # words that tell a vocabulary
 _CRITERION = "criterion"
 TOLD_BY = (_PLACE, _CRITERION, ITEM)
 """Columns that a table of right answers tells questions apart by, those that it has."""
@@ -106,8 +107,9 @@ def gold_strangers(gold: pl.DataFrame, kinds: pl.DataFrame) -> Strangers | None:
 def words_of_their_own(rows: pl.LazyFrame, whose: Sequence[str]) -> pl.DataFrame:
     """Find judges who answer in other words than gold, so that nothing they say could be right.
 
-    Their words are few, come again from question to question, and are neither gold of any question
-    nor words of judges that ever say what gold says. A tie is nobody's word.
+    Their words are two or more, few, come again from question to question, and are neither gold of
+    any question nor words of judges that ever say what gold says. A tie is nobody's word. Where
+    gold or the judge has one word alone, the judge may be wrong throughout.
 
     Parameters
     ----------
@@ -124,9 +126,9 @@ def words_of_their_own(rows: pl.LazyFrame, whose: Sequence[str]) -> pl.DataFrame
     Examples
     --------
     >>> rows = {"judge": list("aabb"), "item_id": list("qrqr"), "gold": ["pass", "fail"] * 2,
-    ...         "verdict": ["pass", "pass", "yes", "yes"]}
+    ...         "verdict": ["pass", "pass", "yes", "no"]}
     >>> words_of_their_own(pl.LazyFrame(rows), ["judge"]).rows()
-    [('b', ['yes'], ['fail', 'pass'])]
+    [('b', ['no', 'yes'], ['fail', 'pass'])]
     """
     there = rows.collect_schema().names()
     words = [pl.col("verdict").cast(pl.String)] if "verdict" in there else []
@@ -148,7 +150,8 @@ def words_of_their_own(rows: pl.LazyFrame, whose: Sequence[str]) -> pl.DataFrame
     met = pl.col("words").list.eval(pl.element().is_in(right.implode())).list.any()
     known = pl.concat([right, each.filter(met)["words"].explode()])
     shared = pl.col("words").list.eval(pl.element().is_in(known.implode())).list.any()
-    few = pl.col("words").list.len().is_between(1, pl.col("n") // 2)
+    few = pl.col("words").list.len().is_between(_TWO, pl.max_horizontal(_TWO, pl.col("n") // 2))
+    few &= pl.col(GOLD).list.len() >= _TWO
     found = each.filter(~shared, few) if each.select(met.any()).item() else each.clear()
     return found.select(*whose, "words", GOLD).sort(whose)
 

@@ -178,7 +178,6 @@ def test_doubts_of_each_benchmark(tmp_path):
         ("question", ["Which?", "Which one?"], "number its values in a column template"),
         ("prompt_id", [7, 8], "number its values in a column template"),
         ("model_a", ["x", "y"], "number orders of the options in a column option_order"),
-        ("answer", ["It is 4.", "5"], "other answers: number its values in a column responder"),
         ("swapped", [False, True], "were shown, number its values in a column option_order"),
         ("order", ["AB", "BA"], "were shown, number its values in a column option_order"),
         ("position", [0, 1], "were shown, number its values in a column option_order"),
@@ -194,6 +193,12 @@ def test_a_column_that_tells_repeats_apart_and_is_not_read_is_said(name, values,
     if name == "judge_model":
         assert said_of({**rows, name: values * 6, "judge": values * 6}) == []
         assert said_of({**rows, name: values * 6}, by="judge_model") == []
+
+
+def test_a_judges_own_reply_and_running_numbers_are_no_doubt():
+    rows = asked(20, 3, verdict=["A", "B", "A"] * 20)
+    for name in ("response", "answer", "order", "position"):
+        assert said_of({**rows, name: list(range(60))}) == []
 
 
 def test_a_column_in_another_case_is_said():
@@ -307,6 +312,13 @@ def test_questions_that_share_verdicts_or_are_answered_in_one_way_are_not():
     assert said_of(by_question([[one] for one in words * 6])) == []
     near = [words[n % 4 : n % 4 + 2] for n in range(40)]
     assert said_of(by_question(near)) == []
+    strengths = by_question([["A>B", "A>>B"]] * 15 + [["B>A", "B>>A"]] * 15)
+    assert said_of(strengths) == []
+    assert said_of(by_question([["poor", "fair"]] * 15 + [["good", "excellent"]] * 15)) == []
+    grades = ["A+", "A", "A-", "B+", "B", "B-", "C+", "C", "C-", "D", "F"]
+    assert said_of(by_question([grades[n % 10 : n % 10 + 2] for n in range(60)])) == []
+    tenths = by_question([[f"{n % 9 + 1}/10", f"{n % 9 + 2}/10"] for n in range(60)])
+    assert len(said_of(tenths)) == 1  # that they are numbers, alone
     classes = by_question([[f"c{n % 12}"] * 9 + [f"c{m}" for m in range(12)] for n in range(40)])
     assert said_of(classes) == []
 
@@ -359,6 +371,8 @@ def test_scores_of_two_scales_in_one_column_are_said():
         [0.0, 0.25, 0.5, 0.75, 1.0, 2.0],
         [1.0, 2.0, 6.0, 10.0, 6.0, 10.0],
         [1.0, 5.0, 50.0, 100.0, 1.0, 5.0],
+        [0.01, 0.03, 0.05, 0.7, 0.8, 0.95],  # a chance, sure at both ends
+        [5.0, 10.0, 15.0, 60.0, 80.0, 95.0],
     ],
 )
 def test_scores_of_one_scale_are_not(scores):

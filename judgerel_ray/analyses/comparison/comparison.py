@@ -240,7 +240,7 @@ def _verdicts_and_scores(pair: Pair) -> tuple[str, str] | None:
 
 _WITHIN = {"percent_agreement", "flip_rate", "valid_rate", "total_agreement", *OF_ORDERS}
 """Coefficients that hold no value of one question against one of another."""
-_FAR = 4  # times the other side's highest score: scales of 5 and of 100, not a lenient judge's
+_FAR = 8  # times the other side's highest score: no lenient judge of one scale is so far
 _MOST_PAIRS = 3  # told
 
 
@@ -282,7 +282,7 @@ def _ranges(a: pl.Series, b: pl.Series) -> tuple[str, str] | None:
     """Where two sorted lists of scores lie, where these are probably two scales."""
     (low_a, high_a), (low_b, high_b) = ((float(one[0]), float(one[-1])) for one in (a, b))
     far = max(high_a, high_b) >= _FAR * min(high_a, high_b) > 0
-    if not (far or high_a < low_b or high_b < low_a):
+    if not far or min(a.len(), b.len()) <= _PAIR:  # two scores are no scale to tell from another
         return None
     return f"scores from {low_a:g} to {high_a:g}", f"scores from {low_b:g} to {high_b:g}"
 

@@ -520,6 +520,8 @@ def test_sides_on_two_scales_are_named():
 
 def test_sides_on_one_scale_are_not():
     assert not lines_of_scales(two_scales([1, 2, 3.0], [3, 4, 5.0]))
+    assert not lines_of_scales(two_scales([1, 2.0], [4, 5.0]))  # a weak and a strong responder
+    assert not lines_of_scales(two_scales([1, 2, 3.0], [8, 9, 10.0]))
     assert not lines_of_scales(two_scales(["pass", "fail"], ["pass", "?"], "verdict"))
     assert not lines_of_scales(two_scales([1, 2.0], [4, 5.0], scale="points5"))
     words = two_scales(["pass", "fail"], ["yes", "no"], "verdict")
