@@ -129,11 +129,15 @@ EXPECTED: tuple[Expected, ...] = (
              field="*agreements*"),
     Expected("sides on two scales are said", case="compare runs-rated --by scale", field="stderr"),
     *(
-        Expected("tables and lines in plainer words", case=f"{view} *", field=field, kind="wording")
-        for view, field in (
-            ("coefficients", "stdout"), ("limits", "stdout"), ("uncertainty", "stdout"),
-            ("ranking", "stdout"), ("report", "page"), ("status", "stdout"),
-        )
+        Expected("a bound below 10 % has two digits", case=f"coefficients {case}", field="stdout")
+        for case in ("tables-coinflip*", "tables-vicuna*", "tables-alpaca", "tables-application",
+                     "tables-logprobs", "tables-people_feedbackqa", "tables-stability",
+                     "runs-sampled --coefficient order_effect")
+    ),
+    *(
+        Expected("names, units and bounds are said", case=f"{case}*", field=field, kind="wording")
+        for case, field in (("limits runs-", "stdout"), ("uncertainty runs-", "stdout"),
+                            ("ranking ", "stdout"), ("report ", "page"), ("status ", "stdout"))
     ),
 )  # fmt: skip
 """Every difference that stays, with its reason."""

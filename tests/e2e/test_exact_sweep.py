@@ -85,7 +85,7 @@ def test_limits_are_those_of_the_distributions(explored):
 def test_what_the_verb_prints_is_what_reduce_prints(explored, capsys):
     assert main(["distributions", explored.url, "--view", "limits"]) == 0
     printed = capsys.readouterr().out
-    assert "krippendorff_alpha" in printed
+    assert "Krippendorff's alpha" in printed
     assert f"{N_ITEMS} questions, 4 categories" in printed
     assert main(["distributions", explored.url, "--view", "limits", "--format", "json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == run_limits(explored.url).height
