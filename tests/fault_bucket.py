@@ -62,6 +62,10 @@ class FaultBucket:
     def mend(self) -> None:
         """Refuse nothing from now on, nor what it was about to go on refusing."""
         self.shares = {}
+        self.end_outages()
+
+    def end_outages(self) -> None:
+        """Go on refusing nothing: the next request for it is drawn like any other."""
         self._refusing.clear()
 
     def _serve(self) -> None:
@@ -89,7 +93,9 @@ class FaultBucket:
             return "slow"
         n_before = self._n[asked]
         self._n[asked] += 1
-        draw = random.Random(f"{self.seed}:{asked}:{n_before}").random()
+        # Buckets of tests have names of their own: a seed draws alike in each of them.
+        place = request.path_qs.lstrip("/").partition("/")[2] or request.query_string
+        draw = random.Random(f"{self.seed}:{request.method} {place}:{n_before}").random()
         for name, share in self.shares.items():
             draw -= share
             if draw < 0:
