@@ -17,8 +17,8 @@ from pkgutil import resolve_name
 
 import polars as pl
 
-from judgerel_ray.analyses.drift.from_run import history_of, summary_of
 from judgerel_ray.analyses.drift.show import series_blocks
+from judgerel_ray.analyses.drift.standing import history_of, summary_of
 from judgerel_ray.analyses.gate.from_run import gate_by_default
 from judgerel_ray.analyses.ratings.from_run import RatingOptions, unknown_scales, with_scales
 from judgerel_ray.analyses.reliability.headlines import WARNINGS, cautions, group_leads

@@ -181,7 +181,8 @@ def refresh(series: str | PathLike[str], asked: RefreshRequest) -> Refreshed:
     ...     refresh(series).line
     'refresh 1: done'
     """
-    from judgerel_ray.analyses.drift.from_run import measure, summary_of
+    from judgerel_ray.analyses.drift.from_run import measure
+    from judgerel_ray.analyses.drift.standing import summary_of
     from judgerel_ray.asking.plan.specs import engine_spec
     from judgerel_ray.asking.refreshing import refresh_series
     from judgerel_ray.config.series import load_series

@@ -16,7 +16,7 @@ import judgerel_ray
 from judgerel_ray.analyses.distributions.distributions import reasoning_table
 from judgerel_ray.analyses.distributions.settled import settled_summary
 from judgerel_ray.analyses.distributions.weighted import weighted_summary, weighted_table
-from judgerel_ray.analyses.drift.from_run import summary_of
+from judgerel_ray.analyses.drift.standing import summary_of
 from judgerel_ray.analyses.panels.cascades import SCHEMA, told_cascade
 from judgerel_ray.cli import main
 from judgerel_ray.config.series import Series

@@ -1,41 +1,32 @@
-"""From the runs of a series to what one refresh found, and to where the series stands.
-
-A refresh's result holds what :func:`measure` found. History and summary follow from these results,
-so their files may be lost, and are written again.
-"""
+"""From the runs of a series to what one refresh found, which its result holds."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from io import BytesIO
-from itertools import chain
 from typing import Any
 
 import polars as pl
 
 from judgerel_ray.analyses.comparison.from_run import compare_with_serving
+from judgerel_ray.analyses.drift.causes import Scores, causes_of
 from judgerel_ray.analyses.drift.compute import (
     COLUMNS,
     QUESTION,
-    SERVED,
-    WORDS,
-    cause_of,
-    changes,
     edited,
-    fingerprint_of,
     judge_drift,
     near_constant,
     score_differences,
     spent,
     usual_verdicts,
     verdict_rows,
-    what_changed,
     with_content,
 )
-from judgerel_ray.analyses.drift.tables import DRIFT_P, EVIDENCE, USUAL, Cause, History
+from judgerel_ray.analyses.drift.fingerprints import SERVED, changes
+from judgerel_ray.analyses.drift.standing import Alarms, since_alarms
+from judgerel_ray.analyses.drift.tables import DRIFT_P, USUAL
 from judgerel_ray.analyses.reliability.verb import reduce
 from judgerel_ray.config import Judge, Sweep, parse_sweep
 from judgerel_ray.config.series import Series
@@ -43,7 +34,6 @@ from judgerel_ray.core import JudgeRelError, StoreError, count_of
 from judgerel_ray.core.types import JUDGE_ROLES
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
 from judgerel_ray.protocols.registry import protocol_named
-from judgerel_ray.stats.drift import drift_evidence
 from judgerel_ray.store import (
     CHEAP_COLUMNS,
     RunDirectory,
@@ -89,7 +79,7 @@ def measure(
     found: dict[str, list[Any]] = {
         name: [] for name in ("measures", "drift", "causes", "changes", "behind", "warnings")
     }
-    moved: list[_Scores] = []
+    moved: list[Scores] = []
     alarms = since_alarms(series, counted)
     folders = {sweep.name: sweep.folder for sweep, _ in series.sweeps()}
     for asked in refresh.sweeps:
@@ -132,10 +122,10 @@ def measure(
             if asked.role == "system":
                 then = _behind_at(directory, runs[-1][0], asked.name)
                 moved += [
-                    _Scores.of(asked.name, one, scores, then=then, now=behind) for one in judges
+                    Scores.of(asked.name, one, scores, then=then, now=behind) for one in judges
                 ]
         elif asked.role == "system":
-            moved += [_Scores(sweep=asked.name, judge=judge) for judge in judges]
+            moved += [Scores(sweep=asked.name, judge=judge) for judge in judges]
         if asked.role == "anchor":
             name = f"{series.name} {asked.name} {refresh.number}"
             verdicts = _by_content(asked.name, earlier, rows, [*runs, (refresh, run)])
@@ -147,202 +137,15 @@ def measure(
                  "n_questions": one["n_questions"]}
                 for one in tests
             ]  # fmt: skip
-    causes, notes = _causes(series, alarms, found, moved)
+    causes, notes = causes_of(series, alarms, found, moved)
     found["causes"] = causes
     found["warnings"] += notes
     return {"since": series.drift.since, **found}
 
 
-def anchor_ps(
-    refreshes: Sequence[Refresh], since: int, *, of: str = "p"
-) -> dict[tuple[str, str], list[tuple[int, float | None]]]:
-    """The p-values of all refreshes that count, by anchors and judge, each with its refresh.
-
-    None of the refresh from which on they count, to which later ones are held; and of those that
-    were held to others. With ``of="p_since_alarm"`` those against refreshes since the last alarm.
-
-    Examples
-    --------
-    >>> test = {"sweep": "a", "judge": "j", "p": 0.5}
-    >>> found = [Refresh(number=n, started_at="", sweeps=(),
-    ...                  result={"state": "done", "since": 1, "drift": [test]}) for n in (1, 2)]
-    >>> anchor_ps(found, since=1)
-    {('a', 'j'): [(1, None), (2, 0.5)]}
-    """
-    found: dict[tuple[str, str], list[tuple[int, float | None]]] = {}
-    for one in refreshes:
-        if one.number >= since and one.state in MEASURED and one.result is not None:
-            for test in one.result["drift"]:
-                place = (test["sweep"], test["judge"])
-                counts = one.number > since and one.result["since"] == since
-                found.setdefault(place, []).append((one.number, test.get(of) if counts else None))
-    return found
-
-
-def since_alarms(
-    series: Series, refreshes: Sequence[Refresh]
-) -> dict[tuple[str, str], tuple[int | None, list[float | None]]]:
-    """The refresh of the last alarm, None where there was none, and the p-values since.
-
-    An alarm stands until it is accepted; what a later refresh shows is what moved after it. So the
-    bettor begins anew there, and with it the level, for causes alone.
-
-    Examples
-    --------
-    >>> series = Series(name="s", out="o", sweep=({"path": "a", "role": "anchor"},))
-    >>> tests = [{"p": None}, {"p": 1e-9}, {"p": 1e-9, "p_since_alarm": 0.5}]
-    >>> found = [Refresh(number=n, started_at="", sweeps=(), result={"state": "done", "since": 1,
-    ...                  "drift": [{"sweep": "a", "judge": "j", **test}]})
-    ...          for n, test in enumerate(tests, 1)]
-    >>> since_alarms(series, found)
-    {('a', 'j'): (2, [0.5])}
-    """
-    ps = anchor_ps(refreshes, series.drift.since)
-    after = anchor_ps(refreshes, series.drift.since, of="p_since_alarm")
-    levels = levels_of(ps, series.drift.level)
-    found = {}
-    for place, tests in ps.items():
-        alarm: int | None = None
-        path: list[float | None] = []
-        for (number, p), (_, p_after) in zip(tests, after[place], strict=True):
-            path.append(p if alarm is None else p_after)
-            if drift_evidence(path, level=levels[place[1]]).is_alarm:
-                alarm, path = number, []
-        found[place] = (alarm, path)
-    return found
-
-
-def levels_of(places: Collection[tuple[str, str]], level: float) -> dict[str, float]:
-    """What each of a judge's sets of anchors may err with, by judge: together they have the level.
-
-    Examples
-    --------
-    >>> levels_of([("a", "j"), ("b", "j"), ("a", "k")], 0.05)
-    {'j': 0.025, 'k': 0.05}
-    """
-    n_sets = Counter(judge for _, judge in places)
-    return {judge: level / n for judge, n in n_sets.items()}
-
-
 def _roles(refresh: Refresh) -> set[tuple[str, str]]:
     """The sweeps of a refresh, each with what it was."""
     return {(asked.name, asked.role) for asked in refresh.sweeps}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Scores:
-    """What became of a judge's scores of a system since the refresh before, and why it may have.
-
-    ``moved`` is None where no score has an interval; ``others`` names what changed of how the judge
-    was asked.
-    """
-
-    sweep: str
-    judge: str
-    moved: bool | None = None
-    answers_changed: bool = True
-    others: tuple[str, ...] = ()
-
-    @classmethod
-    def of(
-        cls,
-        sweep: str,
-        judge: str,
-        scores: Sequence[Row],
-        *,
-        then: Mapping[str, Row],
-        now: Mapping[str, Row],
-    ) -> _Scores:
-        """Of a judge's scores, and of what was behind all names of the sweep at both times."""
-        known = [
-            one for one in scores if one["judge"] == judge and one["difference_low"] is not None
-        ]
-        away = any(one["difference_low"] > 0 or one["difference_high"] < 0 for one in known)
-        moved = away if known else None
-        if judge not in then or judge not in now:
-            return cls(sweep=sweep, judge=judge, moved=moved)
-        answers, others = what_changed(then[judge], now[judge])
-        if len(now[judge].get("reader_version", ())) > 1 and WORDS["reader_version"] not in others:
-            others.append(WORDS["reader_version"])
-        writers = {
-            name
-            for key, names in now[judge].items()
-            if key.startswith("asks.") and key.endswith(".responders")
-            for name in names
-            if name in now
-        }
-        # Who writes the answers is the system.
-        answers |= any(
-            name not in then or fingerprint_of(then[name]) != fingerprint_of(now[name])
-            for name in writers
-        )
-        return cls(
-            sweep=sweep, judge=judge, moved=moved, answers_changed=answers, others=tuple(others)
-        )
-
-
-def _causes(
-    series: Series,
-    alarms: Mapping[tuple[str, str], tuple[int | None, list[float | None]]],
-    found: Mapping[str, Sequence[Row]],
-    moved: Sequence[_Scores],
-) -> tuple[list[Row], list[str]]:
-    """What moved, for each judge of each system; of judges of anchors alone for these.
-
-    And what makes anchors or scores tell less, a line each.
-    """
-    drift = found["drift"]
-    p_of: dict[str, dict[str, list[float | None]]] = {}
-    for one in drift:
-        alarm, earlier = alarms.get((one["sweep"], one["judge"]), (None, []))
-        now = one["p"] if alarm is None else one["p_since_alarm"]
-        p_of.setdefault(one["judge"], {})[one["sweep"]] = [*earlier, now]
-    levels = levels_of({*alarms, *((one["sweep"], one["judge"]) for one in drift)},
-                       series.drift.level)  # fmt: skip
-    behind = {one["sweep"]: one["judges"] for one in found["behind"]}
-    alone = [
-        _Scores(sweep=one["sweep"], judge=one["judge"], moved=False)
-        for one in drift
-        if all(score.judge != one["judge"] for score in moved)
-    ]
-    causes: list[Row] = []
-    notes: list[str] = []
-    for score in chain(moved, alone):
-        place = {"sweep": score.sweep, "judge": score.judge}
-        by_anchors = p_of.get(score.judge, {})
-        paths = []
-        for anchors, path in by_anchors.items():
-            others = _otherwise(
-                behind[anchors].get(score.judge), behind[score.sweep].get(score.judge)
-            )
-            if others:
-                notes.append(
-                    f"judge {score.judge} of {score.sweep} is another than that of {anchors} "
-                    f"({', '.join(others)}): these anchors tell nothing of it"
-                )
-            else:
-                paths.append(path)
-        # Of several sets of anchors the one that says most.
-        paths.sort(key=lambda path: [p if p is not None else 2 for p in path[-1:]])
-        found_by = [
-            cause_of(
-                path,
-                level=levels.get(score.judge, series.drift.level),
-                scores_moved=score.moved,
-                answers_changed=score.answers_changed,
-                asked_otherwise=bool(score.others),
-            )
-            for path in paths or [[]]
-        ]
-        of_judge = [one for one in found_by if one in (Cause.JUDGE, Cause.BOTH)]
-        cause = (of_judge or found_by)[0]
-        causes.append({**place, "cause": cause.value})
-        if cause is Cause.UNDECIDED and score.moved and score.answers_changed and score.others:
-            notes.append(
-                f"judge {score.judge} of {score.sweep}: its answers and how it was asked "
-                f"({', '.join(score.others)}) changed at once, so its scores tell neither"
-            )
-    return causes, notes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -360,7 +163,7 @@ class _Verdicts:
 def _tests(
     sweep: str,
     verdicts: _Verdicts,
-    alarms: Mapping[tuple[str, str], tuple[int | None, list[float | None]]],
+    alarms: Alarms,
     name: str,
 ) -> list[Row]:
     """The p-value of each judge of anchors, and of one with an alarm that against those since."""
@@ -375,13 +178,6 @@ def _tests(
             (test,) = judge_drift(since, new, name=f"{name} since {alarm}")
             one["p_since_alarm"] = test["p"]
     return tests
-
-
-def _otherwise(one: Row | None, other: Row | None) -> list[str]:
-    """What of two judges of one name differs; nothing where either is unknown."""
-    if one is None or other is None:
-        return []
-    return what_changed(fingerprint_of(one), fingerprint_of(other))[1]
 
 
 def _behind_at(directory: SeriesDirectory, refresh: Refresh, sweep: str) -> Mapping[str, Row]:
@@ -632,104 +428,3 @@ def _changes(
                 {"sweep": sweep, "judge": judge, "change": one} for one in changes(before, now)
             ]
     return found
-
-
-def history_of(series: Series, refreshes: Sequence[Refresh]) -> pl.DataFrame:
-    """All measures of all refreshes, and the evidence of drift at each.
-
-    Examples
-    --------
-    >>> series = Series(name="s", out="o", sweep=({"path": "a", "role": "anchor"},))
-    >>> history_of(series, []).height
-    0
-    """
-    rows: list[dict[str, Any]] = []
-    started = {one.number: datetime.fromisoformat(one.started_at) for one in refreshes}
-    for one in _measured(refreshes):
-        rows += [
-            {"refresh": one.number, "started_at": started[one.number], **row}
-            for row in (one.result or {})["measures"]
-        ]
-    found = anchor_ps(refreshes, series.drift.since)
-    levels = levels_of(found, series.drift.level)
-    for (sweep, judge), tests in found.items():
-        ps = [p for _, p in tests]
-        for n, (number, _) in enumerate(tests):
-            evidence = drift_evidence(ps[: n + 1], level=levels[judge])
-            rows.append(
-                {"refresh": number, "started_at": started[number], "sweep": sweep,
-                 "role": "anchor", "judge": judge, "group": "", "measure": EVIDENCE,
-                 "value": evidence.capital}
-            )  # fmt: skip
-    frame = pl.DataFrame(
-        [{name: row.get(name) for name in History.column_names()} for row in rows],
-        schema=History.create_empty().schema,
-        orient="row",
-    )
-    order = ["refresh", "sweep", "judge", "group", "measure"]
-    return History.validate(frame.sort(order))
-
-
-def summary_of(series: Series, refreshes: Sequence[Refresh]) -> dict[str, Any]:
-    """Where a series stands, as plain content for programs.
-
-    Examples
-    --------
-    >>> series = Series(name="s", out="o", sweep=({"path": "a", "role": "anchor"},))
-    >>> summary_of(series, [])["alarm"]
-    False
-    """
-    judges = []
-    found = anchor_ps(refreshes, series.drift.since)
-    levels = levels_of(found, series.drift.level)
-    asked = _asked_of(_measured(refreshes))
-    for (sweep, judge), tests in sorted(found.items()):
-        if asked is not None and judge not in asked.get(sweep, ()):
-            continue  # of the series no more: nobody waits for an alarm of it
-        evidence = drift_evidence([p for _, p in tests], level=levels[judge])
-        since = None if evidence.since is None else tests[evidence.since][0]
-        judges.append(
-            {"sweep": sweep, "judge": judge, "p": tests[-1][1], "evidence": evidence.capital,
-             "level": levels[judge], "highest_evidence": evidence.highest,
-             "alarm": evidence.is_alarm, "since": since, "refreshes": len(tests)}
-        )  # fmt: skip
-    measured = _measured(refreshes)
-    newest: Mapping[str, Any] = (measured[-1].result or {}) if measured else {}
-    return {
-        "series": series.name,
-        "level": series.drift.level,
-        "level_of_any": min(1.0, len({one["judge"] for one in judges}) * series.drift.level),
-        "since": series.drift.since,
-        "alarm": any(one["alarm"] for one in judges),
-        "judges": judges,
-        "warnings": list(newest.get("warnings", ())),
-        "refreshes": [
-            {"refresh": one.number, "started_at": one.started_at, "state": one.state,
-             "sweeps": [asked.name for asked in one.sweeps],
-             "pending": (one.result or {}).get("pending"),
-             "causes": (one.result or {}).get("causes", []),
-             "changes": (one.result or {}).get("changes", [])}
-            for one in refreshes
-        ],
-    }  # fmt: skip
-
-
-def _asked_of(measured: Sequence[Refresh]) -> Mapping[str, Collection[str]] | None:
-    """The judges of each set of anchors, as the newest refresh asks it; None where unknown.
-
-    Of a set of which it landed nothing those of the refresh before.
-    """
-    if not measured:
-        return None
-    anchors = {one.name for one in measured[-1].sweeps if one.role == "anchor"}
-    return {
-        behind["sweep"]: list(behind["judges"])
-        for one in measured
-        for behind in (one.result or {}).get("behind", ())
-        if behind["sweep"] in anchors
-    } or None
-
-
-def _measured(refreshes: Sequence[Refresh]) -> list[Refresh]:
-    """Refreshes that were observed."""
-    return [one for one in refreshes if one.state in MEASURED]

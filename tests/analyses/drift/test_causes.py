@@ -12,7 +12,7 @@ import pytest
 
 from judgerel_ray.analyses.drift import from_run
 from judgerel_ray.analyses.drift.compute import with_content
-from judgerel_ray.analyses.drift.from_run import summary_of
+from judgerel_ray.analyses.drift.standing import summary_of
 from judgerel_ray.asking import refreshing
 from judgerel_ray.asking.plan import resolve as resolving
 from judgerel_ray.asking.plan.planning import plan_resolved

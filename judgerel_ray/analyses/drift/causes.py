@@ -1,0 +1,190 @@
+"""What moved: the judge, the system it judges, or how it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from judgerel_ray.analyses.drift.fingerprints import WORDS, fingerprint_of, what_changed
+from judgerel_ray.analyses.drift.standing import Alarms, levels_of
+from judgerel_ray.analyses.drift.tables import Cause
+from judgerel_ray.config.series import Series
+from judgerel_ray.stats.drift import drift_evidence
+
+Row = dict[str, Any]
+HINT = 0.05
+"""At or below this p a refresh hints at a change that is not proven."""
+
+
+def cause_of(
+    p_T: Sequence[float | None],
+    *,
+    level: float,
+    scores_moved: bool | None,
+    answers_changed: bool = True,
+    asked_otherwise: bool = False,
+) -> Cause:
+    """Attribute what moved.
+
+    Scores of answers that are the same ones cannot have moved by the system.
+
+    Parameters
+    ----------
+    p_T : sequence of float or None
+        p-values of the judge's anchors since its last alarm, refresh by refresh; the last is of
+        now.
+    level : float
+        Of the alarm.
+    scores_moved : bool or None
+        Whether any score of the system moved since the refresh before; None where none could be
+        compared.
+    answers_changed : bool
+        Whether anything that is judged is another than then.
+    asked_otherwise : bool
+        Whether the judge, its template or another setting is another than then.
+
+    Examples
+    --------
+    >>> cause_of([0.5, 1e-5], level=0.05, scores_moved=False).value
+    'judge'
+    >>> cause_of([0.5, 0.6], level=0.05, scores_moved=True).value
+    'system'
+    >>> cause_of([0.5, 0.6], level=0.05, scores_moved=True, answers_changed=False).value
+    'asked_otherwise'
+    >>> cause_of([None], level=0.05, scores_moved=True).value
+    'undecided'
+    """
+    if drift_evidence(p_T, level=level).is_alarm:
+        return Cause.BOTH if scores_moved and answers_changed else Cause.JUDGE
+    now = p_T[-1] if p_T else None
+    if not scores_moved:
+        return Cause.NEITHER if now is not None else Cause.UNDECIDED
+    if not answers_changed:
+        return Cause.ASKED_OTHERWISE
+    is_open = asked_otherwise or now is None or now <= HINT
+    return Cause.UNDECIDED if is_open else Cause.SYSTEM
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """What became of a judge's scores of a system since the refresh before, and why it may have.
+
+    ``moved`` is None where no score has an interval; ``others`` names what changed of how the judge
+    was asked.
+    """
+
+    sweep: str
+    judge: str
+    moved: bool | None = None
+    answers_changed: bool = True
+    others: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        sweep: str,
+        judge: str,
+        scores: Sequence[Row],
+        *,
+        then: Mapping[str, Row],
+        now: Mapping[str, Row],
+    ) -> Scores:
+        """Of a judge's scores, and of what was behind all names of the sweep at both times."""
+        known = [
+            one for one in scores if one["judge"] == judge and one["difference_low"] is not None
+        ]
+        away = any(one["difference_low"] > 0 or one["difference_high"] < 0 for one in known)
+        moved = away if known else None
+        if judge not in then or judge not in now:
+            return cls(sweep=sweep, judge=judge, moved=moved)
+        answers, others = what_changed(then[judge], now[judge])
+        if len(now[judge].get("reader_version", ())) > 1 and WORDS["reader_version"] not in others:
+            others.append(WORDS["reader_version"])
+        writers = {
+            name
+            for key, names in now[judge].items()
+            if key.startswith("asks.") and key.endswith(".responders")
+            for name in names
+            if name in now
+        }
+        # Who writes the answers is the system.
+        answers |= any(
+            name not in then or fingerprint_of(then[name]) != fingerprint_of(now[name])
+            for name in writers
+        )
+        return cls(
+            sweep=sweep, judge=judge, moved=moved, answers_changed=answers, others=tuple(others)
+        )
+
+
+def causes_of(
+    series: Series,
+    alarms: Alarms,
+    found: Mapping[str, Sequence[Row]],
+    moved: Sequence[Scores],
+) -> tuple[list[Row], list[str]]:
+    """What moved, for each judge of each system; of judges of anchors alone for these.
+
+    And what makes anchors or scores tell less, a line each.
+    """
+    drift = found["drift"]
+    p_of: dict[str, dict[str, list[float | None]]] = {}
+    for one in drift:
+        alarm, earlier = alarms.get((one["sweep"], one["judge"]), (None, []))
+        now = one["p"] if alarm is None else one["p_since_alarm"]
+        p_of.setdefault(one["judge"], {})[one["sweep"]] = [*earlier, now]
+    levels = levels_of({*alarms, *((one["sweep"], one["judge"]) for one in drift)},
+                       series.drift.level)  # fmt: skip
+    behind = {one["sweep"]: one["judges"] for one in found["behind"]}
+    alone = [
+        Scores(sweep=one["sweep"], judge=one["judge"], moved=False)
+        for one in drift
+        if all(score.judge != one["judge"] for score in moved)
+    ]
+    causes: list[Row] = []
+    notes: list[str] = []
+    for score in chain(moved, alone):
+        place = {"sweep": score.sweep, "judge": score.judge}
+        by_anchors = p_of.get(score.judge, {})
+        paths = []
+        for anchors, path in by_anchors.items():
+            others = _otherwise(
+                behind[anchors].get(score.judge), behind[score.sweep].get(score.judge)
+            )
+            if others:
+                notes.append(
+                    f"judge {score.judge} of {score.sweep} is another than that of {anchors} "
+                    f"({', '.join(others)}): these anchors tell nothing of it"
+                )
+            else:
+                paths.append(path)
+        # Of several sets of anchors the one that says most.
+        paths.sort(key=lambda path: [p if p is not None else 2 for p in path[-1:]])
+        found_by = [
+            cause_of(
+                path,
+                level=levels.get(score.judge, series.drift.level),
+                scores_moved=score.moved,
+                answers_changed=score.answers_changed,
+                asked_otherwise=bool(score.others),
+            )
+            for path in paths or [[]]
+        ]
+        of_judge = [one for one in found_by if one in (Cause.JUDGE, Cause.BOTH)]
+        cause = (of_judge or found_by)[0]
+        causes.append({**place, "cause": cause.value})
+        if cause is Cause.UNDECIDED and score.moved and score.answers_changed and score.others:
+            notes.append(
+                f"judge {score.judge} of {score.sweep}: its answers and how it was asked "
+                f"({', '.join(score.others)}) changed at once, so its scores tell neither"
+            )
+    return causes, notes
+
+
+def _otherwise(one: Row | None, other: Row | None) -> list[str]:
+    """What of two judges of one name differs; nothing where either is unknown."""
+    if one is None or other is None:
+        return []
+    return what_changed(fingerprint_of(one), fingerprint_of(other))[1]
