@@ -182,25 +182,28 @@ def vega_lite(figure: Figure) -> dict[str, Any]:
     import altair as alt
     from altair.utils.schemapi import debug_mode
 
-    # Checked against the schema by tests, not at every figure: that is most of the time it takes.
+    # Checked against the schema by tests, not at every figure; and Altair copies what it is given
+    # at every step, so rows take part in none: both would be most of the time.
+    rows: list[list[dict[str, object]]] = []
     with debug_mode(False):
-        layers = [_layer(mark, place, figure) for place, mark in enumerate(figure.marks)]
-        made = (
-            alt.layer(*layers)
-            .properties(
-                width=figure.width, height=figure.height, background="transparent",
-                padding=_padding(figure),
-            )
-            .configure(font="system-ui, sans-serif", aria=True)
-            .configure_view(stroke=None)
-            .configure_axis(
-                aria=False, domain=False, ticks=False, labelColor=_SOFT, labelFontSize=11,
-                titleColor=_SOFT, titleFontSize=11, titleFontWeight="normal", labelPadding=8,
-                labelOverlap="greedy", labelSeparation=8,
-                labelFlush=False, format=",.6~r",
-            )
+        layers = [_layer(mark, place, figure, rows) for place, mark in enumerate(figure.marks)]
+        made = alt.layer(
+            *layers, width=figure.width, height=figure.height, background="transparent",
+            padding=_padding(figure),
+            config=alt.Config(
+                font="system-ui, sans-serif", aria=True, view=alt.ViewConfig(stroke=None),
+                axis=alt.AxisConfig(
+                    aria=False, domain=False, ticks=False, labelColor=_SOFT, labelFontSize=11,
+                    titleColor=_SOFT, titleFontSize=11, titleFontWeight="normal", labelPadding=8,
+                    labelOverlap="greedy", labelSeparation=8,
+                    labelFlush=False, format=",.6~r",
+                ),
+            ),
         )  # fmt: skip
         spec: dict[str, Any] = made.to_dict(validate=False)
+    for part in (spec, *spec["layer"]):
+        if "data" in part:
+            part["data"] = {"values": rows[part["data"]["values"][0]["rows"]]}
     # No address on the page: the version stands beside.
     return {name: value for name, value in spec.items() if name != "$schema"}
 
@@ -217,8 +220,10 @@ def _padding(figure: Figure) -> dict[str, float]:
     return {"left": before, "right": behind, "top": 5, "bottom": 5}
 
 
-def _layer(mark: Mark, place: int, figure: Figure) -> alt.Chart:
-    """One mark."""
+def _layer(
+    mark: Mark, place: int, figure: Figure, rows: list[list[dict[str, object]]]
+) -> alt.Chart:
+    """One mark, with the place of its data among `rows`, which take it in."""
     import altair as alt
 
     hollow = alt.value(STYLES["noise"]["fill"]) if mark.hollow else None
@@ -247,10 +252,12 @@ def _layer(mark: Mark, place: int, figure: Figure) -> alt.Chart:
             f"datum.{mark.hollow}", hollow, alt.value(STYLES[mark.style]["fill"])
         )
     values = list(_values(mark))
+    if values not in rows:
+        rows.append(values)
+    data = alt.Data(values=[{"rows": rows.index(values)}])
     return alt.Chart(
-        alt.Data(values=values), mark=look, encoding=alt.FacetedEncoding(**encoding),
-        name=f"{mark.style}_{place}",
-    )  # fmt: skip
+        data, mark=look, encoding=alt.FacetedEncoding(**encoding), name=f"{mark.style}_{place}"
+    )
 
 
 def _channel(kind: Any, column: str | None, axis: Axis) -> Any:
