@@ -132,12 +132,25 @@ def start_ray(**options: Any) -> ModuleType:
     return ray
 
 
+_SHARED_RAY = pytest.StashKey[bool]()
+"""There once a test asked for the shared Ray."""
+
+
 @pytest.fixture(scope="session")
-def ray_local() -> Iterator[ModuleType]:
+def ray_local(request: pytest.FixtureRequest) -> Iterator[ModuleType]:
     """The module ``ray``, connected to a local cluster of two CPUs that all tests share."""
     ray = start_ray()
+    request.config.stash[_SHARED_RAY] = True
     yield ray
     ray.shutdown()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Start the shared Ray again for a test that asks for it, if one before has put it away."""
+    asks = "ray_local" in getattr(item, "fixturenames", ())
+    if asks and _SHARED_RAY in item.config.stash and not sys.modules["ray"].is_initialized():
+        start_ray()
 
 
 @pytest.fixture(scope="session")
@@ -148,35 +161,29 @@ def ray_started() -> Callable[..., ModuleType]:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """A head without GPUs, to which a test adds nodes; the shared Ray is put away meanwhile."""
+    """A head without GPUs, to which a test adds nodes; the shared Ray is put away."""
     import ray
     from ray.cluster_utils import Cluster
 
-    shared = ray.is_initialized()
     ray.shutdown()
     head = {"num_cpus": 1, "num_gpus": 0, "include_dashboard": False}
     made = Cluster(initialize_head=True, head_node_args=head)
     yield made
     ray.shutdown()
     made.shutdown()
-    if shared:
-        start_ray()
 
 
 @pytest.fixture
 def ray_apart() -> Iterator[ModuleType]:
     """The module ``ray``, not connected: for a test that starts a cluster of its own shape.
 
-    The shared cluster is put away meanwhile and is there again for the tests after.
+    The shared cluster is put away, and is there again for the next test that asks for it.
     """
     import ray
 
-    shared = ray.is_initialized()
     ray.shutdown()
     yield ray
     ray.shutdown()
-    if shared:
-        start_ray()
 
 
 PATIENCE_S = 900.0  # only what hangs takes longer, on a machine however busy with others

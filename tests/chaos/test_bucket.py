@@ -40,7 +40,7 @@ def place(s3_url, fault_bucket, ray_started):
     import ray
     import s3fs
 
-    shared, name = ray.is_initialized(), f"chaos-{uuid.uuid4().hex}"
+    name = f"chaos-{uuid.uuid4().hex}"
     ray.shutdown()
     with fault_bucket(s3_url) as proxy, pytest.MonkeyPatch.context() as patch:
         patch.setenv("AWS_ENDPOINT_URL", proxy.url)
@@ -51,8 +51,6 @@ def place(s3_url, fault_bucket, ray_started):
         yield Place(proxy, f"s3://{name}", ray.get_runtime_context().gcs_address)
         ray.shutdown()
         s3fs.S3FileSystem.clear_instance_cache()
-    if shared:
-        ray_started()
 
 
 def test_killed_resumed_reduced_and_refreshed_in_a_bucket(place, sweep, tmp_path, capsys):

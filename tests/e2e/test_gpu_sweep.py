@@ -53,14 +53,10 @@ def gpu_ray(cuda) -> Iterator[None]:  # noqa: ARG001  skips first
     """A local Ray with the machine's own GPUs; the shared one, without any, is put away."""
     import ray
 
-    quiet = {"include_dashboard": False, "log_to_driver": False}
-    shared = ray.is_initialized()
     ray.shutdown()
-    ray.init(address="local", **quiet)
+    ray.init(address="local", include_dashboard=False, log_to_driver=False)
     yield
     ray.shutdown()
-    if shared:
-        ray.init(address="local", num_cpus=2, num_gpus=0, **quiet)
 
 
 @pytest.fixture(scope="module")

@@ -76,14 +76,11 @@ def three_cpus():
     """A cluster on which three engines of the CPU are up at once, whatever cores there are."""
     import ray
 
-    was_shared = ray.is_initialized()
     ray.shutdown()
     options = {"num_gpus": 0, "log_to_driver": False, "include_dashboard": False}
     ray.init(address="local", num_cpus=len(TEMPERS), **options)
     yield ray
     ray.shutdown()
-    if was_shared:
-        ray.init(address="local", num_cpus=2, **options)
 
 
 @pytest.fixture(scope="module")

@@ -22,17 +22,13 @@ pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
 @pytest.fixture(scope="module", autouse=True)
 def four_gpus() -> Iterator[None]:
-    """A local Ray that believes in four GPUs; the shared one is put away meanwhile."""
+    """A local Ray that believes in four GPUs; the shared one is put away."""
     import ray
 
-    quiet = {"include_dashboard": False, "log_to_driver": False}
-    shared = ray.is_initialized()
     ray.shutdown()
-    ray.init(address="local", num_cpus=2, num_gpus=4, **quiet)
+    ray.init(address="local", num_cpus=2, num_gpus=4, include_dashboard=False, log_to_driver=False)
     yield
     ray.shutdown()
-    if shared:
-        ray.init(address="local", num_cpus=2, num_gpus=0, **quiet)
 
 
 class History:

@@ -84,12 +84,12 @@ def test_noise_of_any_shape_is_called_noise(monkeypatch, kind, sizes):
     # As of 100,000 scores and more.
     monkeypatch.setattr(noise, "LABELS", 199)
     rng, unit = np.random.default_rng(3), np.repeat(np.arange(len(sizes)), sizes)
-    drawn = [HEAVY[kind](rng, unit.size) for _ in range(120)]
+    drawn = [HEAVY[kind](rng, unit.size) for _ in range(60)]
     drawn = [one for one in drawn if np.ptp(one) > 0]
     for name in NAMES:
         called = np.mean([score_floor(one, unit, name).p > 0.05 for one in drawn])
         # .95 less 3.2 standard errors: 24 comparisons.
-        assert called >= 0.886
+        assert called >= 0.86
 
 
 @pytest.mark.slow
@@ -98,11 +98,11 @@ def test_heavy_tails_of_many_scores_are_called_noise(monkeypatch, sigma):
     # Moments where they tell, permutations where tails skew them: as of 100,000 scores and more.
     monkeypatch.setattr(noise, "LABELS", 199 * 3000)
     unit = np.repeat(np.arange(1020), [2] * 1000 + [100] * 20)
-    draws = np.random.default_rng(8).lognormal(sigma=sigma, size=(150, unit.size))
+    draws = np.random.default_rng(8).lognormal(sigma=sigma, size=(80, unit.size))
     for name in NAMES:
         called = sum(score_floor(one, unit, name).p > 0.05 for one in draws)
         # .95 less two and a half standard errors.
-        assert called >= 0.905 * 150
+        assert called >= 0.889 * 80
 
 
 def test_neither_order_nor_scale_matters():
