@@ -33,7 +33,7 @@ def flipped(data, place):
 
 def test_no_fault_gives_other_numbers_and_verify_names_every_one(run):
     # Of 2,000 with four seeds none either.
-    tally = try_faults(run, n=140, seed=5, every=70)
+    tally = try_faults(run, n=100, seed=5, every=50)
     assert (tally.wrong, tally.unnamed) == ([], [])
     kinds = {kind for kind, _ in tally.reduced}
     assert {"data", "texts", "commits", "sessions", "items.parquet", "distributions"} <= kinds
@@ -46,7 +46,7 @@ def test_readings_that_are_damaged_never_give_way_to_others(tmp_path):
     first = called(["reduce", run.url, *REDUCE])
     read_again(run)
     assert called(["reduce", run.url, *REDUCE]).out != first.out
-    tally = try_faults(run, n=80, seed=8)
+    tally = try_faults(run, n=60, seed=8)
     assert (tally.wrong, tally.unnamed) == ([], [])
     assert tally.reduced["readings", REFUSED] > 0 < tally.reduced["generations", REFUSED]
 
@@ -73,7 +73,7 @@ def test_a_count_that_was_cut_off_goes_on(run, tmp_path):
 
 
 def test_the_same_in_a_bucket(run):
-    tally = try_faults(into_bucket(run, "memory://faults"), n=60, seed=6)
+    tally = try_faults(into_bucket(run, "memory://faults"), n=45, seed=6)
     assert (tally.wrong, tally.unnamed) == ([], [])
 
 

@@ -70,14 +70,19 @@ def test_every_stage_lands_once_and_a_second_run_asks_nothing(tmp_path, capsys):
     assert "0 in this session" in capsys.readouterr().out
 
 
-def test_judges_were_shown_what_the_models_wrote(tmp_path, capsys):
-    file, out = sweep(tmp_path / "s"), tmp_path / "run"
-    assert main(["run", file, "--out", str(out)]) == 0
-    texts = scan_completions(RunDirectory.open(str(out))).collect()
+@pytest.fixture(scope="module")
+def thought(tmp_path_factory, ray_local):  # noqa: ARG001  a cluster must be up
+    """A finished run."""
+    folder = tmp_path_factory.mktemp("thought")
+    assert main(["run", sweep(folder / "s"), "--out", str(folder / "run")]) == 0
+    return folder / "run"
+
+
+def test_judges_were_shown_what_the_models_wrote(thought):
+    texts = scan_completions(RunDirectory.open(str(thought))).collect()
     by_key = dict(zip(texts["key"], texts["text"], strict=True))
-    rows = rows_of(out)
+    rows = rows_of(thought)
     selected = rows.filter(stage="select", replication=0, temperature=1.0)
-    capsys.readouterr()
     key = rows.filter(role="participant")["key"][0]
     item = rows.filter(key=key)["item_id"][0]
     shown = {by_key[one] for one in selected.filter(item_id=item)["key"]}
@@ -93,14 +98,12 @@ def test_judges_were_shown_what_the_models_wrote(tmp_path, capsys):
     )
 
 
-def test_roles_are_groups_of_their_own(tmp_path, capsys):
-    file, out = sweep(tmp_path / "s"), tmp_path / "run"
-    assert main(["run", file, "--out", str(out)]) == 0
-    counted = count_judgments(scan_judgments(RunDirectory.open(str(out))))
+def test_roles_are_groups_of_their_own(thought, capsys):
+    counted = count_judgments(scan_judgments(RunDirectory.open(str(thought))))
     assert counted.groups == ("judge", "benchmark", "protocol", "role", "temperature")
     capsys.readouterr()
     wanted = ["--coefficient", "krippendorff_alpha", "--format", "json"]
-    assert main(["reduce", str(out), *wanted]) == 0
+    assert main(["reduce", str(thought), *wanted]) == 0
     printed = pl.DataFrame(json.loads(capsys.readouterr().out), infer_schema_length=None)
     assert set(printed["role"]) == {"responder", "participant", "evaluator_only"}
     warm = printed.filter(pl.col("temperature") == 1.0)

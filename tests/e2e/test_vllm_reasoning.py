@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.usefixtures("ray_local"),
 ]
 
-M, N_LETTERS, TOP_K = 150, 5, 50
+M, N_LETTERS, TOP_K = 100, 5, 50
 TEMPERATURES = (1.0, 0.5)
 TAIL = 5e-3  # of the truth: probability that its tree leaves out
 UNDECIDED = 1e-3
