@@ -38,7 +38,7 @@ class SeriesSweep(NamedTuple):
 class HubModels:
     """The hub models of a series during one trigger.
 
-    ``warn`` is told of every model for which the hub does not answer, once.
+    ``warn`` is called with a line, once for each model for which the hub does not answer.
     """
 
     directory: SeriesDirectory
