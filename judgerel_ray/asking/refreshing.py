@@ -12,15 +12,16 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal
 
 from rich.console import Console
 
 from judgerel_ray.asking.carrying import carry_landed, earlier_of, planned_asks
-from judgerel_ray.asking.plan.resolve import Resolved, resolve
+from judgerel_ray.asking.hub_models import HubModels, SeriesSweep
 from judgerel_ray.asking.run.running import RunSummary, run_sweep
 from judgerel_ray.config import Sweep
-from judgerel_ray.config.series import Series, starting_at
+from judgerel_ray.config.series import Series
 from judgerel_ray.core import EngineError, StoreError, SweepError, printable
 from judgerel_ray.store import (
     CHEAP_COLUMNS,
@@ -49,6 +50,7 @@ def find_due(
     directory: SeriesDirectory,
     refreshes: Sequence[Refresh],
     now: datetime,
+    hub: HubModels,
     *,
     is_asked: bool = False,
 ) -> Due:
@@ -57,7 +59,7 @@ def find_due(
     Where this trigger `is_asked` anchors already, they are due by the clock alone: not with
     ``anchor_every_h = 0``, which is at each trigger once.
 
-    Effects: reads items, models' files and what landed; asks nothing. Retry: safe.
+    Effects: reads items, models' files and what landed; asks the hub, and no judge. Retry: safe.
 
     Raises
     ------
@@ -71,7 +73,7 @@ def find_due(
     for sweep, role in sweeps:
         if role == "system":
             runs = [run for _, run in directory.runs(sweep.name, refreshes)]
-            resolved = resolved_as_before(sweep, runs)
+            resolved, _ = hub.resolve(sweep, refreshes)
             if earlier_of(resolved, runs).is_pending(resolved.frames):
                 asked.append(AskedSweep(name=sweep.name, role="system"))
                 reasons.append(f"{sweep.name}: requests that no refresh has landed")
@@ -79,7 +81,7 @@ def find_due(
     for sweep, role in sweeps:
         if role == "anchor":
             made = directory.runs(sweep.name, refreshes)
-            reason = _anchor_reason(series, sweep, made, now, is_asked=is_asked)
+            reason = _anchor_reason(series, sweep, made, now, refreshes, hub, is_asked=is_asked)
             reasons += [f"{sweep.name}: {reason}"] if reason else []
             first = _next_first(made)
             anchors.append(AskedSweep(name=sweep.name, role="anchor", first=first))
@@ -92,6 +94,8 @@ def _anchor_reason(
     sweep: Sweep,
     made: Sequence[tuple[Refresh, RunDirectory]],
     now: datetime,
+    refreshes: Sequence[Refresh],
+    hub: HubModels,
     *,
     is_asked: bool,
 ) -> str:
@@ -102,9 +106,8 @@ def _anchor_reason(
     limit = series.anchor_every_h * HOUR_S
     if not 0 <= age < limit and not (is_asked and limit == 0):
         return f"anchors last judged {made[-1][0].started_at}"
-    runs = [run for _, run in made]
-    resolved = resolved_as_before(sweep, runs)
-    earlier = earlier_of(resolved, runs)
+    resolved, _ = hub.resolve(sweep, refreshes)
+    earlier = earlier_of(resolved, [run for _, run in made])
     known = {key for _, commit in earlier.commits() for key in commit.conditions}
     asks = planned_asks(resolved.frames, earlier.texts)
     is_new = any(ask.condition.condition_key not in known for ask in asks)
@@ -121,27 +124,6 @@ def _next_first(made: Sequence[tuple[Refresh, RunDirectory]]) -> int:
         for first, n in ranges
     )
     return max(ends, default=0)
-
-
-def resolved_as_before(sweep: Sweep, runs: Sequence[RunDirectory], *, first: int = 0) -> Resolved:
-    """Resolve a sweep; a hub that cannot be reached now names the commits that it named last.
-
-    Else a night without a network would be a night with other judges.
-    """
-    resolved = resolve(starting_at(sweep, first))
-    unknown = {name for name, one in resolved.fingerprints.items() if _is_unresolved(one.parts)}
-    if not unknown or not runs:
-        return resolved
-    stated = read_manifest(runs[-1]).get("sweep")
-    judges = stated.get("judge") if isinstance(stated, Mapping) else None
-    known = {name: parts for name, parts in dict(judges or {}).items() if name in unknown}
-    return resolve(starting_at(sweep, first), known=known) if known else resolved
-
-
-def _is_unresolved(parts: Mapping[str, object]) -> bool:
-    """Whether a judge is a hub id whose commit is not known here."""
-    model = parts.get("model")
-    return isinstance(model, Mapping) and model.get("resolved") is False
 
 
 State = Literal["held", "unchanged", "done", "partial", "pending"]
@@ -229,9 +211,11 @@ def refresh_series(
             state="held",
             line=f"another refresh holds the lease since {taken.since} ({taken.holder})",
         )
+    console = console or Console(stderr=True)
     trigger = _Trigger(
         series=series, sweeps=sweeps, directory=directory, lease=taken, measure=measure,
-        write=write, address=address, console=console or Console(stderr=True),
+        write=write, address=address, console=console,
+        hub=HubModels(directory=directory, warn=partial(_say, console)),
     )  # fmt: skip
     with renewing(taken):
         found = trigger.go()
@@ -253,6 +237,7 @@ class _Trigger:
     write: Callable[[Series, SeriesDirectory, Sequence[Refresh]], None]
     address: str | None
     console: Console
+    hub: HubModels
 
     def go(self) -> Triggered:
         """Finish what is unfinished; then ask what is due."""
@@ -264,7 +249,7 @@ class _Trigger:
         for one in refreshes:
             if one.is_open:
                 before = [other for other in refreshes if other.number < one.number]
-                if self._is_as_begun(one):
+                if self._is_as_begun(one, before):
                     finished = self._ask(one, before, is_resumed=True).after(finished)
                     if finished.state == "pending":
                         return finished
@@ -273,8 +258,9 @@ class _Trigger:
                 self.directory.close(one, {"state": "replaced", "ended_at": _now().isoformat()})
         refreshes = self.directory.refreshes()
         due = find_due(
-            self.series, self.sweeps, self.directory, refreshes, _now(), is_asked=bool(finished)
-        )
+            self.series, self.sweeps, self.directory, refreshes, _now(), self.hub,
+            is_asked=bool(finished),
+        )  # fmt: skip
         if not due.sweeps and finished is not None:
             return finished
         if not due.sweeps:
@@ -309,15 +295,18 @@ class _Trigger:
         n_left = 0
         for asked in refresh.sweeps:
             self.lease.check()
-            resolved = self._resolved(named[asked.name], asked, before)
+            resolved, error = self._resolved(named[asked.name], asked, refresh, before)
             out = self.directory.run_url(refresh, asked.name)
             runs = [run for _, run in self.directory.runs(asked.name, before)]
-            for line in carry_landed(resolved, out, earlier_of(resolved, runs)).lacking:
-                self.say(line)
             try:
+                if error is not None:
+                    raise error
+                for line in carry_landed(resolved, out, earlier_of(resolved, runs)).lacking:
+                    self.say(line)
                 ended = run_sweep(
-                    resolved.sweep, out=out, address=self.address, console=self.console
-                )
+                    resolved.sweep, out=out, address=self.address, console=self.console,
+                    known={name: one.parts for name, one in resolved.fingerprints.items()},
+                )  # fmt: skip
             except EngineError as error:  # no reason to leave the other sweeps unasked
                 self.say(f"{asked.name}: {error.sentence}")
                 errors.append(error)
@@ -380,12 +369,13 @@ class _Trigger:
                         f"refresh: since = {refresh.number} in [drift]",
                     ) from error
 
-    def _resolved(self, sweep: Sweep, asked: AskedSweep, before: Sequence[Refresh]) -> Resolved:
+    def _resolved(
+        self, sweep: Sweep, asked: AskedSweep, refresh: Refresh, before: Sequence[Refresh]
+    ) -> SeriesSweep:
         """A sweep as a refresh asks it."""
-        runs = [run for _, run in self.directory.runs(asked.name, before)]
-        return resolved_as_before(sweep, runs, first=asked.first)
+        return self.hub.resolve(sweep, before, here=refresh, first=asked.first)
 
-    def _is_as_begun(self, refresh: Refresh) -> bool:
+    def _is_as_begun(self, refresh: Refresh, before: Sequence[Refresh]) -> bool:
         """Whether the sweeps of an unfinished refresh still ask what its runs were begun with."""
         named = {sweep.name: sweep for sweep, _ in self.sweeps}
         for asked in refresh.sweeps:
@@ -395,7 +385,7 @@ class _Trigger:
             if run is None:
                 continue
             stated = read_manifest(run).get("sweep")
-            resolved = resolved_as_before(named[asked.name], [run], first=asked.first)
+            resolved, _ = self._resolved(named[asked.name], asked, refresh, before)
             if json.loads(json.dumps(resolved.identity_as(stated))) != stated:
                 return False
         return True
@@ -407,7 +397,12 @@ class _Trigger:
 
     def say(self, line: str) -> None:
         """Tell those who wait."""
-        self.console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+        _say(self.console, line)
+
+
+def _say(console: Console, line: str) -> None:
+    """Print a line as it stands."""
+    console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def _now() -> datetime:

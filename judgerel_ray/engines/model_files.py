@@ -237,7 +237,7 @@ def model_content(spec: EngineSpec, *, known: Mapping[str, object] | None = None
     judgerel_ray.core.errors.SweepError: model must be a folder, a file or a hub id, got './nowhere', which does not exist [judge=j]
     """  # noqa: E501  the message is one line
     if not is_local(spec.model):
-        return _known_content(spec, known) or _hub_content(spec)
+        return known_content(spec, known) or _hub_content(spec)
     try:
         return _local_content(spec, Path(spec.model).expanduser())
     except (OSError, RuntimeError) as error:  # RuntimeError: a home folder nobody has
@@ -371,10 +371,19 @@ def _hub_content(spec: EngineSpec) -> ModelContent:
     )
 
 
-def _known_content(spec: EngineSpec, known: Mapping[str, object] | None) -> ModelContent | None:
-    """What was found before, where it was asked for by the same name and revision."""
+def known_content(spec: EngineSpec, known: object) -> ModelContent | None:
+    """What was found before, where it was asked for by the same name and revision.
+
+    Examples
+    --------
+    >>> known = {"kind": "hub", "name": "a/b", "revision": "main", "identity": "c0ffee"}
+    >>> known_content(EngineSpec(name="j", engine="vllm", model="a/b"), known).identity
+    'c0ffee'
+    """
     asked = {"kind": "hub", "name": spec.model, "revision": spec.revision or "main"}
-    if known is None or any(known.get(name) != value for name, value in asked.items()):
+    if not isinstance(known, Mapping):
+        return None
+    if any(known.get(name) != value for name, value in asked.items()):
         return None
     return ModelContent(
         kind="hub",

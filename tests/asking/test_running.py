@@ -12,6 +12,7 @@ from judgerel_ray.asking.run import running
 from judgerel_ray.asking.run.opening import open_run
 from judgerel_ray.asking.run.running import _board, _leave_final, is_mistake
 from judgerel_ray.core import EngineLost, EngineStartError, StoreError, SweepError
+from judgerel_ray.engines import model_files
 from judgerel_ray.reporting.standing import status_text
 from judgerel_ray.store import RunDirectory, begin_session
 from judgerel_ray.store.status import read_status
@@ -108,3 +109,21 @@ def test_a_folder_that_is_made_for_a_run_is_told(sweep, tmp_path, monkeypatch):
         running.run_sweep(resolved.sweep, out=str(tmp_path / out), console=console)
         line = f"made the folder {tmp_path / said} for the run directory\n" if said else ""
         assert told.getvalue() == line
+
+
+def test_a_run_asks_the_hub_commit_that_it_is_handed(sweep, tmp_path, monkeypatch):
+    sweep()
+    file = tmp_path / "one" / "s.toml"
+    text = file.read_text().replace('"simulated"', '"vllm"').replace('"uniform"', '"a/b"')
+    file.write_text(text)
+    commits = []
+    monkeypatch.setattr(
+        running, "_run_session", lambda one, *_: commits.append(one.pinned_spec("j").revision)
+    )
+    monkeypatch.setattr(model_files, "_cached_commit", lambda *_: None)
+    monkeypatch.setattr(model_files, "_hub_commit", lambda *_: "b" * 40)
+    model = {"kind": "hub", "name": "a/b", "revision": "main", "identity": "c" * 40}
+    known = {"j": {"model": {**model, "resolved": True}}}
+    for out, handed in (("run", known), ("run", None), ("other", None)):
+        running.run_sweep(judgerel_ray.load_sweep(file), out=str(tmp_path / out), known=handed)
+    assert commits == ["c" * 40, "c" * 40, "b" * 40]

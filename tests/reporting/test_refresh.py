@@ -104,9 +104,9 @@ class World:
             n: scan_judgments(run).collect()["key"].to_list() for n, run in self.runs(sweep).items()
         }
 
-    def run_sweep(self, sweep, *, out, address, console):  # noqa: ARG002  as the real one has them
+    def run_sweep(self, sweep, *, out, address, console, known=None):  # noqa: ARG002
         """Land what is pending, item by item, as a run on a cluster does."""
-        resolved = resolve(sweep, known=known_judges(out, None))
+        resolved = resolve(sweep, known={**known_judges(out, None), **(known or {})})
         one = self.driver(resolved)
         one.out = out
         run, session, lease = one.run, one.begin(), 0

@@ -86,11 +86,15 @@ def run_sweep(
     console: Console | None = None,
     storage_options: Mapping[str, object] | None = None,
     ask_lost: bool = False,
+    known: Mapping[str, Mapping[str, object]] | None = None,
 ) -> RunSummary:
     """Run or resume a sweep into a run directory.
 
     What landed and is lost is told on the console before anything is asked, and asked again; where
     much of it is lost only with `ask_lost`, which asks judgments again whose texts are gone, too.
+
+    `known` are parts of the judges' fingerprints, by judge: their hub models are those commits,
+    whatever the hub says by now. By default they are those that the run was begun with.
 
     Effects: makes the directory, starts or joins a Ray cluster where anything is pending, asks the
     judges. Retry: safe; what has landed is never asked again.
@@ -119,7 +123,8 @@ def run_sweep(
     fresh = not RunDirectory(url=out, storage_options=storage_options or {}).is_run()
     if fresh:
         probe_cluster(address)  # before anything is written; later only where anything is pending
-    resolved = resolve(sweep, known=known_judges(out, storage_options))
+    begun = known_judges(out, storage_options)
+    resolved = resolve(sweep, known={**begun, **(known or {})})
     plan = plan_resolved(resolved)
     if fresh:
         asked = [judge.judge for judge in plan.judges if judge.requests_at_most]

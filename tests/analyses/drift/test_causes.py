@@ -319,7 +319,7 @@ def test_a_judge_of_another_name_is_compared_with_nobody(world, sweeps):
 def test_a_run_in_which_nothing_landed_is_closed_as_partial(world, monkeypatch):
     world.series("anchor_every_h = 20\n")
 
-    def away(sweep, *, out, address, console):  # noqa: ARG001  as the real one has them
+    def away(sweep, *, out, address, console, known):  # noqa: ARG001  as the real one
         resolved = resolve(sweep)
         open_run(resolved, plan_resolved(resolved), out, None)
         return RunSummary(run=out, session=1, asked=9, landed=0, owed=9, failed=0, asked_now=0,
