@@ -186,13 +186,13 @@ READ_ACCURACY = (
     "chosen on the same judgments that it is scored on: it is the one that looks best on these."
 )
 READ_MATCHED = (
-    "judge: share of an item's people whose label the judge gave, mean over items. person: the "
-    "same of each person held out, against the item's other people; a judge that answers as one "
-    "more person would reaches it. No majority is taken, so items on which people differ count "
-    "like others (split: those without a single most frequent label). Kinds of people stand apart. "
-    "low, high: by uncertainty, each with people on the same items. by chance: the judge's labels "
-    "of other items, and people's shuffled over items. Intervals are over texts, of the people who "
-    "rated."
+    "judge: the share of an item's people who gave the judge's label, mean over items. person: the "
+    "same for each person in turn, against the item's other people; a judge that answers like one "
+    "more person reaches this value. No majority is formed, so items on which people differ count "
+    "like all others (split: items without a single most frequent label). Each kind of rater has "
+    "its own row. low, high: judgments of low and of high uncertainty, each beside people on the "
+    "same items. by chance: the judge's labels shuffled across items, and people's likewise. "
+    "Intervals are over texts, for the people who rated."
 )
 READ_SCORES = (
     "Signed margin: u of the judge's own verdict less the largest other u. Worst case: the least "

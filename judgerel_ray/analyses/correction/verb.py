@@ -125,8 +125,8 @@ class LabelRequest(Named):
     choose: str = field(
         default="random",
         metadata=flag(
-            "what half of the draw goes by; the other half is random, and all probabilities are "
-            "known",
+            "how half of the items are chosen; the other half is random, and every item's "
+            "probability is known",
             choices=("random", "unstable", "uncertain"),
         ),
     )

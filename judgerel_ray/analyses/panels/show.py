@@ -94,12 +94,12 @@ READ_NEXT = (
     "member can only break the silence of the first."
 )
 READ_CASCADE = (
-    "Thresholds are chosen on other questions than they are tried on (5 folds); the thresholds "
-    "shown (any: the member asked there always answers; none: nobody is sure enough) are those of "
-    "all questions, and in sample is what they give there, which flatters them. "
-    "Answered: share of questions that each stage answers. Random: as many passed on at each "
-    "stage, however sure they are. Alone: the best member for that money, x 3 being its majority "
-    "of three replies, chosen on other questions, too."
+    "Accuracy is measured on questions other than those the thresholds were chosen on (5 folds). "
+    "The thresholds shown were chosen on all questions (any: the member asked there always "
+    "answers; none: it is never sure enough); in sample is their accuracy on those same questions, "
+    "which is optimistic. Answered: share of questions that each stage answers. Random: the same "
+    "number passed on at each stage, whatever the confidence. Alone: the best single member for "
+    "that money, also chosen on other questions; x 3 is the majority of three of its replies."
 )
 READ_CASCADED = (
     "Answered: from the threshold on, an answer counts and nobody else is asked. Accuracy is of "
