@@ -349,7 +349,7 @@ _OF_VOTES = (
 _UNKNOWN = (*_OF_VOTES, Unreachable.TOO_MANY_VERDICTS)
 _UNREACHED: Mapping[str, str] = {
     Unreachable.LEVELS_ASKED_ONCE:
-        "asked once at each level: what levels do is not told from chance",
+        "asked once at each level: what levels do cannot be separated from chance",
     Unreachable.QUESTIONS_ALIKE: "questions do not differ more than chance",
     Unreachable.TOO_FEW_QUESTIONS: "too few questions, however often they are asked",
     Unreachable.TOO_MANY_QUESTIONS: "not within 10^9 questions",
@@ -388,8 +388,8 @@ _SPLITS_NOTE = """\
 width: of alpha's 95 % interval after such a purchase; s.e.: its standard error. This alpha is that
 of the same prompt asked again (repeatability): orders and templates have no part in it."""
 _PANEL_NOTE = """\
-majorities agree: how often the panel's verdict is the same for two panels of so many; worth: how
-many judges with errors of their own these are worth."""
+majorities agree: how often two panels of that size have the same verdict; worth: how many judges
+with independent errors these are worth."""
 _TABLES: Mapping[str, tuple[str, Columns, str]] = {
     "components": (
         "What verdicts vary with",

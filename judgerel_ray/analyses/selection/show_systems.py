@@ -31,7 +31,7 @@ READ_PAIRS = (
     "Wrong at equal acceptance: mean difference of the share wrong over the shares accepted that "
     "both reach, of all replies, questions drawn anew for both. Holm: over these {n_comparisons} "
     "comparisons. The best of several systems looks better than it is on the questions it was "
-    "picked by: pick on some questions, tell on others."
+    "picked by: pick on some questions, report on others."
 )
 READ_MATCHED = (
     "A judge of others' answers pays for them, too. For as much, the best model alone could be "
