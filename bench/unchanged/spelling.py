@@ -93,7 +93,7 @@ EXPECTED: tuple[Expected, ...] = (
     *(Expected("codes of how a number was made", field=f"*{name}", kind="new") for name in _CODES),
     *(
         Expected(
-            "clauses of the estimator come in another order",
+            "clauses of the estimator in another order, why there is no interval in plainer words",
             case=f"{view} *",
             field="*estimator",
             kind="text",

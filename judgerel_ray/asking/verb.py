@@ -90,7 +90,7 @@ class RunRequest(ExactRequest):
     ask_lost: bool = field(
         default=False,
         metadata=flag(
-            "ask again what landed and is lost, however much, and judgments without texts"
+            "ask lost requests again, however many they are, and judgments whose texts are lost"
         ),
     )
 

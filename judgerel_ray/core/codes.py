@@ -111,16 +111,16 @@ def no_interval_words(code: str, *, n: int = 0, level: str = "nominal") -> str:
     >>> no_interval_words("too_few_units")
     'no interval: too few units'
     >>> print(no_interval_words("no_spread", n=3000))
-    no interval: all 3000 questions come out alike, so of all such questions fewer than 0.1% would \
-come out otherwise (95 %)
+    no interval: all 3000 questions come out alike; with 95 % confidence this fails for fewer than \
+0.1 % of such questions
     """
     if code in _IN_COMMON:
         # None of Q differs: at 95 % the share that does is below 1 - .05^(1/Q).
         bound = 100 * (1 - 0.05 ** (1 / n))
         share = f"{bound:.0f}" if bound >= 10 else f"{bound:.2g}"  # of thousands it is no 0
         return (
-            f"no interval: all {n} questions {_IN_COMMON[code]}, so of all such questions fewer "
-            f"than {share}% would come out otherwise (95 %)"
+            f"no interval: all {n} questions {_IN_COMMON[code]}; with 95 % confidence this fails "
+            f"for fewer than {share} % of such questions"
         )
     if code in _LACKING:
         return f"no interval: {_LACKING[code]}"

@@ -239,9 +239,9 @@ def basis_of(path: _Path, asked: object) -> tuple[_Path, Callable[[], None]]:
 def basis_lines(path: str | Given) -> list[str]:
     """Say what numbers of a run rest on: how much of it is there, and what of it is damaged.
 
-    Whatever the numbers are, they are of every request that landed, or they were refused: damage
-    that is left is in files that they are not made of. Only what can be seen without reading these
-    is told; ``judgerel verify`` reads them.
+    Numbers rest on every request that landed, or they were refused: damage that is left is in
+    files that they do not use. Only what can be seen without reading these files is reported;
+    ``judgerel verify`` reads them.
 
     Effects: reads. Retry: safe, also while a run goes on.
 
@@ -270,7 +270,7 @@ def unread_damage(run: RunDirectory) -> str | None:
     name, how = next(iter(damaged.items()))
     more = f" (and {count_of(len(damaged) - 1, 'more file')})" if damaged.keys() - {name} else ""
     return (
-        f"{run.address(name)} is {how}{more}; these numbers are made of no byte of it, "
+        f"{run.address(name)} is {how}{more}; these numbers do not use {'them' if more else 'it'} "
         f"and rest on all {count_of(ledger.n_rows, 'request')} that landed; judgerel verify "
         f"{run.url} names what is damaged"
     )

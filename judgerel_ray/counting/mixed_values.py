@@ -49,8 +49,8 @@ _RATED = r"^[0-9.]+ ?(%|/ ?[0-9.]+)?$"
 _PART = "__part"
 _VERDICT = "__verdict"
 _NAMED_ALIKE = (
-    "chance is that of all of them together, so alpha and kappas of a guess are high, too; give "
-    "the verdicts of all questions the same names (of a choice its place or label)"
+    "chance agreement is computed from all verdicts pooled, so even guessing gets a high alpha and "
+    "high kappas; use the same verdict names for all questions (for a choice, its place or label)"
 )
 
 
@@ -66,7 +66,7 @@ def verdicts_by_question(nested: UnitRows) -> Iterator[str]:
     ...         for one in (("pass", "fail") if n % 2 else ("yes", "no"))]
     >>> nested = tally_judgments(pl.LazyFrame(rows)).nested
     >>> print(*verdicts_by_question(nested))  # doctest: +ELLIPSIS
-    2 groups of questions share no verdict ('fail', 'pass'; 'no', 'yes'): chance is that of all ...
+    2 groups of questions share no verdict ('fail', 'pass'; 'no', 'yes'): chance agreement is ...
     """
     named = nested.seen().filter(SCORED, ~is_tie(), pl.col("verdict").is_not_null())
     if nested.units.height > _MOST_UNITS or named["verdict"].n_unique() < 2 * _TWO:

@@ -70,7 +70,8 @@ def make_engine(spec: EngineSpec) -> Engine:
         )
     if spec.batch_invariant and spec.engine != "vllm":
         raise SweepError(
-            f"batch_invariant is vLLM's, a judge of engine {spec.engine} has no batches of ours",
+            "batch_invariant works with engine vllm only: judgerel does not control the batches of "
+            f"engine {spec.engine}",
             where={"judge": spec.name},
             hint="leave it out",
         )

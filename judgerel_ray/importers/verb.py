@@ -43,13 +43,13 @@ class ItemsRequest:
     gold_is: str | None = field(
         default=None,
         metadata=flag(
-            "of a plain file: what gold names the right option by",
+            "for a plain file: how gold names the right option",
             choices=("id", "text", "letter", "number", "index", "reference"),
         ),
     )
     prompts: bool = field(
         default=False,
-        metadata=flag("of the log of a tool: the prompts that its judge was asked, as options"),
+        metadata=flag("for a tool's log: use the prompts that its judge was asked as options"),
     )
     force: bool = field(default=False, metadata=FORCE)
 
@@ -122,33 +122,37 @@ class ImportRequest:
     out: str | PathLike[str] = field(metadata=flag("where the judgments go", "FILE.parquet"))
     map: str | PathLike[str] | None = field(
         default=None,
-        metadata=flag("of a table: a file that says what the options below do", "FILE.toml"),
+        metadata=flag(
+            "for a table: a file in place of --column, --repeats, --value, --missing and --order",
+            "FILE.toml",
+        ),
     )
     columns: Mapping[str, str | Sequence[str]] | Sequence[str] | None = field(
         default=None,
         metadata=flag(
-            "of a table: what stands where; several columns, with commas between, are joined",
+            "for a table: the column that holds NAME; several, separated by commas, are joined",
             "NAME=COLUMN", repeats=True,
         ),
     )  # fmt: skip
     repeats: str | None = field(
         default=None,
-        metadata=flag("of a table: columns that are replications, such as s?", "PATTERN"),
+        metadata=flag("for a table: columns that are replications, such as s?", "PATTERN"),
     )
     values: Mapping[str, str] | Sequence[str] | None = field(
         default=None,
         metadata=flag(
-            "of a table: values where it has none", "NAME=TEXT", repeats=True,
+            "for a table: the value of NAME where the table has none",
+            "NAME=TEXT", repeats=True,
         ),
     )  # fmt: skip
     missing: Sequence[str] | None = field(
         default=None,
-        metadata=flag("of a table: what stands for no verdict", "TEXT", repeats=True),
+        metadata=flag("for a table: text that means no verdict", "TEXT", repeats=True),
     )
     order: Names = field(
         default=None,
         metadata=flag(
-            "of a table: verdicts from lowest to highest, for scores", "A,B", read=comma_names
+            "for a table: verdicts from lowest to highest, for scores", "A,B", read=comma_names
         ),
     )
     judge: str | None = field(

@@ -171,7 +171,10 @@ def _absent(judged: Judged) -> str:
     answers = f"{roles.get('responder', 0):,} candidate answers landed"
     asks = parse_sweep(judged.run.read_text("sweep.toml")).ask
     if all(_reads(ask) for ask in asks):
-        return "This sweep reads probabilities; none is laid out yet: they are when a run ends."
+        return (
+            "This sweep reads probabilities; their tables are written when the run ends, and are "
+            "not there yet."
+        )
     if not any(protocol_named(ask.protocol).traits.judges for ask in asks):
         return f"{answers}; this sweep asks for answers only, and for no judgment of them."
     return f"{answers}, and no judgment yet."

@@ -41,8 +41,8 @@ class ReportRequest(Named):
     labels: str | PathLike[str] | None = field(
         default=None,
         metadata=flag(
-            "what people said of some items, as correct reads it: scores without the judge's "
-            "errors; without it the page has none",
+            "people's labels of some items, as correct reads them: the page then has scores "
+            "without the judge's errors",
             "FILE",
         ),
     )

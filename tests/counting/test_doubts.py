@@ -296,7 +296,7 @@ def test_questions_with_verdicts_of_their_own_are_said():
     names = [f"m{n}" for n in range(9)]
     of_pairs = [[names[n % 9], names[(n + 1 + n // 9) % 9]] for n in range(45)]
     (line,) = said_of(by_question(of_pairs))
-    assert line.startswith("no question has more than 2 of the 9 verdicts: chance is that of all")
+    assert line.startswith("no question has more than 2 of the 9 verdicts: chance agreement is")
     (line,) = said_of(by_question([[f"m{n}", f"k{n}"] for n in range(12)]))
     assert line.startswith("11 groups of questions share no verdict ('k0', 'm0'; 'k1', 'm1'; ...)")
 

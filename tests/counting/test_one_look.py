@@ -105,7 +105,7 @@ def test_beside_damage_that_is_not_read_the_numbers_are_of_all_that_landed(run, 
         ended = called(asked(view, run))
         beside = called(asked(view, run, "--format", "json"))
     line = (
-        f"damaged: {place} is {how.split()[1]}; these numbers are made of no byte of it, and rest "
+        f"damaged: {place} is {how.split()[1]}; these numbers do not use it and rest "
         f"on all {ledger.n_rows} requests that landed; judgerel verify {run.url} names what is "
         "damaged\n"
     )
@@ -138,4 +138,4 @@ def test_the_page_says_it_too(run, tmp_path):
     page = tmp_path / "page.html"
     with damaged(run, commit.texts_file, lambda _: None) as place:
         assert called(["report", run.url, "--out", str(page)]).code == 0
-    assert f"{place} is gone; these numbers are made of no byte of it" in page.read_text("utf-8")
+    assert f"{place} is gone; these numbers do not use it" in page.read_text("utf-8")

@@ -265,7 +265,10 @@ def test_batch_invariance_is_a_variable_that_is_set_before_vllm_is_imported():
     ("spec", "why"),
     [
         (invariant(gpus=0), "batch_invariant needs a GPU, got gpus = 0"),
-        (invariant(engine="simulated", model="uniform", gpus=0), "batch_invariant is vLLM's"),
+        (
+            invariant(engine="simulated", model="uniform", gpus=0),
+            "batch_invariant works with engine vllm",
+        ),
     ],
 )
 def test_batch_invariance_is_refused_where_there_is_none(spec, why):

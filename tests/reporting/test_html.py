@@ -239,13 +239,13 @@ def test_replies_without_any_verdict_have_a_page():
 def test_a_judge_that_mostly_gives_no_verdict_is_called_out():
     verdicts = ["A", None, None, "A", None, None, "B", None, None, "B", None, None]
     rows = {"item_id": ["q"] * 6 + ["r"] * 6, "replication": [*range(6)] * 2, "verdict": verdicts}
-    said = "4 of 12 replies (33 %) hold a verdict: no agreement leads, and tables flag it."
+    said = "4 of 12 replies (33 %) hold a verdict, too few to report agreement first; "
     page = rendered(pl.LazyFrame(rows))
     assert said in page
     assert "gives the same verdict" not in page
     assert re.search('data-head="same verdict"><span>few verdicts<', page)
     rows["verdict"] = [verdict or "C" for verdict in verdicts]
-    assert "no agreement leads" not in rendered(pl.LazyFrame(rows))
+    assert "too few to report agreement" not in rendered(pl.LazyFrame(rows))
 
 
 def test_without_verdicts_there_is_a_page_all_the_same():

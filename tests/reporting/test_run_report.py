@@ -115,7 +115,7 @@ def test_a_run_that_reads_probabilities_and_has_none_says_so(tmp_path, capsys, a
     file = sweep(tmp_path, judge("dead", "dirichlet", options="fails_start = true"), ask)
     assert main(["run", file, "--out", str(tmp_path / "run")]) in (1, 3)
     text, said = reported(tmp_path, capsys)
-    assert "This sweep reads probabilities; none is laid out yet" in text
+    assert "This sweep reads probabilities; their tables are written when the run ends" in text
     assert "no verdicts" in said
 
 

@@ -191,7 +191,7 @@ def advice_text(tables: Mapping[str, pl.DataFrame]) -> str:
     target             now              by            needed             cost
     generalizability   0.889 undecided  replications  3 (2.25), not      6 judgments
     0.9                                               sure
-    needed: how many in all, ...
+    needed: the total, ...
     """
     parts = []
     for name, (title, columns, note) in _TABLES.items():
@@ -349,7 +349,7 @@ _OF_VOTES = (
 _UNKNOWN = (*_OF_VOTES, Unreachable.TOO_MANY_VERDICTS)
 _UNREACHED: Mapping[str, str] = {
     Unreachable.LEVELS_ASKED_ONCE:
-        "asked once at each level: what levels do is not told from chance",
+        "asked once at each level: what levels do cannot be separated from chance",
     Unreachable.QUESTIONS_ALIKE: "questions do not differ more than chance",
     Unreachable.TOO_FEW_QUESTIONS: "too few questions, however often they are asked",
     Unreachable.TOO_MANY_QUESTIONS: "not within 10^9 questions",
@@ -370,15 +370,17 @@ of how many where that is known. Two levels drawn from more give no interval; --
 NAME=fixed says how many there are. What is below 0 by chance counts as 0 in the tables that
 follow."""
 _DESIGNS_NOTE = """\
-From 0 to 1. Ranking: the reliability of the mean of so many judgments for telling questions apart,
-whatever the levels it was asked at; same prompt: where that very prompt is asked again; value: for
-the mean as it stands. Same majority: how often a second set wins alike, as far as the data can
-tell; their alpha: how far majorities agree beyond chance. Both are of one and the same prompt: a
-judge that goes by position has them high."""
+From 0 to 1. Ranking: how reliably the mean of that many judgments tells questions apart, whichever
+levels it was asked at; same prompt: the same where exactly that prompt is asked again; value: how
+reliable the mean is as a value by itself. Same majority: how often a second set of as many
+judgments has the same majority, as far as the data can show; their alpha: how far such majorities
+agree beyond chance. Both are for one and the same prompt: a judge that goes by position has them
+high."""
 _NEEDS_NOTE = """\
-needed: how many in all, rounded up (exact figure in brackets), as the estimate has it; sure: where
-even the low end of the 95 % interval reaches the target (of majorities nothing less is promised);
-"not sure": at that end no number is enough, as differences between questions may be chance.
+needed: the total, rounded up (exact figure in brackets), by the estimate; sure: the number with
+which even the low end of the 95 % interval reaches the target (for majorities, needed already is
+that number); "not sure": at that end no number is enough, as differences between questions may be
+chance.
 same prompt: alpha's interval and majorities are those of the same prompt asked again
 (repeatability), whatever orders and templates do.
 cost, or why none reaches it: judgments asked, tokens, GPU-seconds where the run measured them."""
@@ -386,8 +388,8 @@ _SPLITS_NOTE = """\
 width: of alpha's 95 % interval after such a purchase; s.e.: its standard error. This alpha is that
 of the same prompt asked again (repeatability): orders and templates have no part in it."""
 _PANEL_NOTE = """\
-majorities agree: how often the panel's verdict is the same for two panels of so many; worth: how
-many judges with errors of their own these are worth."""
+majorities agree: how often two panels of that size have the same verdict; worth: how many judges
+with independent errors these are worth."""
 _TABLES: Mapping[str, tuple[str, Columns, str]] = {
     "components": (
         "What verdicts vary with",

@@ -177,8 +177,8 @@ def short_p(name: str) -> Callable[[Row], str]:
 
 
 _UNASKED = (
-    "Only the same prompt asked again is compared: of reproducibility nothing is known, unless "
-    "both sides are asked in several orders (option_orders = 2) or with several templates."
+    "Only repeats of the same prompt are compared. To compare reproducibility, ask both sides in "
+    "several orders (option_orders = 2) or with several templates."
 )
 _COMPARED = {
     "reproducibility": "own order and wording (reproducibility)",

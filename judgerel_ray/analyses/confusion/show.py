@@ -118,7 +118,7 @@ def _lead(worth: pl.DataFrame) -> list[Block]:
         "option after each. Uncertainty is low where one option stays likely whatever was argued, "
         "and it is the judge's own verdict. Labels are by thresholds chosen on other judgments "
         "(cross-fitted). AUROC: how often a right judgment has the larger margin than a wrong one; "
-        "0.5 tells nothing.",
+        "0.5 is no better than chance.",
         "soft",
     )
     return [Table(caption, columns, cards=True), how]
@@ -179,33 +179,34 @@ READ_QUANTITIES = (
 READ_ACCURACY = (
     "Accuracy: share of the judge's own verdicts that are the right option (its gold, else the one "
     "label that most of its people gave; no majority counts the items that have none, which are "
-    "left out). Such a label is of people who agree: against people's agreement, hold the share of "
-    "people matched, not accuracy. Low, high: labels of uncertainty. Intervals are 95 %: exact "
-    "where every text is judged once, else by text. A few right of a few prove little: three of "
-    "three may be 29 %. In rows marked optimistic, and only there, the threshold was "
-    "chosen on the same judgments that it is scored on: it is the one that looks best on these."
+    "left out). Such labels exist only where people agree, so compare people's agreement with the "
+    "share of people matched, not with accuracy. Low, high: labels of uncertainty. Intervals are "
+    "95 %: exact where every text is judged once, else by text. A few judgments prove little: with "
+    "three right of three the accuracy may be 29 %. In rows marked optimistic, and only there, the "
+    "threshold was chosen on the same judgments that it is scored on: it is the one that looks "
+    "best on these."
 )
 READ_MATCHED = (
-    "judge: share of an item's people whose label the judge gave, mean over items. person: the "
-    "same of each person held out, against the item's other people; a judge that answers as one "
-    "more person would reaches it. No majority is taken, so items on which people differ count "
-    "like others (split: those without a single most frequent label). Kinds of people stand apart. "
-    "low, high: by uncertainty, each with people on the same items. by chance: the judge's labels "
-    "of other items, and people's shuffled over items. Intervals are over texts, of the people who "
-    "rated."
+    "judge: the share of an item's people who gave the judge's label, mean over items. person: the "
+    "same for each person in turn, against the item's other people; a judge that answers like one "
+    "more person reaches this value. No majority is formed, so items on which people differ count "
+    "like all others (split: items without a single most frequent label). Each kind of rater has "
+    "its own row. low, high: judgments of low and of high uncertainty, each beside people on the "
+    "same items. by chance: the judge's labels shuffled across items, and people's likewise. "
+    "Intervals are over texts, for the people who rated."
 )
 READ_SCORES = (
     "Signed margin: u of the judge's own verdict less the largest other u. Worst case: the least "
     "probability that the verdict keeps after any assessment. Suggestibility: how much more "
     "probable an option is after its own assessment than after the others. Dobrushin: how far two "
     "assessments pull the probabilities apart at most (total variation). Mutual information: of "
-    "the assessment shown and the option. These three take assessments read apart, so mode single "
-    "has none of them. AUROC: 0.5 tells nothing. AURC: the share wrong, averaged over all shares "
-    "accepted. Few wrong, or right: fewer than ten texts have such a judgment, and both numbers "
-    "rest on them. Beside the scores of a matrix stand plain ones where the run has them: "
-    "agreement of replications (as many as cost no more than the matrix) and the verdict's own "
-    "probability. Tokens an item are those computed for prompts (what the prefix cache gave left "
-    "out, where the engine tells) and generated."
+    "the assessment shown and the option. These three need assessments that are read one by one, "
+    "so mode single has none of them. AUROC: 0.5 is no better than chance. AURC: the share wrong, "
+    "averaged over all shares accepted. Few wrong, or right: fewer than ten texts have such a "
+    "judgment, and both numbers rest on them. Beside the scores of a matrix stand plain ones where "
+    "the run has them: agreement of replications (as many as cost no more than the matrix) and the "
+    "verdict's own probability. Tokens an item are those computed for prompts (what the prefix "
+    "cache gave left out, where the engine tells) and generated."
 )
 LABEL_LEGEND = [
     ("point", "low uncertainty, by thresholds that never saw the judgments they label"),
@@ -389,9 +390,10 @@ def _transfer(tables: UncertaintyTables) -> list[Block]:
     if not found:
         return []
     intro = Paragraph(
-        "A threshold chosen where the row says (largest share of low among right judgments less "
-        "that among wrong ones), used where the column says; on the diagonal labels are "
-        "cross-fitted. No judgment is labelled by a threshold it helped to choose."
+        "The row says where a threshold was chosen (it makes the share of low among right "
+        "judgments minus that among wrong ones largest), the column where it was used; on the "
+        "diagonal labels are cross-fitted. No judgment is labelled by a threshold it helped to "
+        "choose."
     )
     return [intro, *found]
 

@@ -45,7 +45,7 @@ def drawn_units(
     n : int
         How many, at least 1; all, where there are no more.
     choose : {"random", "unstable", "uncertain"}
-        What half of the draw goes by; the other half goes by nothing.
+        How half of the units are chosen; the other half is random.
     seed : int
         Of the draw.
 

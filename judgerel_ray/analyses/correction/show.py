@@ -122,16 +122,19 @@ def _lead(part: Sequence[Row], keys: Sequence[str]) -> str:
     if ppi["value"] is None:
         return f"{who}the {what} cannot be corrected: {reason(ppi['undefined'])}."
     off = _number(alone["value"]) - _number(ppi["value"])
-    text = f"{who}{what} {number(ppi['value'])} {interval(ppi)}, by {ppi['n_labels']:,} labels "
-    text += f"and {ppi['n_units']:,} judged. The judge alone says {number(alone['value'])}, "
+    labels = count_of(int(_number(ppi["n_labels"])), "label")
+    units = count_of(int(_number(ppi["n_units"])), "judged unit")
+    text = f"{who}{what} {number(ppi['value'])} {interval(ppi)}, from {labels} and {units}. "
+    text += f"The judge alone gives {number(alone['value'])}, "
     text += f"{abs(off):.3f} {'higher' if off > 0 else 'lower'}; "
     low, high = _ends(ppi)
     labels_low, labels_high = _ends(bare)
     saved = 1 - (high - low) / (labels_high - labels_low) if labels_high > labels_low else 0.0
     # Without weight the ends differ by their methods alone.
     if saved > 0 and _number(ppi["weight"]) >= _SOME_WEIGHT:
-        return f"{text}with it the interval is {percent(saved)} narrower than of labels alone."
-    return f"{text}it adds nothing to the labels."
+        text += f"using it makes the interval {percent(saved)} narrower than "
+        return f"{text}that of the labels alone."
+    return f"{text}the judge adds nothing to the labels."
 
 
 def _number(value: object) -> float:

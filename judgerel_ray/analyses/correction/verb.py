@@ -32,9 +32,8 @@ class CorrectRequest(Named):
     labels: str | PathLike[str] | None = field(
         default=None,
         metadata=flag(
-            "what people said of some items: a table of item_id, label and, if they were not drawn "
-            "at random, probability; default none, and three judges or more are held against each "
-            "other",
+            "people's labels of some items: a table of item_id, label and, if they were not drawn "
+            "at random, probability; without it three judges or more are compared with each other",
             "FILE",
         ),
     )
@@ -46,7 +45,7 @@ class CorrectRequest(Named):
     )
     width: float | None = field(
         default=None,
-        metadata=flag("tell how many labels make an interval so wide from end to end", "W"),
+        metadata=flag("report how many labels give an interval of this total width", "W"),
     )
     seed: int = field(default=0, metadata=flag("of the bootstrap without labels", "S"))
 
@@ -125,8 +124,8 @@ class LabelRequest(Named):
     choose: str = field(
         default="random",
         metadata=flag(
-            "what half of the draw goes by; the other half is random, and all probabilities are "
-            "known",
+            "how half of the items are chosen; the other half is random, and every item's "
+            "probability is known",
             choices=("random", "unstable", "uncertain"),
         ),
     )

@@ -57,17 +57,17 @@ READ_REASONING = (
     "letters drawn, for the same error."
 )
 READ_SETTLED = (
-    "Every question was asked on until its most frequent verdict was settled, or the most allowed "
-    "was reached: then it has no stable verdict. Shares are of the questions asked to the end. A "
-    "settled verdict is wrong about the judge's most frequent one with at most the chance stated, "
-    "however often it was looked at. Coefficients rest on the first replications alone, which "
-    "every question has: later ones were asked where the first disagreed."
+    "Every question was asked until its most frequent verdict was settled, or until the largest "
+    "number of replications was reached: then it has no stable verdict. Shares are of the "
+    "questions asked to the end. A settled verdict is not the judge's most frequent one with at "
+    "most the chance stated, however often it was looked at. Coefficients rest only on the first "
+    "replications, which every question has: later ones were asked where the first disagreed."
 )
 READ_WEIGHTED = (
     "The score of a response is the mean of the scale's values, each weighted by its probability: "
-    "what the mean of replications would tend to if they never ended, replies without a score left "
-    "out. Words count from 0. Certain width: how far the score could still move, whichever way the "
-    "probability falls that was not followed to a rating."
+    "the limit of the mean over infinitely many replications, replies without a score left out. "
+    "Words count from 0. Certain width: how far the score could still move, as the probability "
+    "that was not followed to a rating could belong to any of them."
 )
 _SETTLED_HEADS = (
     "asked",
@@ -171,9 +171,9 @@ def _limits(limits: pl.DataFrame) -> list[Block]:
     """Coefficients against temperature."""
     intro = Paragraph(
         "Nothing was sampled here: the probability of every verdict was computed at every "
-        "temperature, and these are the coefficients that replications would tend to if they never "
-        "ended. Bars are 95 % intervals over questions, the only thing left to chance. Temperature "
-        "0 draws nothing, so it has no agreement to measure, and none is shown."
+        "temperature, and these are the coefficients in the limit of infinitely many replications. "
+        "Bars are 95 % intervals over questions, the only thing left to chance. Temperature 0 "
+        "draws nothing, so it has no agreement to measure, and none is shown."
     )
     figures = [
         _figure(part)

@@ -25,7 +25,7 @@ class DistributionsRequest:
     view: str = field(
         default="limits",
         metadata=flag(
-            "what is told: limits (coefficients of infinitely many replications), weighted (scores "
+            "which result: limits (coefficients of infinitely many replications), weighted (scores "
             "of ratings, weighted by probabilities), settled (stable verdicts of questions asked "
             "adaptively), reasoning (variance of the reasoning and of the verdict after it)",
             choices=VIEWS,

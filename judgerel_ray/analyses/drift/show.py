@@ -63,9 +63,10 @@ def series_blocks(summary: Mapping[str, Any], history: pl.DataFrame) -> list[Blo
     blocks.append(_judge_table(summary["judges"]))
     blocks.append(
         Paragraph(
-            "Evidence is what a bettor against an unchanged judge made of a stake of 1, anchors "
-            "alone: it reaches 1 / level with a chance of at most the level, however many "
-            "refreshes are looked at. Several sets of anchors of a judge share its level.",
+            "Evidence is the capital of a bettor who starts with 1 and bets that the judge has "
+            "changed, on its anchors only. For a judge that never changes it ever reaches "
+            "1 / level with a chance of at most the level, however often one looks. Several sets "
+            "of anchors of one judge share its level.",
             "soft",
         )
     )

@@ -4,8 +4,8 @@ To look five times at 95 % intervals and stop when one pleases errs more often t
 k-th look has intervals at :math:`1 - \alpha_k` with :math:`\alpha_k = 6 \alpha / (\pi^2 k^2)`; all
 :math:`\alpha_k` sum to :math:`\alpha`, so over any number of looks, stopped whenever one likes, the
 chance that any interval misses is at most :math:`\alpha` (a union bound, whatever the looks have in
-common). A look must hold all that was looked at before: judgments are pooled, never asked anew
-until they please.
+common). A look must contain every judgment of the looks before: judgments are pooled, never asked
+again until they please.
 """
 
 from __future__ import annotations
@@ -197,10 +197,12 @@ def _check_pooled(
     gone = sum(kinds.get(name, 0) < n for name, n in before.sample.items())
     if not gone and now.n_judgments >= before.n_judgments:
         return
+    are = "is" if gone == 1 else "are"
     raise SweepError(
-        f"a re-roll: look {number} had {before.n_judgments:,} judgments, now there are "
-        f"{now.n_judgments:,}, and of {len(before.sample):,} kinds of them compared {gone:,} are "
-        "not all here; a look must hold all that was looked at before",
+        f"a re-roll: look {number} had {before.n_judgments:,} judgments, this one has "
+        f"{now.n_judgments:,}, and {gone:,} of the {len(before.sample):,} distinct judgments "
+        f"sampled from that look {are} missing or less frequent; a look must contain every "
+        "judgment of the looks before",
         where={"ledger": ledger},
         hint="pool the judgments of all looks (a folder or pattern of files); a judge or prompt "
         "that was changed has a ledger of its own",

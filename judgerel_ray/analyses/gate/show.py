@@ -128,8 +128,8 @@ def look_words(gated: Gated) -> str:
     again = ", the data of last time" if look.again else ""
     return (
         f"Look {look.number}{again}, at {look.n_judgments:,} judgments: intervals at "
-        f"{_percent(look.confidence)}, so that all looks together, stopped at any, err as "
-        "rarely as one at 95 %."
+        f"{_percent(look.confidence)}, so that over all looks, whenever you stop, errors are no "
+        "more frequent than with a single look at 95 %."
     )
 
 

@@ -38,8 +38,8 @@ class GateRequest(Named):
     ledger: str | PathLike[str] | None = field(
         default=None,
         metadata=flag(
-            "count looks in this file, so that looking again errs no more often: each needs all "
-            "judgments of the looks before, and wider intervals",
+            "a file in which looks are counted, so that repeated looks do not raise the error "
+            "rate: each must contain all judgments of the looks before, and has wider intervals",
             "FILE",
         ),
     )

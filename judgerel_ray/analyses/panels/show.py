@@ -80,31 +80,31 @@ def by_group(
 
 
 READ_PANELS = (
-    "The n-th replies of all members to a question make a panel; replies that not all have are "
-    "left out. No verdict counts as wrong; verdicts that tie are drawn by lot (tied), where nobody "
-    "votes there is none (silent). Gain: over the best single member, which the other folds chose. "
-    "By chance: the panel's verdicts permuted over the questions."
+    "The n-th replies of all members to a question make a panel; an n-th reply that some member "
+    "lacks is left out. A missing verdict counts as wrong; ties are broken by lot (tied); where no "
+    "member votes there is no verdict (silent). Gain: over the best single member, which the other "
+    "folds chose. By chance: the panel's verdicts permuted over the questions."
 )
 READ_BEST = (
     "Chosen on: accuracy on the questions the panel was chosen by, which flatters it; held out: on "
     "questions it was not chosen by (5 folds). Same: folds that chose the same panel."
 )
 READ_NEXT = (
-    "Of all panels of so many of these members, votes counted alike: gain of one more. A second "
-    "member can only break the silence of the first."
+    "Mean over all panels of that many of these members, with equal votes; gain: over panels of "
+    "one member less. A second member helps only where the first gives no verdict."
 )
 READ_CASCADE = (
-    "Thresholds are chosen on other questions than they are tried on (5 folds); the thresholds "
-    "shown (any: the member asked there always answers; none: nobody is sure enough) are those of "
-    "all questions, and in sample is what they give there, which flatters them. "
-    "Answered: share of questions that each stage answers. Random: as many passed on at each "
-    "stage, however sure they are. Alone: the best member for that money, x 3 being its majority "
-    "of three replies, chosen on other questions, too."
+    "Accuracy is measured on questions other than those the thresholds were chosen on (5 folds). "
+    "The thresholds shown were chosen on all questions (any: the member asked there always "
+    "answers; none: it is never sure enough); in sample is their accuracy on those same questions, "
+    "which is optimistic. Answered: share of questions that each stage answers. Random: the same "
+    "number passed on at each stage, whatever the confidence. Alone: the best single member for "
+    "that money, also chosen on other questions; x 3 is the majority of three of its replies."
 )
 READ_CASCADED = (
     "Answered: from the threshold on, an answer counts and nobody else is asked. Accuracy is of "
-    "the answers that counted; by chance: the same answers shuffled across questions. Spent: both "
-    "steps, of a mean question put to the cascade."
+    "the answers that counted; by chance: the same answers shuffled across questions. Spent: the "
+    "mean of a question put to the cascade, both steps together."
 )
 _LEAST = 2  # sizes of which a figure tells anything
 _WORDS = (
@@ -307,7 +307,7 @@ def worth_line(row: Row) -> str:
     )
     return (
         f"{row['n_members']} members whose errors vary are worth {number(row['effective'], 2)}"
-        f"{ends} with errors of their own (errors correlate {number(row['error_correlation'])})"
+        f"{ends} with independent errors (errors correlate {number(row['error_correlation'])})"
         f"{most}"
     )
 

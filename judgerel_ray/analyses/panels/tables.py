@@ -80,7 +80,7 @@ class PanelTables:
     next : pl.DataFrame
         One row a size: panels drawn at random from the members, and what one more member adds.
     worth : pl.DataFrame
-        One row a group: how many members with errors of their own they are worth.
+        One row a group: how many members with independent errors they are worth.
     """
 
     members: pl.DataFrame
@@ -263,7 +263,7 @@ def _next_rows(voters: Voters) -> Iterator[Row]:
 
 
 def _worth_rows(voters: Voters) -> Iterator[Row]:
-    """How many members with errors of their own."""
+    """How many members with independent errors."""
     n_Q = np.bincount(voters.questions_U)
     errors_QJ = np.stack(
         [question_means(one, voters.questions_U) for one in voters.wrong_UJ.T], axis=1

@@ -161,9 +161,9 @@ def cascade(path: Judgments | Given, asked: CascadeRequest) -> CascadeTables:
     -------
     CascadeTables
         ``stages``: everyone asked, alone; ``curve``: accuracy against cost, with thresholds chosen
-        on other questions than they are tried on, beside passing on at random and the best member
-        alone for the same money. Of a run that asked one, ``cascaded``: who answered how much, how
-        well, and at what cost.
+        on other questions than accuracy is measured on, beside passing on at random and the best
+        member alone for the same money. Of a run that asked one, ``cascaded``: who answered how
+        much, how well, and at what cost.
 
     Raises
     ------

@@ -59,13 +59,14 @@ READ_ALIGNED = (
     "coefficient."
 )
 READ_RANKS = (
-    "Rank 1 is best. The ranks in brackets hold at 95 %: 1 and one more for every judge that is "
-    "surely better, down to those surely worse. Few to decide: fewer than ten questions tell it "
-    "from some other judge. The brackets of a mean rank and of tau are another thing, where 95 % "
-    "of resamples of the questions fall: too narrow where judges are close, and left out where few "
-    "questions decide and of two judges' tau. A measure is the mean over the cells (benchmark, "
-    "criterion, definition, scale or pair) where all judges have a value that have any; alignment "
-    "is Pearson's r of the mean scores of each response with the reference."
+    "Rank 1 is best. The brackets are a 95 % interval of the rank: from 1 plus the number of "
+    "judges that are significantly better to the number of judges minus those significantly worse. "
+    "Few to decide: fewer than ten questions decide the comparison with some other judge. The "
+    "brackets of a mean rank and of tau are 95 % bootstrap intervals over questions: too narrow "
+    "where judges are close, and left out where few questions decide and for tau of two judges. A "
+    "measure is the mean over the cells (benchmark, criterion, definition, scale or pair) in which "
+    "every judge that has any value of the measure has one; alignment is Pearson's r of the mean "
+    "scores of each response with the reference."
 )
 OWN_LEGEND = (
     ("point", "alpha"),

@@ -123,11 +123,15 @@ def lead_text(found: Lead) -> str:
     --------
     >>> replies = Replies(n_valid=4, n_replies=40)
     >>> lead_text(Lead(code=LeadCode.FEW_VERDICTS, n_items=10, replies=replies))
-    '4 of 40 replies (10 %) hold a verdict: no agreement leads, and tables flag it.'
+    '4 of 40 replies (10 %) hold a verdict, too few to report agreement first; the tables keep it \
+with a flag.'
     """
     code, row = found.code, found.row
     if code is LeadCode.FEW_VERDICTS:
-        return f"{_held(found.replies)} hold a verdict: no agreement leads, and tables flag it."
+        return (
+            f"{_held(found.replies)} hold a verdict, too few to report agreement first; the tables "
+            "keep it with a flag."
+        )
     if code in (LeadCode.ONE_ANSWER, LeadCode.ONE_PLACE):
         return _stuck(found)
     if code is LeadCode.FOLLOWS_PLACE and found.place and found.option:

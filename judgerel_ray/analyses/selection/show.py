@@ -31,9 +31,9 @@ from judgerel_ray.core import count_of
 READ_RANKING = (
     "Does confidence rank right answers above wrong ones, and mean what it says? AUROC: how often "
     "a right answer is surer than a wrong one; AURC: mean share wrong over all shares accepted; of "
-    "no use: that of a confidence that tells nothing. AUROC to Brier are of the answers that are "
-    "not rejected. ECE: in {n_bins} bins of equal width; beside it what calibrated confidence "
-    "would show."
+    "no use: the AURC of a confidence that has nothing to do with being right. AUROC to Brier rest "
+    "on the answers that are not rejected. ECE: in {n_bins} bins of equal width; beside it the ECE "
+    "that a calibrated confidence would have."
 )
 READ_ACCEPTED = (
     "Answers are accepted from the surest down. Only thresholds that occur are operating points: "
@@ -46,7 +46,7 @@ FEW = (
     "rests on them."
 )
 """What the flag of a ranking says."""
-_EACH = ". The chance is of each line by itself: the best of several lines has none"
+_EACH = ". The chance holds for each line by itself, not for the best of several lines"
 _BANDS = {"bonferroni": "Bonferroni", "dkw": "Dvoretzky"}
 _STEPS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 _MOST_ROWS = 12  # of a table that is not folded
@@ -155,7 +155,7 @@ def _accuracy(systems: pl.DataFrame) -> Table:
     left = sum(row["n_without_gold"] for row in rows)
     more = f"; {count_of(left, 'answer')} to questions of unknown gold left out" if left else ""
     caption = (
-        f"Accuracy if every answer is accepted, of {span} questions; a reply unread is not right"
+        f"Accuracy if every answer is accepted, {span} questions; an unread reply counts as wrong"
         f"{more}; by chance: the same answers shuffled across questions"
     )
     return Table(caption, columns, cards=True)

@@ -31,7 +31,7 @@ READ_PAIRS = (
     "Wrong at equal acceptance: mean difference of the share wrong over the shares accepted that "
     "both reach, of all replies, questions drawn anew for both. Holm: over these {n_comparisons} "
     "comparisons. The best of several systems looks better than it is on the questions it was "
-    "picked by: pick on some questions, tell on others."
+    "picked by: pick on some questions, report on others."
 )
 READ_MATCHED = (
     "A judge of others' answers pays for them, too. For as much, the best model alone could be "
@@ -41,18 +41,20 @@ READ_MATCHED = (
 )
 READ_PREFERENCE = (
     "Self-preference: where models disagree, how often a judge picks the option that it answered "
-    "itself, less how often the same model picks it as evaluator only, on the same questions: what "
-    "it held anyway, without its answer before it. p: the two roles exchanged within questions, "
-    "exact; noise: spread of the difference under those exchanges, about 0; Holm: over the judges "
-    "of this table. Any option that is shown is picked more often, and evaluators are not shown "
-    "this one: a judge favours its own where it also picks it more often than the other "
-    "participants, who saw the same answers. A judge that half holds its opinion and half picks "
-    "what it is shown does both, too: only its own answer under another model's name would tell."
+    "itself, minus how often the same model picks it on the same questions as evaluator only, when "
+    "that answer is not shown (its opinion). p: exact, the two roles exchanged within questions; "
+    "noise: spread of the difference under those exchanges, about 0; Holm: over the judges of this "
+    "table. Any option is picked more often when it is shown, and evaluators are not shown this "
+    "one. So a judge counts as favouring its own answer only where it also picks it more often "
+    "than the other participants, who saw the same answers. A judge that goes half by its opinion "
+    "and half by what it is shown passes both comparisons, too; only its own answer under another "
+    "model's name would settle it."
 )
 """How self-preference is told."""
 FINDINGS = {
     "favours_its_own": "favours its own answer: more than by opinion, and than others who saw it",
-    "option_was_shown": "picks it for being shown; whether for being its own is not told",
+    "option_was_shown": "picks it because it is shown; whether also because it is its own is "
+    "not known",
     "avoids_its_own": "avoids its own answer",
     "not_distinguishable": "not distinguishable from its opinion",
 }

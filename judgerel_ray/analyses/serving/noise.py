@@ -4,7 +4,8 @@ Shape suffixes: U = units, V = distinct values.
 
 Serving noise between two runs: how often one request, asked in both, got another reply.
 
-With one key goes one seed, so a server that repeats itself gives one text, at any temperature.
+Requests with the same key have the same seed, so a server that repeats itself returns the same
+text, at any temperature.
 Where engines differ in what is part of a judge (its precision, its version) keys and seeds differ,
 too: then only temperature 0 is compared, prompt by prompt, as sampling would differ by chance.
 """

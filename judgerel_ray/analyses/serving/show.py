@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from judgerel_ray.analyses.reliability.sections import Measured
 
 _WAYS = {
-    "key": "With one key goes one seed: a server that repeats itself gives one text. ",
+    "key": "Requests with the same key have the same seed, so a server that repeats itself returns "
+    "the same text. ",
     "prompt": "Matched by prompt: the judge's settings gave it other keys and seeds, so only "
     "temperature 0 is compared. ",
 }
@@ -37,8 +38,8 @@ def serving_blocks(serving: pl.DataFrame | None) -> list[Block]:
     ...                      "temperature": [0.0] * 4, "verdict": ["A", "A", "B", "A"]})
     >>> print(serving_blocks(serving_noise(rows, groups=["temperature"]))[0].text)
     Serving noise (temperature 0, 2 questions asked up to 2 times): two replies to one prompt \
-differ in verdict 50 % of the time [0.63 %, 99.4 %]; questions that ever differ: 1 in verdict. Not \
-sampling: it is in no number of another temperature.
+differ in verdict 50 % of the time [0.63 %, 99.4 %]; questions that ever differ: 1 in verdict. \
+This is not sampling variation, and no number of another temperature includes it.
     """
     if serving is None or serving.is_empty():
         return []
@@ -142,8 +143,8 @@ def _line(rows: Mapping[str, Row], varying: Sequence[str]) -> str:
     clauses = [f"two replies to one prompt differ {', '.join(pairs)}"] if pairs else []
     clauses += [f"questions that ever differ: {', '.join(ever)}"] if ever else []
     return (
-        f"Serving noise{f' of {who}' if who else ''} ({head}): {'; '.join(clauses)}. Not sampling: "
-        "it is in no number of another temperature."
+        f"Serving noise{f' of {who}' if who else ''} ({head}): {'; '.join(clauses)}. This is "
+        "not sampling variation, and no number of another temperature includes it."
     )
 
 

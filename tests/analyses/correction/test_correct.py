@@ -298,7 +298,7 @@ def test_a_judge_that_always_says_the_same_adds_nothing_to_labels(labels):
     found = judgerel_ray.correct(frame.with_columns(verdict=1), labels=labels(truth.head(60)))
     text = printed(correction_blocks(found.tables()))
     assert one(found)["weight"] == 0
-    assert "it adds nothing to the labels" in text.replace("\n", " ")
+    assert "the judge adds nothing to the labels" in text.replace("\n", " ")
 
 
 def test_replies_without_a_verdict_do_not_pass(labels):

@@ -189,5 +189,5 @@ def test_where_nothing_varies_the_bootstrap_says_so():
         pl.LazyFrame(rows), coefficients=["percent_agreement", "valid_rate"], intervals=choice
     )
     assert found["low"].to_list() == [None, None]
-    said = found["estimator"].str.extract("no interval: all 2 questions (.*), so of")
+    said = found["estimator"].str.extract("no interval: all 2 questions (.*); with")
     assert said.to_list() == ["are unanimous", "come out alike"]

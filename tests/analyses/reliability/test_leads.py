@@ -151,7 +151,7 @@ def expected(code, rows):
         valid = first(rows, "valid_rate")
         of = valid["n_judgments"] - valid["n_missing"]
         n = round(valid["value"] * of)
-        return f"{n} of {of} replies ({percent(n / of)}) hold a verdict: no agreement leads"
+        return f"{n} of {of} replies ({percent(n / of)}) hold a verdict, too few to report"
     if code.startswith("one_"):
         n = first(rows, "valid_rate")["n_judgments"]
         whatever = "options are" if "place" in code else "question is"

@@ -352,21 +352,21 @@ def test_perfect_agreement_has_no_interval_and_says_what_it_bounds():
     # 1 - .05^(1/20) = 14 %.
     assert (row["value"], row["low"], row["high"], row["noise"]) == (1.0, None, None, False)
     said = (
-        "all 20 questions are unanimous, so of all such questions fewer than 14% would come out "
-        "otherwise"
+        "all 20 questions are unanimous; with 95 % confidence this fails for fewer than 14 % of "
+        "such questions"
     )
     assert said in row["estimator"]
 
 
-@pytest.mark.parametrize(("n", "share"), [(20, "14%"), (60, "4.9%"), (3000, "0.1%")])
+@pytest.mark.parametrize(("n", "share"), [(20, "14 %"), (60, "4.9 %"), (3000, "0.1 %")])
 def test_no_share_of_questions_is_bounded_by_nothing(n, share):
-    assert f"fewer than {share} would come out otherwise" in no_interval_words("no_spread", n=n)
+    assert f"fewer than {share} of such questions" in no_interval_words("no_spread", n=n)
 
 
 def test_questions_that_split_alike_are_not_called_unanimous():
     row = one(simple([["A", "B"]] * 5), coefficients=["percent_agreement"])
     assert (row["value"], row["low"]) == (0.0, None)
-    assert "all 5 questions come out alike, so" in row["estimator"]
+    assert "all 5 questions come out alike; with" in row["estimator"]
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_serving_noise_has_its_names(run_of):
 def test_lost_texts_leave_the_verdicts(run_of, tmp_path):
     run, other = run_of("one", OTHER_VERDICT), run_of("two")
     shutil.rmtree(tmp_path / "runs" / "one" / "texts")
-    with pytest.warns(ReadingWarning, match=r"^damaged: .* is gone .* made of no byte of it"):
+    with pytest.warns(ReadingWarning, match=r"^damaged: .* is gone .* do not use them"):
         found = judgerel_ray.reduce(run).filter(pl.col("coefficient").is_in(SERVING))
     assert found["coefficient"].to_list() == list(SERVING[:2])
     caution = reduce_with_basis(run, ReduceOptions()).caution
