@@ -225,6 +225,12 @@ def test_its_benchmark_is_read_planned_and_refused_by_place(tmp_path, monkeypatc
     file.write_text(json.dumps({"id": 1, "riddle": "What has keys?"}))
     with pytest.raises(SweepError, match=r"answer.*line=1"):
         load_items("riddles", str(file))
+    entry = generate.benchmarks_page().partition("\n## `riddles`\n\n")[2]
+    assert entry.splitlines() == [
+        "Riddles, each with its answer.", "",
+        "**`path`**: JSON Lines, CSV or Parquet with `id`, `riddle` and `answer`.", "",
+        "**Items**: One a riddle; `item_id` is `riddles:<id>`, `gold` the answer.",
+    ]  # fmt: skip
 
 
 def test_its_coefficient_gets_interval_floor_and_name(tmp_path, monkeypatch, capsys):
