@@ -1,4 +1,4 @@
-"""What the documentation takes from the code: verbs, keys of the sweep file, columns, the API.
+"""What the documentation takes from the code: verbs, the sweep file, benchmarks, columns, the API.
 
     python docs/generate.py
 
@@ -14,7 +14,7 @@ import inspect
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from typing import Any
 import click
 from numpydoc.docscrape import NumpyDocString
 
+from judgerel_ray.benchmarks import LOADERS
 from judgerel_ray.cli.parsing import commands
 from judgerel_ray.config import Sweep
 from judgerel_ray.core.meanings import GROUPS, Columns
@@ -251,12 +252,13 @@ def results() -> list[type]:
 def described(documented: object, section: str) -> dict[str, str]:
     """What a docstring's section says of each of its entries, as Markdown on one line."""
     entries = NumpyDocString(inspect.getdoc(documented) or "")[section]
-    role = re.compile(r":\w+:`[~.]?([\w.]+)`")
-    return {
-        name.strip(): role.sub(r"`\1`", " ".join(" ".join(one.desc).split())).replace("``", "`")
-        for one in entries
-        for name in one.name.split(",")
-    }
+    return {name.strip(): _marked(one.desc) for one in entries for name in one.name.split(",")}
+
+
+def _marked(lines: Sequence[str]) -> str:
+    """Lines of a docstring as Markdown on one line."""
+    text = re.sub(r":\w+:`[~.]?([\w.]+)`", r"`\1`", " ".join(" ".join(lines).split()))
+    return text.replace("``", "`")
 
 
 def _meanings(columns: Mapping[str, str]) -> Iterator[str]:
@@ -295,6 +297,28 @@ def columns_page() -> str:
                 lines += [of_tables[table], ""]
             lines += [*_meanings(columns), ""]
     return "\n".join(lines)
+
+
+def benchmarks_page() -> str:
+    """Reference of the benchmarks whose own files are read, by the docstrings of their loaders."""
+    lines = [
+        "# Benchmarks", "",
+        "An `[[ask]]` whose `benchmark` is one of these names has the files at its `path` read as "
+        "their authors publish them, and so does `judgerel items NAME PATH --out FILE.parquet`. "
+        "Any other name is given to the [items of a plain file](../items.md). A path is a file or "
+        "a folder, local or any fsspec URL, and its files may be packed (.gz, .bz2, .xz, .zst).",
+        "",
+    ]  # fmt: skip
+    for name, loader in LOADERS.items():
+        what = first_paragraph(loader).removeprefix("Read ")
+        lines += [f"## `{name}`", "", _marked([what[0].upper() + what[1:]]), ""]
+        for key, meaning in described(loader, "Parameters").items():
+            lines += [f"**`{key}`**: {meaning}", ""]
+        for items in described(loader, "Returns").values():
+            lines += [f"**Items**: {items}", ""]
+        notes = _marked(NumpyDocString(inspect.getdoc(loader) or "")["Notes"])
+        lines += [notes, ""] if notes else []
+    return "\n".join(lines).replace("`load_", "`")  # of another benchmark: by its name
 
 
 def api_page(name: str) -> str:
@@ -342,6 +366,7 @@ def main() -> None:
     (PAGES / "sweep-file.md").write_text(sweep_page(), encoding="utf-8")
     (PAGES / "verbs.md").write_text(verbs_page(), encoding="utf-8")
     (PAGES / "columns.md").write_text(columns_page(), encoding="utf-8")
+    (PAGES / "benchmarks.md").write_text(benchmarks_page(), encoding="utf-8")
     for name in API:
         page = PAGES / f"api-{name.rpartition('.')[2]}.rst"
         page.write_text(api_page(name), encoding="utf-8")

@@ -29,7 +29,25 @@ from judgerel_ray.core.text import closest
 
 
 def load_mix(path: str, *, seed: int = 1) -> tuple[Item, ...]:
-    """Read a mix of responses of several benchmarks; :func:`draw_mix` says what its file holds.
+    """Read a mix of responses, as many of each of several benchmarks.
+
+    Parameters
+    ----------
+    path : str
+        A TOML file with ``n`` (responses of each part), ``seed`` (default that of the caller) and
+        one ``[[part]]`` a source: ``benchmark`` and ``path`` (beside the file, absolute or a URL),
+        and where wanted ``answers``, ``options`` (option ids to draw from; default all), ``n`` and
+        ``name`` (default the benchmark).
+    seed : int
+        The draw, where the file states none.
+
+    Returns
+    -------
+    tuple of Item
+        One a response, each of another item: ``benchmark`` is ``mix``, ``category`` the name of the
+        part, ``item_id`` the original one with ``:<option id>`` at its end, ``options`` that one
+        response and ``gold`` null; question, context and ratings are the original ones. An item
+        drawn by one part is not drawn by a later one.
 
     Examples
     --------
@@ -91,9 +109,10 @@ def load_items(
     Parameters
     ----------
     benchmark : str
-        A name in `LOADERS`, whose page says which files it reads; any other name is given to the
-        items of a plain file (see `load_generic`). A table that has ``item_id`` and ``question``
-        is read as plain whatever the name, and keeps the benchmark it states.
+        A name in `LOADERS`, whose function says which files it reads, as the reference of
+        benchmarks does; any other name is given to the items of a plain file (see
+        `load_generic`). A table that has ``item_id`` and ``question`` is read as plain whatever
+        the name, and keeps the benchmark it states.
     path : str
         File or folder: local, or any fsspec URL. Files may be packed (.gz, .bz2, .xz, .zst).
     answers : str, optional

@@ -100,7 +100,8 @@ def load_criterion(path: str) -> tuple[Item, ...]:
     -------
     tuple of Item
         One a row. ``category`` is the criterion, so ``per = "category"`` draws every criterion
-        alike; ``item_id`` is ``criterion:<row>`` (from 0) where the file names none.
+        alike; ``item_id`` is ``criterion:<row>`` (from 0) where the file names none. ``gold`` is
+        the column's, ``ratings`` are people's answers.
 
     Raises
     ------

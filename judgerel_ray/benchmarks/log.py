@@ -35,7 +35,8 @@ def load_log(path: str) -> tuple[Item, ...]:
     tuple of Item
         One a question; ``options`` are its distinct answers, named by who gave them and, of
         several by one, numbered in the order of the log. A repeat of the log that holds a new
-        answer (an epoch) is one option more; one that judges the same answer is none.
+        answer (an epoch) is one option more; one that judges the same answer is none. ``gold`` is
+        the reference.
 
     Raises
     ------

@@ -179,10 +179,7 @@ def draw_mix(path: str, load: Load, *, seed: int = 1) -> tuple[Item, ...]:
     Parameters
     ----------
     path : str
-        A TOML file with ``n`` (responses of each part), ``seed`` (default that of the caller) and
-        one ``[[part]]`` a source: ``benchmark`` and ``path`` (beside the file, absolute or a URL),
-        and where wanted ``answers``, ``options`` (option ids to draw from; default all), ``n`` and
-        ``name`` (default the benchmark).
+        As for :func:`judgerel_ray.benchmarks.load_mix`.
     load : callable
         Reads the items of a part, as :func:`judgerel_ray.benchmarks.load_items` does.
     seed : int
@@ -191,10 +188,7 @@ def draw_mix(path: str, load: Load, *, seed: int = 1) -> tuple[Item, ...]:
     Returns
     -------
     tuple of Item
-        One a response, each of another item: ``benchmark`` is ``mix``, ``category`` the name of the
-        part, ``item_id`` the original one with ``:<option id>`` at its end, ``options`` that one
-        response and ``gold`` null; question, context and ratings are the original ones. An item
-        drawn by one part is not drawn by a later one.
+        As :func:`judgerel_ray.benchmarks.load_mix` gives them.
 
     Raises
     ------

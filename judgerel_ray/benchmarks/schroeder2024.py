@@ -50,7 +50,7 @@ def load_schroeder2024(path: str) -> tuple[Item, ...]:
         the released judgments use. Options stand in the order shown, ``option_id`` is the
         responder; some of their texts are empty. ``context`` and ``turns`` are taken out of the
         prompt. ``category`` is the BBH task or the MT-Bench category, and ``all`` for SQuAD,
-        whose titles were not released.
+        whose titles were not released. ``gold`` is null where no file gives it.
 
     Raises
     ------

@@ -95,8 +95,8 @@ def load_summeval_summaries(path: str) -> tuple[Item, ...]:
     -------
     tuple of Item
         One a summary: ``question`` asks for one, ``context`` is the article, ``options`` hold the
-        summary by the name of its system, ``ratings`` those of all four criteria. ``item_id`` is
-        ``summeval:<article>:<system>`` and ``category`` the system.
+        summary by the name of its system, ``ratings`` those of all four criteria. ``gold`` is
+        null. ``item_id`` is ``summeval:<article>:<system>`` and ``category`` the system.
 
     Raises
     ------

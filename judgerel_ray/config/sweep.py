@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -79,7 +79,9 @@ class Limits(Table):
         return seconds
 
 
-EngineName = Literal["vllm", "openai", "simulated"]
+WithoutGpu = Literal["openai", "simulated"]
+"""Engines whose judges hold a GPU only where their table says so."""
+EngineName = Literal["vllm", WithoutGpu]
 MILLION = 1_000_000
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _OF_SERVERS = ("base_url", "api_key_env", "limits")
@@ -157,9 +159,9 @@ class Judge(Table):
 
     @model_validator(mode="before")
     @classmethod
-    def _simulated_needs_no_gpu(cls, given: object) -> object:
-        """A simulated judge holds a GPU only where it is told to, one behind an API never."""
-        if isinstance(given, dict) and given.get("engine") in ("simulated", "openai"):
+    def _holds_a_gpu_where_its_engine_does(cls, given: object) -> object:
+        """Give no GPU to a judge whose engine needs none, unless its table says how many."""
+        if isinstance(given, dict) and given.get("engine") in get_args(WithoutGpu):
             return {"gpus": 0, **given}
         return given
 

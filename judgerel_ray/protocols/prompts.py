@@ -16,7 +16,6 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal
@@ -33,6 +32,7 @@ from judgerel_ray.core import (
     decoded,
     digest,
 )
+from judgerel_ray.protocols.criteria import listed, nearest
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
 from judgerel_ray.protocols.replies.own_forms import OWN, TIE, own_form
 
@@ -79,7 +79,7 @@ class Template:
         if form not in self.texts:
             raise SweepError(
                 f"template has no text for items of form {form!r}, "
-                f"expected {form}.txt, got {_listed(f'{name}.txt' for name in self.texts)}",
+                f"expected {form}.txt, got {listed(f'{name}.txt' for name in self.texts)}",
                 where={"template": self.name, "protocol": self.protocol},
                 hint=f"add {form}.txt to the folder, or leave such items out",
             )
@@ -117,8 +117,8 @@ def load_template(protocol: str, name_or_folder: str) -> Template:
     known = protocol_names()
     if protocol not in known:
         raise SweepError(
-            f"protocol has no templates, expected one of {_listed(known)}, got {protocol!r}",
-            hint=_nearest(protocol, known),
+            f"protocol has no templates, expected one of {listed(known)}, got {protocol!r}",
+            hint=nearest(protocol, known),
         )
     folder = _folder(protocol, name_or_folder)
     settings_text, settings, own = _settings(folder, protocol)
@@ -161,9 +161,9 @@ def _folder(protocol: str, name: str) -> Path:
     if is_path:
         raise SweepError(f"template folder not found: {name!r}", where={"protocol": protocol})
     raise SweepError(
-        f"unknown template, expected one of {_listed(shipped)} or a folder, got {name!r}",
+        f"unknown template, expected one of {listed(shipped)} or a folder, got {name!r}",
         where={"protocol": protocol},
-        hint=_nearest(name, shipped),
+        hint=nearest(name, shipped),
     )
 
 
@@ -185,9 +185,9 @@ def _settings(folder: Path, protocol: str) -> tuple[str, dict[str, str], OwnForm
     for key, value in content.items():
         if key not in known:
             raise SweepError(
-                f"unknown key, expected one of {_listed(known)}, got {key!r}",
+                f"unknown key, expected one of {listed(known)}, got {key!r}",
                 where={"file": path},
-                hint=_nearest(key, known),
+                hint=nearest(key, known),
             )
         if not isinstance(value, str) and not (key == "form" and isinstance(value, dict)):
             raise SweepError(f"{key} must be text, got {value!r}", where={"file": path})
@@ -219,7 +219,7 @@ def _own(content: Mapping[str, object], protocol: str, path: Path) -> OwnForm | 
     if not protocol_named(protocol).own_forms:
         raise SweepError(
             f"protocol {protocol} reads no form of one's own, expected one of "
-            f"{_listed(protocol_names(lambda one: one.own_forms))}",
+            f"{listed(protocol_names(lambda one: one.own_forms))}",
             where=where,
             hint="a template of its own words, and a form that ships",
         )
@@ -233,22 +233,22 @@ def _texts(folder: Path, protocol: str) -> dict[str, str]:
     for path in sorted(folder.glob("*.txt")):
         if path.stem not in known:
             raise SweepError(
-                f"unknown text, expected {_listed(f'{form}.txt' for form in known)}, "
+                f"unknown text, expected {listed(f'{form}.txt' for form in known)}, "
                 f"got {path.name!r}",
                 where={"folder": folder},
-                hint=_nearest(path.stem, known),
+                hint=nearest(path.stem, known),
             )
         texts[path.stem] = _read(path)
         _check(texts[path.stem], known[path.stem], path)
     if not texts:
         raise SweepError(
-            f"template folder has no text, expected {_listed(f'{form}.txt' for form in known)}",
+            f"template folder has no text, expected {listed(f'{form}.txt' for form in known)}",
             where={"folder": folder},
         )
     missing = [stage for stage in protocol_named(protocol).stage_texts if stage not in texts]
     if missing:
         raise SweepError(
-            f"template folder lacks {_listed(f'{stage}.txt' for stage in missing)}",
+            f"template folder lacks {listed(f'{stage}.txt' for stage in missing)}",
             where={"folder": folder, "protocol": protocol},
         )
     return texts
@@ -262,7 +262,7 @@ def _check(text: str, known: tuple[str, ...], path: Path) -> None:
             raise SweepError(
                 f"unknown placeholder {{{name}}}, known here: {_placeholders(known)}",
                 where={"file": path},
-                hint=_nearest(name, known) or f"write {{{{{name}}}}} for the text {{{name}}}",
+                hint=nearest(name, known) or f"write {{{{{name}}}}} for the text {{{name}}}",
             )
     if text in _RECORDED:
         return
@@ -282,17 +282,6 @@ def _read(path: Path) -> str:
 def _placeholders(names: Iterable[str]) -> str:
     """Names in their braces, for messages."""
     return ", ".join(f"{{{name}}}" for name in names)
-
-
-def _listed(names: Iterable[str]) -> str:
-    """Names for messages."""
-    return ", ".join(names)
-
-
-def _nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that was probably meant, as a hint."""
-    close = get_close_matches(name, list(known), n=1)
-    return f"did you mean {close[0]!r}?" if close else None
 
 
 QuestionForm = Literal["question", "context", "dialogue"]

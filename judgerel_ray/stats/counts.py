@@ -552,3 +552,16 @@ def divide(over: Floats, under: Floats) -> Floats:
     quotient: Floats = np.full_like(over, np.nan, dtype=np.float64)  # keeps its layout
     np.divide(over, under, out=quotient, where=under != 0)
     return quotient
+
+
+def row_means(table: Floats) -> Floats:
+    """Average what each row holds, NaN left out; 0 where it holds nothing.
+
+    Examples
+    --------
+    >>> row_means(np.array([[1.0, 2.0], [4.0, np.nan]])).tolist()
+    [1.5, 4.0]
+    """
+    there = ~np.isnan(table)
+    means: Floats = np.where(there, table, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    return means

@@ -94,6 +94,16 @@ def source(tmp_path):
     return folder
 
 
+def test_make_builds_the_wheel_without_the_environment(source):
+    shutil.copy(ROOT / "Makefile", source)
+    told = subprocess.run(
+        ["make", "-n", "wheel"], cwd=source, capture_output=True, text=True, check=True
+    ).stdout
+    assert " wheel -q --no-deps " in told
+    assert "torch" not in told
+    assert "requirements/" not in told
+
+
 @pytest.mark.slow
 def test_the_wheel_alone_measures_a_file(source, tmp_path):
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]

@@ -56,12 +56,8 @@ def every(made, wave, texts=None):
     ]
 
 
-def blocked(made, wave, texts=None):
-    return sum(
-        work.n_blocked
-        for one in voices_of(made, wave)
-        for work in build_wave(made, wave, one, texts or {})
-    )
+def n_requests(made, wave, texts):
+    return sum(ask.n for ask, _ in every(made, wave, texts))
 
 
 def answered(made, *, select="Option: 1\nJustification: x\n\nOption: 2\nJustification: y",
@@ -196,13 +192,15 @@ def test_the_order_of_the_models_is_drawn_by_item_and_the_same_for_every_judge()
     assert shown(frame(items=many, order_seed=7), "participant") != orders
 
 
-def test_what_has_not_landed_blocks_and_what_never_will_costs_its_own_rows():
+def test_what_has_not_landed_is_waited_for_and_what_never_will_costs_its_own_rows():
     made = frame()
     texts = answered(made)
     firsts = {request_key(a.condition.condition_key, r) for a, _ in every(made, 0)
               for r in a.replications}  # fmt: skip
-    assert blocked(made, 1) == 36
-    assert blocked(made, 2, {key: texts[key] for key in firsts}) == 72
+    assert every(made, 1) == []
+    assert n_requests(made, 1, {key: texts[key] for key in firsts}) == 36
+    assert every(made, 2, {key: texts[key] for key in firsts}) == []
+    assert n_requests(made, 2, texts) == 72
     lost = answered(made, lost=("bee",))
     second = every(made, 1, lost)
     assert {a.condition.judge for a, reason in second if reason} == {"bee"}
@@ -211,7 +209,7 @@ def test_what_has_not_landed_blocks_and_what_never_will_costs_its_own_rows():
     assert never == {("bee", "participant")}
     asked = [ask for ask, reason in third if reason is None]
     assert all(ask.condition.prompt[0].content.count("Final Answer: 2") < 3 for ask in asked)
-    assert blocked(made, 2, lost) == 0
+    assert n_requests(made, 2, lost) == 72
     nobody = every(made, 2, answered(made, lost=NAMES))
     assert all(reason for _, reason in nobody)
 

@@ -136,7 +136,7 @@ def test_judges_read_the_last_turns_of_the_named_responders(make):
             assert places == sorted(places)
 
 
-def test_what_has_not_landed_blocks_and_is_counted(make):
+def test_what_rests_on_answers_is_asked_when_they_have_landed(make):
     frame = make.frame(
         [make.item("q1"), make.item("q2", form="dialogue")],
         responders="xy",
@@ -145,10 +145,14 @@ def test_what_has_not_landed_blocks_and_is_counted(make):
         templates=("default", "paraphrase"),
     )
     [turn2] = build_wave(frame, 1, make.voice("x"), {})
-    assert (turn2.asks, turn2.impossible, turn2.n_blocked) == ((), (), 1)
-    works = list(build_wave(frame, 2, make.voice("j"), {}))
-    assert [work.n_blocked for work in works] == [2 * (4 + 1)] * 2
-    assert stages(works) == []
+    assert (turn2.asks, turn2.impossible) == ((), ())
+    early = list(build_wave(frame, 2, make.voice("j"), {}))
+    assert [(work.asks, work.impossible) for work in early] == [((), ())] * 2
+    _, texts = make.play([frame])
+    [turn2] = build_wave(frame, 1, make.voice("x"), texts)
+    works = list(build_wave(frame, 2, make.voice("j"), texts))
+    assert sum(ask.n for ask in turn2.asks) == 1
+    assert [sum(ask.n for ask in work.asks) for work in works] == [2 * (4 + 1)] * 2
 
 
 def test_one_landed_answer_of_two_still_blocks_best_of_but_not_correctness(make):
@@ -158,9 +162,9 @@ def test_one_landed_answer_of_two_still_blocks_best_of_but_not_correctness(make)
     [mine] = build_wave(best, 0, make.voice("x"), {})
     texts = {request_key(mine.asks[0].condition.condition_key, 0): "an answer"}
     [work] = build_wave(best, 1, make.voice("j"), texts)
-    assert (len(work.asks), work.n_blocked) == (0, 5)
+    assert (work.asks, work.impossible) == ((), ())
     [work] = build_wave(right, 1, make.voice("j"), texts)
-    assert ([ask.condition.responder for ask in work.asks], work.n_blocked) == (["x"], 3)
+    assert ([ask.condition.responder for ask in work.asks], work.impossible) == (["x"], ())
 
 
 @pytest.mark.parametrize("protocol", ["best_of", "correctness"])

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 import judgerel_ray
+from judgerel_ray import protocols
 from judgerel_ray.cli import main
 from judgerel_ray.config import load_sweep, parse_sweep
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import SweepError, traits
 from judgerel_ray.protocols import registry
 from judgerel_ray.store import RunDirectory, scan_judgments
 
@@ -24,12 +25,21 @@ _SPEC.loader.exec_module(_BLOCKS)
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "add-a-protocol.md").read_text("utf-8")
 
 
+PACKAGE = "accept/__init__.py"  # of a protocol that ships
+
+
+def _write_files(folder, without=()):
+    """Write what the page shows, but for some of its files."""
+    for name, content in _BLOCKS.files(PAGE).items():
+        if name not in without:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(content, encoding="utf-8")
+
+
 @pytest.fixture
 def accepting(tmp_path, monkeypatch):
     """The page's folder, its protocol registered as the page registers it; the sweep's file."""
-    for name, content in _BLOCKS.files(PAGE).items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(content, encoding="utf-8")
+    _write_files(tmp_path, without=[PACKAGE])
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(registry, "_known", dict(registry._known))
     importlib.invalidate_caches()
@@ -37,6 +47,29 @@ def accepting(tmp_path, monkeypatch):
     (line,) = [block for block in _BLOCKS.blocks(PAGE, "text") if "register_protocol(" in block]
     exec(line, {})
     return tmp_path / "sweep.toml"
+
+
+@pytest.fixture
+def shipped(tmp_path, monkeypatch):
+    """The page's folder beside those that ship, its name and traits in their list; the sweep."""
+    _write_files(tmp_path)
+    code = tmp_path / "accept/protocol.py"
+    text = code.read_text("utf-8").replace("import Traits", "import SHIPPED")
+    code.write_text(text.replace("Traits(judges_singly=True)", 'SHIPPED["accept"]'), "utf-8")
+    monkeypatch.setattr(protocols, "__path__", [*protocols.__path__, str(tmp_path)])
+    importlib.invalidate_caches()
+    for name in ("", ".protocol"):
+        monkeypatch.delitem(sys.modules, f"{protocols.__name__}.accept{name}", raising=False)
+    known = traits.Traits(judges_singly=True)
+    monkeypatch.setitem(traits.SHIPPED, "accept", known)
+    monkeypatch.setitem(traits._known, "accept", known)
+    monkeypatch.setattr(registry, "_known", dict.fromkeys(traits.SHIPPED))
+    return tmp_path / "sweep.toml"
+
+
+def test_one_that_ships_is_planned(shipped, capsys):
+    assert main(["plan", str(shipped), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["requests"] == 3 * 2 * 4
 
 
 def test_its_keys_are_its_own_and_others_know_them(accepting):

@@ -11,17 +11,26 @@ import re
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Literal, get_args
 
 import pytest
 
 import judgerel_ray
+from judgerel_ray.asking.plan import resolve
 from judgerel_ray.benchmarks import LOADERS, load_items
 from judgerel_ray.blocks import words
 from judgerel_ray.cli import main
 from judgerel_ray.cli.parsing import commands
+from judgerel_ray.config import sweep
 from judgerel_ray.core import Ask, Condition, Message, SweepError, TokenCounts
 from judgerel_ray.core.verb import VERBS
-from judgerel_ray.engines import ENGINES, EngineSpec, judge_fingerprint, make_engine
+from judgerel_ray.engines import (
+    ENGINES,
+    EngineSpec,
+    Fingerprint,
+    judge_fingerprint,
+    make_engine,
+)
 from judgerel_ray.engines.engine import Engine
 from judgerel_ray.stats import COEFFICIENTS, agreement
 
@@ -109,6 +118,42 @@ def test_its_engine_keeps_the_protocol_and_needs_a_fingerprint_of_its_own(monkey
         judge_fingerprint(spec)
 
 
+@pytest.fixture
+def parrots(monkeypatch):
+    """The engine of the recipe, each of whose steps is done; sweeps forget it afterwards."""
+    monkeypatch.setitem(ENGINES, "parrot", code_of("Add a judge")["ParrotEngine"])
+    without = Literal[sweep.WithoutGpu, "parrot"]
+    monkeypatch.setattr(sweep, "WithoutGpu", without)
+    monkeypatch.setattr(sweep.Judge.model_fields["engine"], "annotation", Literal["vllm", without])
+    print_ = Fingerprint(digest="polly", parts={"engine": "parrot"})
+    monkeypatch.setattr(resolve, "judge_fingerprint", lambda *_args, **_known: print_)
+    for table in (sweep.Judge, sweep.Sweep):
+        table.model_rebuild(force=True)
+    yield
+    monkeypatch.undo()
+    for table in (sweep.Judge, sweep.Sweep):
+        table.model_rebuild(force=True)
+
+
+@pytest.mark.usefixtures("parrots")
+def test_a_judge_of_its_engine_is_planned_without_a_gpu(tmp_path, capsys):
+    file = tmp_path / "sweep.toml"
+    (tmp_path / "items.csv").write_text("item_id,question,option_a,option_b\n1,Which?,oak,elm\n")
+    file.write_text(
+        'name = "p"\n[[judge]]\nname = "polly"\nengine = "parrot"\nmodel = "[[A]]"\n'
+        '[[ask]]\nprotocol = "best_of"\nbenchmark = "trees"\npath = "items.csv"\n'
+    )
+    assert main(["plan", str(file)]) == 0
+    told = capsys.readouterr().out
+    assert "polly" in told
+    assert "GPU" not in told
+    assert "gpus = 0" in told
+
+
+def test_sweeps_may_name_the_engines_that_are_made():
+    assert set(get_args(sweep.EngineName)) == set(ENGINES)
+
+
 def test_its_analysis_is_a_verb_a_function_a_section_and_a_page_of_the_reference(
     tmp_path, monkeypatch, capsys
 ):
@@ -180,6 +225,12 @@ def test_its_benchmark_is_read_planned_and_refused_by_place(tmp_path, monkeypatc
     file.write_text(json.dumps({"id": 1, "riddle": "What has keys?"}))
     with pytest.raises(SweepError, match=r"answer.*line=1"):
         load_items("riddles", str(file))
+    entry = generate.benchmarks_page().partition("\n## `riddles`\n\n")[2]
+    assert entry.splitlines() == [
+        "Riddles, each with its answer.", "",
+        "**`path`**: JSON Lines, CSV or Parquet with `id`, `riddle` and `answer`.", "",
+        "**Items**: One a riddle; `item_id` is `riddles:<id>`, `gold` the answer.",
+    ]  # fmt: skip
 
 
 def test_its_coefficient_gets_interval_floor_and_name(tmp_path, monkeypatch, capsys):

@@ -24,7 +24,6 @@ from judgerel_ray.analyses.advice.panel_worth import Voting
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
-from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.component import RESIDUAL
 from judgerel_ray.stats.generalizability.dstudy import Dependability, budget_splits, dependability
 from judgerel_ray.stats.intervals.mixing import supported_shares
@@ -259,8 +258,6 @@ class Plan:
         Its design and components.
     costs : Costs
         Of one judgment.
-    shares_UV : ndarray, shape (n_units, n_values)
-        Verdict shares that the counts support.
     votes : Voting
         Of labels, what their majorities are worth.
     precision : AlphaPrecision or None
@@ -275,7 +272,6 @@ class Plan:
 
     group: FacetGroup
     costs: Costs
-    shares_UV: Floats  # noqa: N815  a shape, not a case
     votes: Voting
     precision: AlphaPrecision | None
     n_replications: int
@@ -377,7 +373,6 @@ def make_plan(group: FacetGroup, costs: Costs) -> Plan:
     return Plan(
         group=group,
         costs=costs,
-        shares_UV=shares,
         votes=Voting(units.counts_UV, units.clusters_U),
         precision=precision,
         n_replications=max(1, round(float(m_U[m_U > 0].mean()))) if (m_U > 0).any() else 1,

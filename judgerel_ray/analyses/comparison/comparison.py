@@ -381,46 +381,63 @@ def _compared(
     replies = [replies_in(side) for side in (pair.a, pair.b)]
     few = LeadCode.FEW_VERDICTS.value if any(one.are_few for one in replies) else None
     lacking = [(one.flag, side) for one, side in zip(replies, SIDES, strict=True) if one.flag]
-    for policy in counted_as:
+    for name, policy, at in _analyses(names, counted_as, level, untrue=any_without):
+        reproduced = sides is not None and name in PAIR_COEFFICIENTS
+        asked = _Asked(both, unit, name, policy, at, tolerance, declared, confidence)
+        if reproduced or name in OF_ORDERS:
+            found, n_sides, n_items = _of_facets(asked, sides)
+        else:
+            found, n_sides, n_items = _difference(asked)
+        if at != "nominal" and any_without and policy == "category":
+            found = Difference(name=name, undefined="category_needs_nominal", n_questions=0)
+        kind = REPEATABILITY if name in COEFFICIENTS and name != "valid_rate" else None
+        weak = [*(lacking if name != "valid_rate" else ()), *(orders if reproduced else ())]
+        yield {
+            **_row(pair, asked, _possible(found, name), n_items, weak),
+            "unit": " x ".join(sides.held if sides and reproduced else unit[1:]),
+            "conditions": REPRODUCIBILITY if reproduced else kind,
+            "n_items_a": n_sides[0], "n_items_b": n_sides[1],
+            "reason": None if name == "valid_rate" else few,
+            "n_left_out_a": asked_a - asked_both, "n_left_out_b": asked_b - asked_both,
+        }  # fmt: skip
+
+
+def _analyses(
+    names: Sequence[str], policies: Sequence[Missing], level: Level, *, untrue: bool
+) -> Iterator[tuple[str, Missing, Level]]:
+    """Coefficients to be compared, each with its policy and its level.
+
+    No reply without a score is a score of its own: where there are some (`untrue`), a coefficient
+    of scores has the other policy alone, if that is asked for.
+    """
+    for policy in policies:
         for name in names:
             of_scores = name in OF_NUMBERS and level != "nominal"
-            # No reply without a score is a score of its own, and valid_rate counts each reply.
-            untrue = of_scores and any_without and policy == "category"
-            once = name in ("valid_rate", "position_bias")
-            if (untrue and "drop" in counted_as) or (once and policy != counted_as[0]):
+            if of_scores and untrue and policy == "category" and "drop" in policies:
                 continue
+            if name in ("valid_rate", "position_bias") and policy != policies[0]:
+                continue  # the same whatever stands for a verdict that is not there
             # Of numbers there is one analysis of variance, whatever alpha makes of their order.
             at = (level if name == COMPARED[0] else "interval") if of_scores else "nominal"
-            reproduced = sides is not None and name in PAIR_COEFFICIENTS
-            asked = _Asked(both, unit, name, policy, at, tolerance, declared, confidence)
-            if reproduced or name in OF_ORDERS:
-                found, n_sides, n_items = _of_facets(asked, sides)
-            else:
-                found, n_sides, n_items = _difference(asked)
-            kind = REPEATABILITY if name in COEFFICIENTS and name != "valid_rate" else None
-            if untrue:
-                found = Difference(name=name, undefined="category_needs_nominal", n_questions=0)
-            found = _possible(found, name)
-            weak = [*(lacking if name != "valid_rate" else ()), *(orders if reproduced else ())]
-            made = _made(pair, found, n_items, weak)
-            n_a, n_b = (int(side["n"].sum()) for side in (pair.a, pair.b))
-            yield {
-                "coefficient": name,
-                "measurement": at, "missing": policy,
-                "unit": " x ".join(sides.held if sides and reproduced else unit[1:]),
-                "conditions": REPRODUCIBILITY if reproduced else kind,
-                "value_a": found.first, "value_b": found.second, "difference": found.value,
-                "low": found.low, "high": found.high, "p": found.p, "p_holm": None, "p_fdr": None,
-                "tolerance": tolerance, "p_equivalence": found.p_equivalence,
-                "p_equivalence_holm": None, "p_beyond": found.p_beyond, "p_beyond_holm": None,
-                "standing": None,
-                "n_items": n_items, "n_items_a": n_sides[0], "n_items_b": n_sides[1],
-                "n_judgments_a": n_a, "n_judgments_b": n_b,
-                **made, "undefined": found.undefined,
-                "n_differing": found.n_differing, "few_informative": found.few_informative,
-                "reason": None if name == "valid_rate" else few,
-                "n_left_out_a": asked_a - asked_both, "n_left_out_b": asked_b - asked_both,
-            }  # fmt: skip
+            yield name, policy, at
+
+
+def _row(
+    pair: Pair, asked: _Asked, found: Difference, n_items: int,
+    weak: Sequence[tuple[Noted, str | None]],
+) -> Row:  # fmt: skip
+    """One coefficient's difference as columns; what all tests together decide is left empty."""
+    n_a, n_b = (int(side["n"].sum()) for side in (pair.a, pair.b))
+    return {
+        "coefficient": asked.name, "measurement": asked.level, "missing": asked.policy,
+        "value_a": found.first, "value_b": found.second, "difference": found.value,
+        "low": found.low, "high": found.high, "p": found.p, "p_holm": None, "p_fdr": None,
+        "tolerance": asked.tolerance, "p_equivalence": found.p_equivalence,
+        "p_equivalence_holm": None, "p_beyond": found.p_beyond, "p_beyond_holm": None,
+        "standing": None, "n_items": n_items, "n_judgments_a": n_a, "n_judgments_b": n_b,
+        **_made(pair, found, n_items, weak), "undefined": found.undefined,
+        "n_differing": found.n_differing, "few_informative": found.few_informative,
+    }  # fmt: skip
 
 
 def _most_orders(both: pl.DataFrame, unit: Sequence[str]) -> int:

@@ -337,7 +337,7 @@ def labelled_units(
     there = set(counted.columns)
     _refuse_unjudged(labels, [name for name in _APART if name not in there], file)
     named = [one for one in (*_APART, *counted.groups) if one in there and one != "judge"]
-    keys = ["item_id", *dict.fromkeys(one for one in named if _is_given(labels, one))]
+    keys = ["item_id", *dict.fromkeys(one for one in named if _has_any(labels, one))]
     unit = ["item_id", *dict.fromkeys(one for one in (*_APART, *keys) if one in there
                                       and one != "item_id")]  # fmt: skip
     units = _units(valued, [*dict.fromkeys((*counted.groups, *unit))])
@@ -449,11 +449,6 @@ def _units(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     return prompts.group_by(columns, maintain_order=True).agg(
         judged=pl.col("total").sum() / asked.sum(), spread=own, n=asked.sum()
     )
-
-
-def _is_given(labels: pl.DataFrame, name: str) -> bool:
-    """Whether labels say what they are of in this column."""
-    return name in labels.columns and labels[name].null_count() < labels.height
 
 
 def _refuse_namesakes(units: pl.DataFrame, keys: Sequence[str], file: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from judgerel_ray.analyses.panels.voters import Voters
+from judgerel_ray.analyses.panels.voters import Voters, accuracy_row
 from judgerel_ray.core import CHOSEN, SweepError
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, Row
 from judgerel_ray.stats.counts import Floats
@@ -295,7 +295,7 @@ def _curve_rows(voters: Voters, order: Sequence[int], choice: CascadeChoice) -> 
         yield {
             "budget": point.budget, "cost_unit": voters.cost_unit, "n_items": voters.n_questions,
             "cost": float(point.spent_Q.mean()), "cost_low": spent.low, "cost_high": spent.high,
-            **_estimate(point.right_Q), **_chosen(point), "random": float(point.random_Q.mean()),
+            **accuracy_row(point.right_Q), **_chosen(point), "random": float(point.random_Q.mean()),
             **_over(point.right_Q, point.random_Q, "over_random"),
             "alone": None if alone.place is None else names[alone.place],
             "alone_accuracy": None if alone.place is None else float(alone.right_Q.mean()),
@@ -335,12 +335,6 @@ def _chosen(point: CascadePoint) -> Row:
         "n_alike": point.n_alike,
         "n_folds": min(N_FOLDS, point.right_Q.size),
     }
-
-
-def _estimate(right_Q: Floats) -> Row:
-    """An accuracy with its interval."""
-    ends = mean_interval(right_Q)
-    return {"accuracy": float(right_Q.mean()), "low": ends.low, "high": ends.high}
 
 
 def _over(right_Q: Floats, other_Q: Floats, name: str) -> Row:

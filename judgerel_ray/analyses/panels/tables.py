@@ -8,13 +8,12 @@ from dataclasses import dataclass, fields
 import numpy as np
 import polars as pl
 
-from judgerel_ray.analyses.panels.voters import N_FOLDS, RULES, Voters, rule_weights
+from judgerel_ray.analyses.panels.voters import N_FOLDS, RULES, Voters, accuracy_row, rule_weights
 from judgerel_ray.core.meanings import Columns, shared
 from judgerel_ray.counting.verdicts.policy import Row
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.panels.panel import (
     effective_judges,
-    mean_interval,
     panel_floor,
     panel_votes,
     question_means,
@@ -192,7 +191,7 @@ def _member_rows(voters: Voters) -> Iterator[Row]:
         right_Q = question_means(1.0 - voters.wrong_UJ[:, j], voters.questions_U)
         valid_Q = question_means(voters.votes_UJ[:, j] >= 0, voters.questions_U)
         yield {
-            "member": member, "n_items": voters.n_questions, **_estimate(right_Q),
+            "member": member, "n_items": voters.n_questions, **accuracy_row(right_Q),
             "valid": float(valid_Q.mean()), "cost": voters.prices.of([j]),
             "cost_unit": voters.cost_unit,
         }  # fmt: skip
@@ -212,7 +211,7 @@ def _rule_rows(voters: Voters, single: Floats | None, seed: int) -> Iterator[Row
         credit_Q = question_means(found.credit_U, questions)
         yield {
             "rule": rule, "n_members": len(voters.members), "n_items": voters.n_questions,
-            **_estimate(credit_Q), "noise_floor": floor.mean, "noise_floor_sd": floor.sd,
+            **accuracy_row(credit_Q), "noise_floor": floor.mean, "noise_floor_sd": floor.sd,
             "p_noise": floor.p, "noise": None if floor.p is None else floor.p > _NOISE_ABOVE,
             "tied": float(question_means(found.n_tied_U > 1, questions).mean()),
             "silent": float(question_means(found.n_tied_U == 0, questions).mean()),
@@ -231,7 +230,7 @@ def _best_rows(voters: Voters, found: PanelSearch | None, single: Floats | None)
         yield {
             **_chosen(one, voters),
             "cost_unit": voters.cost_unit,
-            **_estimate(one.credit_Q),
+            **accuracy_row(one.credit_Q),
             **_gain(one.credit_Q, single),
             "n_folds": found.n_folds,
             "n_panels": found.n_panels,
@@ -258,7 +257,7 @@ def _next_rows(voters: Voters) -> Iterator[Row]:
     before: Floats | None = None
     for size, credit_U in enumerate(credit_UK.T, start=1):
         credit_Q = question_means(credit_U, voters.questions_U)
-        yield {"n_members": size, **_estimate(credit_Q), **_gain(credit_Q, before)}
+        yield {"n_members": size, **accuracy_row(credit_Q), **_gain(credit_Q, before)}
         before = credit_Q
 
 
@@ -276,12 +275,6 @@ def _worth_rows(voters: Voters) -> Iterator[Row]:
         "error_correlation": found.correlation, "n_items": found.n_questions,
         "undefined": found.undefined,
     }  # fmt: skip
-
-
-def _estimate(credit_Q: Floats) -> Row:
-    """An accuracy with its interval."""
-    ends = mean_interval(credit_Q)
-    return {"accuracy": float(credit_Q.mean()), "low": ends.low, "high": ends.high}
 
 
 def _gain(credit_Q: Floats, single: Floats | None) -> Row:

@@ -17,9 +17,10 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.files.source import columns_told
 from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.counting.verdicts.policy import Row
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.folds import grouped_folds
-from judgerel_ray.stats.panels.panel import Ints
+from judgerel_ray.stats.panels.panel import Ints, mean_interval
 from judgerel_ray.stats.panels.search import PanelPrices
 
 _APART = ("judge", "role")
@@ -303,6 +304,18 @@ def _things(
             of = own.get(("responder" if kind == "answers" else kind, judge))
             name = {"judge": judge, "role": "responder"} if of is None else of.name
             yield (kind, judge), sum(spending.of(name).values())
+
+
+def accuracy_row(right_Q: Floats) -> Row:
+    """Give an accuracy with its interval over questions, of the share right of each.
+
+    Examples
+    --------
+    >>> accuracy_row(np.array([1.0, 0.5, 0.0]))["accuracy"]
+    0.5
+    """
+    ends = mean_interval(right_Q)
+    return {"accuracy": float(right_Q.mean()), "low": ends.low, "high": ends.high}
 
 
 RULES = ("majority", "confidence", "accuracy")

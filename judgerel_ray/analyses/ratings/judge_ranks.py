@@ -33,7 +33,7 @@ from judgerel_ray.stats import (
     rank_judges,
 )
 from judgerel_ray.stats.agreement.krippendorff import Level
-from judgerel_ray.stats.counts import CountStatistic, Floats
+from judgerel_ray.stats.counts import CountStatistic, Floats, row_means
 from judgerel_ray.stats.intervals.question_statistic import whole
 from judgerel_ray.stats.ratings.ranking import MeanRank, Rank, RankAgreement
 
@@ -164,18 +164,11 @@ def aligned_measure(reference: pl.DataFrame) -> Measure:
         for scale, scores in group.scores.items():
             truth_N = reference_scores(group, scale, reference)
             both = ~(np.isnan(truth_N) | np.isnan(scores).all(axis=1))
-            mean_N = _means(scores[both])
+            mean_N = row_means(scores[both])
             found[scale] = correlation("pearson", mean_N, truth_N[both], group.questions_N[both])
         return found
 
     return measure
-
-
-def _means(scores: Floats) -> Floats:
-    """Mean score of each unit; every one has some."""
-    there = ~np.isnan(scores)
-    means: Floats = np.where(there, scores, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
-    return means
 
 
 SELF, ACROSS, ALIGNED, OUTSIDE = "self_consistency", "inter_scale", "alignment", "outside"

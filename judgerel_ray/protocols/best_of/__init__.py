@@ -26,7 +26,6 @@ from judgerel_ray.protocols.waves.work import (
     blank_condition,
     judged_answer,
     over_temperatures,
-    per_condition,
 )
 
 
@@ -63,9 +62,7 @@ def best_of_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Ite
     answers = {name: judged_answer(frame, item, name, texts) for name in answer_names(frame, item)}
     landed = {name: answer for name, answer in answers.items() if answer is not None}
     if len(landed) < len(answers):
-        n_conditions = len(frame.templates) * ask.option_orders
-        n_blocked = n_conditions * per_condition(frame)
-        return ItemWork(judge=voice.name, item_id=item.item_id, asks=(), n_blocked=n_blocked)
+        return ItemWork(judge=voice.name, item_id=item.item_id, asks=())
     lost = [name for name, answer in landed.items() if answer.text is None]
     # Sorted, for who stands first in the sweep file is not part of what is asked.
     parents = tuple(sorted(answer.key for answer in landed.values() if answer.key))

@@ -337,21 +337,19 @@ def confusion_work(
     """What a confusion ask asks about one item in its first wave, or in its second (`scores`)."""
     asks: list[Ask] = []
     impossible: list[tuple[Ask, str]] = []
-    n_blocked = 0
     for scene in _scenes(frame, voice, item):
         if not scores:
             asks += scene.first_wave()
             continue
         written = scene.assessments(texts)
         if written is None:
-            n_blocked += n_scored(frame, item)
             continue
         for ask, never in scene.second_wave(written):
             if never is None:
                 asks.append(ask)
             else:
                 impossible.append((ask, never))
-    return ItemWork.of(voice, item, asks, impossible, n_blocked)
+    return ItemWork.of(voice, item, asks, impossible)
 
 
 def _scenes(frame: AskFrame, voice: Voice, item: Item) -> Iterator[Scene]:

@@ -230,13 +230,10 @@ def rating_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Item
     """How good is this response: every response x criterion x definition x scale x template."""
     asks: list[Ask] = []
     impossible: list[tuple[Ask, str]] = []
-    n_blocked = 0
     facets = tuple(facets_of(frame))
     for name in answer_names(frame, item):
         answer = judged_answer(frame, item, name, texts)
         if answer is None:
-            each = sum(frame.replications(temperature) for temperature in frame.temperatures)
-            n_blocked += len(facets) * each
             continue
         for facet in facets:
             labels = scale_labels(facet.scale)
@@ -271,7 +268,7 @@ def rating_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Item
                 impossible += [(one, f"no answer of {name}") for one in made]
             else:
                 asks += made
-    return ItemWork.of(voice, item, asks, impossible, n_blocked)
+    return ItemWork.of(voice, item, asks, impossible)
 
 
 def check_facets(frame: AskFrame) -> None:

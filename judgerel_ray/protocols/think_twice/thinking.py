@@ -123,7 +123,6 @@ def thinking_work(frame: AskFrame, wave: int, voice: Voice, item: Item, texts: T
     level, step = divmod(wave, 2)
     asks: list[Ask] = []
     impossible: list[tuple[Ask, str]] = []
-    n_blocked = 0
     for template in frame.templates:
         for temperature in frame.temperatures:
             n = frame.replications(temperature)
@@ -139,7 +138,6 @@ def thinking_work(frame: AskFrame, wave: int, voice: Voice, item: Item, texts: T
                     continue
                 key = request_key(select.condition_key, r)
                 if key not in texts:
-                    n_blocked += 1
                     continue
                 choose = _choose(frame, voice, item, template, temperature, key, texts[key])
                 ask = Ask(condition=choose, first=r, n=1)
@@ -147,7 +145,7 @@ def thinking_work(frame: AskFrame, wave: int, voice: Voice, item: Item, texts: T
                     asks.append(ask)
                 else:
                     impossible.append((ask, "its first step has no text"))
-    return ItemWork.of(voice, item, asks, impossible, n_blocked)
+    return ItemWork.of(voice, item, asks, impossible)
 
 
 def _goes_on(
@@ -269,14 +267,11 @@ def comparing_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> I
     """What a judge is asked: role x template x order x temperature."""
     asks: list[Ask] = []
     impossible: list[tuple[Ask, str]] = []
-    n_blocked = 0
     for role, template in ((r, t) for r in roles_of(frame, voice) for t in frame.templates):
         others = compared(frame, voice, role)
         thoughts = {one.name: landed_thought(frame, one, item, template, texts) for one in others}
         known = {name: thought for name, thought in thoughts.items() if thought is not None}
         if len(known) < len(thoughts):
-            each = sum(frame.replications(temperature) for temperature in frame.temperatures)
-            n_blocked += frame.ask.option_orders * each
             continue
         never = _never(voice, role, known)
         parents = tuple(sorted(key for thought in known.values() for key in thought.keys))
@@ -302,7 +297,7 @@ def comparing_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> I
                     impossible.append((ask, never))
                 else:
                     asks.append(ask)
-    return ItemWork.of(voice, item, asks, impossible, n_blocked)
+    return ItemWork.of(voice, item, asks, impossible)
 
 
 def _never(voice: Voice, role: Role, known: dict[str, Thought]) -> str | None:

@@ -31,15 +31,14 @@ from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
 class ItemWork:
     """All that one wave asks one judge about one item.
 
-    ``impossible`` pairs an ask with the reason why it can never be sent (an earlier stage failed);
-    ``n_blocked`` counts requests whose earlier stage has not landed yet: they stay pending.
+    ``impossible`` pairs an ask with the reason why it can never be sent (an earlier stage failed).
+    What rests on answers that have not landed yet is in neither: it stays pending.
     """
 
     judge: str
     item_id: str
     asks: tuple[Ask, ...]
     impossible: tuple[tuple[Ask, str], ...] = ()
-    n_blocked: int = 0
 
     @classmethod
     def of(
@@ -48,13 +47,11 @@ class ItemWork:
         item: Item,
         asks: Iterable[Ask],
         impossible: Iterable[tuple[Ask, str]],
-        n_blocked: int,
     ) -> ItemWork:
         """Put together what a wave asks a judge about an item."""
         return cls(
-            judge=voice.name, item_id=item.item_id, asks=tuple(asks), impossible=tuple(impossible),
-            n_blocked=n_blocked,
-        )  # fmt: skip
+            judge=voice.name, item_id=item.item_id, asks=tuple(asks), impossible=tuple(impossible)
+        )
 
 
 def blank_condition(
@@ -208,7 +205,6 @@ def respond_work(
         return None
     asks: list[Ask] = []
     impossible: list[tuple[Ask, str]] = []
-    n_blocked = 0
     for settings in respond_settings(frame):
         first = first_turn(voice, item, settings)
         if wave == 0:
@@ -217,7 +213,6 @@ def respond_work(
         for r in range(settings.n):
             key = request_key(first.condition_key, r)
             if key not in texts:
-                n_blocked += 1
                 continue
             text = texts[key]
             ask = Ask(condition=second_turn(voice, item, settings, key, text), first=r, n=1)
@@ -225,7 +220,7 @@ def respond_work(
                 impossible.append((ask, "its first turn failed"))
             else:
                 asks.append(ask)
-    return ItemWork.of(voice, item, asks, impossible, n_blocked)
+    return ItemWork.of(voice, item, asks, impossible)
 
 
 def first_turn(voice: Voice, item: Item, settings: Settings) -> Condition:
@@ -314,11 +309,6 @@ def answer_names(frame: AskFrame, item: Item) -> tuple[str, ...]:
     return frame.recorded or tuple(option.option_id for option in item.options)
 
 
-def per_condition(frame: AskFrame) -> int:
-    """How many requests one template and order makes, over all temperatures."""
-    return sum(frame.replications(temperature) for temperature in frame.temperatures)
-
-
 def judged_answer(frame: AskFrame, item: Item, name: str, texts: Texts) -> Answer | None:
     """One candidate answer: recorded with the item, or landed by a responder."""
     if not frame.responders:
@@ -386,12 +376,10 @@ def singly_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Item
     """Each answer by itself, as its protocol puts it: answer x template x temperature."""
     asks: list[Ask] = []
     impossible: list[tuple[Ask, str]] = []
-    n_blocked = 0
     protocol = frame.protocol
     for name in answer_names(frame, item):
         answer = judged_answer(frame, item, name, texts)
         if answer is None:
-            n_blocked += len(frame.templates) * per_condition(frame)
             continue
         for template in frame.templates:
             menu = protocol.menu(frame, item, template)
@@ -412,4 +400,4 @@ def singly_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Item
                 impossible += [(each, f"no answer of {name}") for each in made]
             else:
                 asks += made
-    return ItemWork.of(voice, item, asks, impossible, n_blocked)
+    return ItemWork.of(voice, item, asks, impossible)

@@ -31,8 +31,6 @@ class DawidSkene:
         Percentile intervals over resampled clusters; NaN without resamples.
     errors_JVV : ndarray of float, shape (n_judges, n_values, n_values)
         Chance that a judge says a value (second axis) where a value is true (third axis).
-    posterior_NV : ndarray of float, shape (n_items, n_values)
-        Chance that each value is an item's true one.
     effective, effective_null, effective_null_sd : float or None
         Independent judges that these are worth, by their errors against the likeliest values; and
         what it would be were errors independent as the model has it.
@@ -44,7 +42,6 @@ class DawidSkene:
     low_V: Floats  # noqa: N815
     high_V: Floats  # noqa: N815
     errors_JVV: Floats  # noqa: N815
-    posterior_NV: Floats  # noqa: N815
     effective: float | None = None
     effective_null: float | None = None
     effective_null_sd: float | None = None
@@ -118,9 +115,8 @@ def dawid_skene(
         low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
         worth = _worth(votes, posterior[place_N], rates, errors, resamples // 2, rng)
     return DawidSkene(
-        rates_V=rates, low_V=low, high_V=high, errors_JVV=errors, posterior_NV=posterior[place_N],
-        effective=worth[0], effective_null=worth[1], effective_null_sd=worth[2],
-        p_correlated=worth[3],
+        rates_V=rates, low_V=low, high_V=high, errors_JVV=errors, effective=worth[0],
+        effective_null=worth[1], effective_null_sd=worth[2], p_correlated=worth[3],
     )  # fmt: skip
 
 

@@ -198,8 +198,6 @@ class BestPanel:
         Its accuracy on the questions it was chosen by: optimistic.
     credit_Q : ndarray of float, shape (n_questions,)
         Share right of each question by the panel that the other folds chose: honest.
-    held_out_cost : float or None
-        Mean cost of those panels.
     by_fold : tuple of Panel
         What the questions outside each fold chose; empty where the budget buys none.
     """
@@ -210,7 +208,6 @@ class BestPanel:
     cost: float | None
     in_sample: float | None
     credit_Q: Floats  # noqa: N815  a shape, not a case
-    held_out_cost: float | None
     by_fold: tuple[Panel, ...]
 
     @property
@@ -333,17 +330,13 @@ def _best_panels(
     best = _best(everything, score_S, budget, size)
     panel = () if best is None else everything.panels[best]
     credit_Q = np.zeros(n_questions)
-    cost = 0.0
     by_fold: list[Panel] = []
     for k, scored in enumerate(trained):
         place = _best(scored, scored.sums_SK.sum(axis=1) - scored.sums_SK[:, k], budget, size)
         inside = asked.fold_Q == k
         by_fold.append(() if place is None else scored.panels[place])
-        if place is None:
-            cost = float("nan")
-            continue
-        cost += float(scored.costs_S[place]) * int(inside.sum()) / n_questions
-        credit_Q[inside] = asked.by_question(scored.panels[place])[inside]
+        if place is not None:
+            credit_Q[inside] = asked.by_question(scored.panels[place])[inside]
     return BestPanel(
         budget=budget,
         size=size,
@@ -351,7 +344,6 @@ def _best_panels(
         cost=None if best is None else float(everything.costs_S[best]),
         in_sample=None if best is None else float(score_S[best]),
         credit_Q=credit_Q,
-        held_out_cost=None if np.isnan(cost) else cost,
         by_fold=tuple(by_fold),
     )
 

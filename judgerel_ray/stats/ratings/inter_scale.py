@@ -17,7 +17,7 @@ import numpy as np
 
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
-from judgerel_ray.stats.counts import Coefficient, Floats, divide
+from judgerel_ray.stats.counts import Coefficient, Floats, divide, row_means
 from judgerel_ray.stats.intervals.interval import Interval, student_interval
 from judgerel_ray.stats.intervals.paired import Estimate, IntervalScale, check_confidence, estimate
 from judgerel_ray.stats.intervals.question_statistic import (
@@ -276,7 +276,7 @@ def scale_shift(ratings: ScaleRatings, *, confidence: float = 0.95) -> Estimate:
     """
     _check_two(ratings, function="scale_shift")
     taking = ratings.n_scales() >= 2
-    first, second = (_means(one[taking]) for one in ratings.mapped)
+    first, second = (row_means(one[taking]) for one in ratings.mapped)
     shift = mean_terms("scale_shift", second - first, ratings.questions_N[taking])
     undefined = "ranks_have_no_location" if ratings.mapping == "midrank" else None
     unit = "points" if ratings.mapping == "collapse" else "the common axis, of length 1"
@@ -309,7 +309,7 @@ def scale_rank_correlation(ratings: ScaleRatings, *, confidence: float = 0.95) -
     """
     _check_two(ratings, function="scale_rank_correlation")
     taking = ratings.n_scales() >= 2
-    first, second = (_means(one[taking]) for one in ratings.scores)
+    first, second = (row_means(one[taking]) for one in ratings.scores)
     rho = correlation("spearman", first, second, ratings.questions_N[taking])
     undefined = None
     if first.size < 3:
@@ -369,13 +369,6 @@ def _check_two(ratings: ScaleRatings, *, function: str) -> None:
     """Refuse more than two scales (ValueError)."""
     if len(ratings.scores) != 2:
         raise ValueError(f"{function}: there must be two scales, got {len(ratings.scores)}")
-
-
-def _means(scores: Floats) -> Floats:
-    """Mean score of each item; every one has some."""
-    there = ~np.isnan(scores)
-    means: Floats = np.where(there, scores, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
-    return means
 
 
 def _disattenuate(alphas_PB: Floats) -> Floats:

@@ -24,6 +24,7 @@ from judgerel_ray.stats.counts import (
     checked_counts,
     counts_from_ratings,
     measure,
+    row_means,
 )
 from judgerel_ray.stats.intervals.interval import jackknife_interval, student_interval
 from judgerel_ray.stats.intervals.paired import (
@@ -456,11 +457,11 @@ def reference_agreement(
             f"{len(scores)}, {len(reference)} and {questions.shape}"
         )
     taking = ~(np.isnan(scores).all(axis=1) | np.isnan(reference).all(axis=1))
-    scores, truth, questions = scores[taking], _means(reference[taking]), questions[taking]
+    scores, truth, questions = scores[taking], row_means(reference[taking]), questions[taking]
     there_NR = ~np.isnan(scores)
     n_N = there_NR.sum(axis=1)
     number = np.unique(questions, return_inverse=True)[1]  # which they are: their names are slow
-    averaged = Remembered(of=correlation(coefficient, _means(scores), truth, number))
+    averaged = Remembered(of=correlation(coefficient, row_means(scores), truth, number))
     single = Remembered(of=_replication_mean(coefficient, scores, truth, number))
 
     def estimated(statistic: QuestionStatistic, words: str) -> Estimate:
@@ -570,13 +571,6 @@ def _table(scores: ArrayLike) -> Floats:
             f"n), got shape {np.shape(scores)}"
         )
     return table
-
-
-def _means(table: Floats) -> Floats:
-    """Mean of each row; every one has some."""
-    there = ~np.isnan(table)
-    means: Floats = np.where(there, table, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
-    return means
 
 
 def _how_many(n_N: NDArray[np.intp]) -> str:
