@@ -20,7 +20,6 @@ from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run.opening import known_judges
 from judgerel_ray.asking.run.pending import Pending, landed_texts
 from judgerel_ray.asking.run.running import RunSummary
-from judgerel_ray.asking.run.waves import _rounds, later_requests
 from judgerel_ray.cli import main
 from judgerel_ray.core import Completion, EngineError, StoreError, SweepError, request_key
 from judgerel_ray.design import voices_of
@@ -60,8 +59,6 @@ class World:
         self.says_a = False
         self.cut_after: int | None = None
         self.unanswered = 0
-        self.withheld = False
-        """Whether no later block of an adaptive judgment is answered."""
         self.asked: list[str] = []
         self.series()
         self.sweep("anchors", items="frozen.jsonl")
@@ -107,12 +104,12 @@ class World:
             n: scan_judgments(run).collect()["key"].to_list() for n, run in self.runs(sweep).items()
         }
 
-    def run_sweep(self, sweep, *, out, address=None, console=None, ask_lost=False):  # noqa: ARG002  as the real one has them
+    def run_sweep(self, sweep, *, out, address, console):  # noqa: ARG002  as the real one has them
         """Land what is pending, item by item, as a run on a cluster does."""
         resolved = resolve(sweep, known=known_judges(out, None))
         one = self.driver(resolved)
         one.out = out
-        run, session, lease = one.run, one.begin(ask_lost=ask_lost), 0
+        run, session, lease = one.run, one.begin(), 0
         for wave in range(max(frame.n_waves for frame in resolved.frames)):
             ledger = session.ledger if wave == 0 else read_ledger(run)
             texts = landed_texts(run, ledger) if wave else {}
@@ -130,40 +127,11 @@ class World:
                         for ask in batch for r in ask.replications
                     ]  # fmt: skip
                     one._land(run, session.number, lease, batch, "", True, reply=self.reply)
-        if any(frame.later_waves for frame in resolved.frames):
-            return self.later_blocks(one, session.number, lease)
         end_session(run, session.number)
         landed = len(scan_judgments(RunDirectory.open(out)).collect())
         return RunSummary(
             run=out, session=1, asked=landed + self.unanswered, landed=landed,
             owed=self.unanswered, failed=0, asked_now=landed, problems={},
-        )  # fmt: skip
-
-    def later_blocks(self, one, session, lease):
-        """Land what an adaptive judgment wants beyond its first block, unless that is withheld."""
-        (frame,), run = one.resolved.frames, one.run
-        asked = tuple((frame, voice) for voice in voices_of(frame, 0))
-        while True:
-            ledger = read_ledger(run)
-            rounds = _rounds(run, ledger, asked, 0)
-            pending = Pending(asked=asked, wave=0, texts={}, ledger=ledger, rounds=rounds)
-            rest = [ask for asks in pending.asks(None) for ask in asks]
-            rest = [] if self.withheld else rest[:BATCH]
-            if not rest:
-                break
-            lease += 1
-            self.asked += [
-                request_key(ask.condition.condition_key, r)
-                for ask in rest for r in ask.replications
-            ]  # fmt: skip
-            one._land(run, session, lease, rest, "", True, reply=self.reply)
-        end_session(run, session)
-        landed = read_ledger(run).n_rows
-        (planned,) = one.plan.judges
-        more = later_requests(one.resolved, run, read_ledger(run)).get("j", 0)
-        return RunSummary(
-            run=one.out, session=session, asked=planned.requests + more, landed=landed,
-            owed=planned.requests + more - landed, failed=0, asked_now=landed, problems={},
         )  # fmt: skip
 
     @staticmethod
@@ -631,157 +599,6 @@ def test_a_sweep_that_cannot_be_asked_keeps_no_other_from_it(world, capsys, monk
     assert (code, len(world.asked) - n_asked) == (3, 6)
     assert "refresh 2: done; closed with 240 requests pending: " in told
     assert [one.state for one in world.directory.refreshes()][:2] == ["done", "partial"]
-
-
-ADAPTIVE = "replications = { adaptive = 0.05, first = 5, max = 20, step = 5 }"
-
-
-def adaptive(world):
-    """Let the system's judge be asked until its verdicts on an answer are settled."""
-    file = world.folder / "system.toml"
-    file.write_text(file.read_text().replace("replications = 6", ADAPTIVE))
-
-
-@pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
-def test_later_blocks_that_are_pending_are_asked_by_the_next_refresh(world):
-    world.series("anchor_every_h = 0\n")
-    adaptive(world)
-    world.withheld = True
-    assert [world.go().state for _ in range(2)] == ["pending"] * 2
-    assert [one.state for one in world.directory.refreshes()] == ["partial", "open"]
-    n_left = world.directory.refreshes()[0].result["pending"]
-    assert n_left > 0
-    world.withheld = False
-    assert world.go().line.startswith("refresh 2: done")
-    assert [one.state for one in world.directory.refreshes()][:2] == ["partial", "done"]
-    assert len(world.asked) == len(set(world.asked))
-    # All is settled: the next refresh asks anchors alone.
-    world.go()
-    assert [one.name for one in world.directory.refreshes()[-1].sweeps] == ["anchors"]
-
-
-@pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
-def test_a_judge_that_dies_with_later_blocks_pending_leaves_its_refresh_partial(world, monkeypatch):
-    world.series("")
-    adaptive(world)
-    world.withheld = True
-    assert world.go().state == "pending"
-    n_left = int(world.go().line.split()[2])
-    dying(world, monkeypatch, "system")
-    later = datetime.now(UTC) + timedelta(hours=21)
-    monkeypatch.setattr(refreshing, "_now", lambda: later)
-    with pytest.raises(EngineError, match="404 retired"):
-        world.go()
-    first, second = world.directory.refreshes()
-    assert (first.state, first.result["pending"], second.state) == ("partial", n_left, "open")
-    # As of any sweep: a trigger tries the open refresh once, and opens no other one.
-    with pytest.raises(EngineError, match="404 retired"):
-        world.go()
-    assert len(world.directory.refreshes()) == 2
-
-
-def lose(run, folder="data"):
-    """Remove a folder of a run."""
-    shutil.rmtree(Path(run.url, folder))
-
-
-def ask_lost(world, run):
-    """What ``judgerel run system.toml --out RUN --ask-lost`` does."""
-    sweep = judgerel_ray.load_sweep(world.folder / "system.toml")
-    return world.run_sweep(sweep, out=run.url, ask_lost=True)
-
-
-def test_an_open_refresh_that_lost_much_is_refused_before_it_pays_twice(world, capsys):
-    world.series("")
-    world.go()
-    world.items("system.jsonl", words="answers", n=3 * N_QUESTIONS)
-    world.cut_after = 2
-    with pytest.raises(Cut):
-        world.go()
-    world.cut_after = None
-    run = world.directory.run(world.directory.refreshes()[1], "system")
-    n_landed, n_asked = read_ledger(run).n_rows, len(world.asked)
-    lose(run)
-    capsys.readouterr()
-    for _ in range(2):
-        code, out, told = world.told(capsys)
-        assert (code, out, len(world.asked)) == (2, "", n_asked)
-        assert told.count("\n") == 1
-        # What the first refresh holds could be carried again: that is no loss.
-        assert f"(data as a whole): 360 of {n_landed} rows [run={run.url}]" in told
-        assert f"judgerel run SWEEP.toml --out {run.url} --ask-lost asks for them again" in told
-    ask_lost(world, run)
-    n_asked = len(world.asked)
-    assert world.told(capsys)[0] == 0
-    assert (len(world.asked), read_ledger(run).n_rows) == (n_asked, 6 * 3 * N_QUESTIONS)
-
-
-@pytest.mark.parametrize("by", ["run", "moving"])
-def test_a_system_whose_last_run_lost_much_is_refused_before_it_is_paid_twice(world, capsys, by):
-    world.series("")
-    world.go()
-    run = world.runs("system")[1]
-    lose(run)
-    world.asked.clear()
-    capsys.readouterr()
-    code, out, told = world.told(capsys)
-    assert (code, out, told.count("\n"), world.asked) == (2, "", 1, [])
-    assert f"(data as a whole): {6 * N_QUESTIONS} of {6 * N_QUESTIONS} rows [run={run.url}]" in told
-    assert f"judgerel run SWEEP.toml --out {run.url} --ask-lost asks for them again" in told
-    assert "move the run's folder away" in told
-    assert len(world.directory.refreshes()) == 1
-    if by == "run":
-        ask_lost(world, run)
-        assert (len(world.asked), world.told(capsys)[1].splitlines()[0]) == (
-            6 * N_QUESTIONS, "nothing changed: no request is new"
-        )  # fmt: skip
-        world.items("system.jsonl", words="answers", n=N_QUESTIONS + 1)
-    else:
-        world.items("system.jsonl", words="answers", n=N_QUESTIONS + 1)
-        assert world.told(capsys)[0] == 2
-        Path(run.url).rename(world.folder / "away")
-    code, out, _ = world.told(capsys)
-    assert (code, out.splitlines()[0]) == (0, "refresh 2: done")
-    # What was lost, once; anchors of this refresh, and the new item.
-    assert len(world.asked) == (2 * N_QUESTIONS + 1) * 6
-
-
-def test_losses_that_nothing_asks_for_are_refused_by_nobody(world, capsys):
-    world.series("")
-    world.go()
-    lose(world.runs("system")[1])
-    world.items("system.jsonl", words="other")
-    assert world.told(capsys)[0] == 0
-    assert len(world.asked) == len(set(world.asked))
-
-
-def test_a_little_that_is_lost_is_told_and_asked_again(world, capsys):
-    world.series("")
-    world.items("system.jsonl", words="answers", n=4 * BATCH)
-    world.go()
-    run = world.runs("system")[1]
-    Path(run.address(read_ledger(run).commits[0].data_file)).unlink()
-    n_asked = len(world.asked)
-    code, _, told = world.told(capsys)
-    assert (code, len(world.asked) - n_asked) == (0, 6 * N_QUESTIONS + 6 * BATCH)
-    assert "system: lost: the files of 1 commits are gone, cut or altered " in told
-    assert f"their {6 * BATCH} rows are asked again" in told
-
-
-def test_texts_that_are_gone_make_nobody_ask_again(world, capsys):
-    world.series("")
-    world.go()
-    lose(world.runs("system")[1], "texts")
-    assert world.go().state == "unchanged"
-    for n in range(1, 3):
-        n_asked = len(world.asked)
-        world.items("system.jsonl", words="answers", n=N_QUESTIONS + n)
-        code, _, told = world.told(capsys)
-        assert (code, len(world.asked) - n_asked) == (0, 6 * N_QUESTIONS + 6)
-        assert "not carried" not in told
-        run = world.runs("system")[1 + n]
-        assert read_ledger(run).n_rows == 6 * (N_QUESTIONS + n)
-        assert {one.kind for one in verify_run(run)} == {"missing_file"}
 
 
 @pytest.mark.slow
