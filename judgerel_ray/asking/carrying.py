@@ -10,21 +10,25 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from rich.console import Console
 
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import Resolved
-from judgerel_ray.asking.run.lost import stray_commits
+from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
 from judgerel_ray.asking.run.opening import open_run
 from judgerel_ray.asking.run.pending import landed_texts
-from judgerel_ray.core import Ask, StoreError, TokenCounts
+from judgerel_ray.asking.run.waves import wanted_later
+from judgerel_ray.core import Ask, FileGone, StoreError, TokenCounts
 from judgerel_ray.design import AskFrame, Texts, build_wave, voices_of
 from judgerel_ray.store import (
     CommitRecord,
+    Losses,
     Range,
     RunDirectory,
     begin_session,
@@ -85,6 +89,53 @@ def earlier_of(resolved: Resolved, runs: Sequence[RunDirectory]) -> Earlier:
     for run in runs if any(frame.n_waves > 1 for frame in resolved.frames) else ():
         texts |= landed_texts(run, read_whole_ledger(run))
     return Earlier(runs=tuple(runs), texts=texts)
+
+
+def n_later(resolved: Resolved, runs: Sequence[RunDirectory]) -> int:
+    """How many requests beyond their first blocks adaptive conditions want that have not landed.
+
+    The newest run is looked at, which holds what those before it landed.
+
+    Effects: reads. Cost: none where no ask is adaptive; else a look at that run's verdicts.
+
+    Raises
+    ------
+    StoreError
+        If these cannot be read.
+    """
+    frames = tuple(frame for frame in resolved.frames if frame.ask.adaptive is not None)
+    if not frames or not runs:
+        return 0
+    run = runs[-1]
+    with reading(run.url):
+        found = wanted_later(frames, resolved.specs, run, read_whole_ledger(run))
+    return sum(found.values())
+
+
+def paid_again(losses: Losses, frames: Sequence[AskFrame], earlier: Earlier) -> Losses:
+    """The same losses, of damaged commits those alone that asking on would pay for again.
+
+    That is what is planned and landed in no other commit; what was judged of an answer that is
+    asked again is so, too, for it is asked in other words.
+
+    Effects: reads. Cost: none where no commit is damaged.
+    """
+    lost = (*losses.damaged, *losses.unfounded)
+    if not lost:
+        return losses
+    files = {one.data_file for one in lost}
+    wanted = Wanted.of(planned_asks(frames, earlier.texts, at_most=True))
+    for _, commit in earlier.commits():
+        if commit.data_file not in files:
+            wanted.close(commit.conditions)
+    is_open = {one.data_file for one in lost if wanted.has_open(one)}
+    if any(one.holds_answers for one in lost if one.data_file in is_open):
+        is_open |= {one.data_file for one in lost if one.parents}
+    return replace(
+        losses,
+        damaged=tuple(one for one in losses.damaged if one.data_file in is_open),
+        unfounded=tuple(one for one in losses.unfounded if one.data_file in is_open),
+    )
 
 
 def planned_asks(
@@ -251,7 +302,9 @@ class Carried:
     lacking: tuple[str, ...] = ()
 
 
-def carry_landed(resolved: Resolved, out: str, earlier: Earlier) -> Carried:
+def carry_landed(
+    resolved: Resolved, out: str, earlier: Earlier, *, console: Console | None = None
+) -> Carried:
     """Land in a run what it plans and earlier runs hold, in a session of its own.
 
     Keys are of what is asked, so a row of an earlier run is the row that asking again would give,
@@ -259,9 +312,17 @@ def carry_landed(resolved: Resolved, out: str, earlier: Earlier) -> Carried:
     run that spent them.
 
     A file of an earlier run that is damaged is said, and what it held stays open: a run before it
-    may hold that, too, and else it is asked again.
+    may hold that, too, and else it is asked again. Judgments of which only the texts are lost, and
+    that no run holds with theirs, go over without: their verdicts count.
+
+    What the run itself has lost is told on the console, as where it is gone on with.
 
     Effects: makes the run directory, lands rows. Retry: safe, carries what is not there yet.
+
+    Raises
+    ------
+    StoreError
+        If much of what the run landed is lost, and would be paid for again. Nothing is written.
     """
     wanted = Wanted.of(planned_asks(resolved.frames, earlier.texts, at_most=True))
     commits = earlier.commits()
@@ -270,16 +331,32 @@ def carry_landed(resolved: Resolved, out: str, earlier: Earlier) -> Carried:
         return Carried()
     plan = plan_resolved(resolved)
     run = open_run(resolved, plan, out, None)
-    session = begin_session(run, strays=lambda ledger: stray_commits(run, resolved, plan, ledger))
+    console = console or Console(stderr=True)
+
+    def agree(losses: Losses) -> None:
+        """Refuse only what no other run holds: the rest is carried below."""
+        if losses.damaged or losses.unfounded:
+            every = earlier_of(resolved, (*earlier.runs, run))
+            losses = paid_again(losses, resolved.frames, every)
+        agree_to_losses(run, console, losses)
+
+    session = begin_session(run, strays=partial(stray_commits, run, resolved, plan), agree=agree)
     number, n_rows, lease = session.number, 0, 0
     lacking: list[str] = []
     own = reader_of(read_manifest(run))
     manifests: dict[str, Mapping[str, object]] = {}
+    without_texts: list[tuple[RunDirectory, CommitRecord]] = []
+
+    def again() -> Iterator[tuple[RunDirectory, CommitRecord, bool]]:
+        """What is to go over; last what no run holds with its texts."""
+        yield from ((*one, True) for one in chain([first], commits))
+        yield from ((*one, False) for one in without_texts)
+
     try:
         for commit in session.ledger.commits:
             wanted.close(commit.conditions)
         del session  # what a run that is gone on with holds is not looked at again
-        for source, commit in chain([first], commits):
+        for source, commit, has_texts in again():
             if not wanted.n_open:
                 break
             conditions = wanted.take(commit)
@@ -289,7 +366,14 @@ def carry_landed(resolved: Resolved, out: str, earlier: Earlier) -> Carried:
                     if source.url not in manifests:
                         manifests[source.url] = read_manifest(source)
                     engine = _facts(source, commit, manifests[source.url], own)
-                    rows = _carry(source, commit, conditions, run, number, lease, engine)
+                    rows = _carry(
+                        source, commit, conditions, run, number, lease, engine, has_texts=has_texts
+                    )
+                except _TextsLostError as error:
+                    wanted.reopen(conditions)
+                    without_texts.append((source, commit))
+                    # What is gone is told by whatever goes on with the run.
+                    lacking += [] if error.is_gone else [str(error)]
                 except _DamagedError as error:
                     wanted.reopen(conditions)
                     lacking.append(str(error))
@@ -302,6 +386,14 @@ def carry_landed(resolved: Resolved, out: str, earlier: Earlier) -> Carried:
 
 class _DamagedError(Exception):
     """What a commit of an earlier run landed cannot be read any more."""
+
+
+class _TextsLostError(Exception):
+    """Texts that only explain judgments cannot be read any more."""
+
+    def __init__(self, error: StoreError) -> None:
+        super().__init__(f"carried without texts: {error.sentence}")
+        self.is_gone = isinstance(error, FileGone)
 
 
 def _facts(
@@ -325,19 +417,30 @@ def _carry(
     session: int,
     lease: int,
     engine: Mapping[str, object],
+    *,
+    has_texts: bool,
 ) -> int:
     """Land rows of a commit in another run: with its files if it is all of them."""
-    is_whole = conditions == commit.conditions
-    if is_whole and land_files(run, source, commit, session=session, lease=lease, engine=engine):
+    if conditions == commit.conditions and land_files(
+        run, source, commit, session=session, lease=lease, engine=engine, has_texts=has_texts
+    ):
         return commit.rows
     only = build_ledger(0, [commit])
     chosen = pl.col("key").is_in(expected_keys(conditions))
     try:
         with reading(source.url):
             rows = scan_judgments(source, ledger=only).filter(chosen).collect()
-            texts = scan_completions(source, ledger=only).filter(chosen).collect()
     except StoreError as error:
         raise _DamagedError(f"not carried: {error.sentence}") from error
+    texts: pl.DataFrame | CommitRecord = commit
+    if has_texts:
+        try:
+            with reading(source.url):
+                texts = scan_completions(source, ledger=only).filter(chosen).collect()
+        except StoreError as error:
+            if commit.holds_answers:
+                raise _DamagedError(f"not carried: {error.sentence}") from error
+            raise _TextsLostError(error) from error
     landed = land(
         run,
         session=session,

@@ -17,8 +17,17 @@ from typing import Any, Literal
 
 from rich.console import Console
 
-from judgerel_ray.asking.carrying import carry_landed, earlier_of, planned_asks
+from judgerel_ray.asking.carrying import (
+    Earlier,
+    carry_landed,
+    earlier_of,
+    n_later,
+    paid_again,
+    planned_asks,
+)
 from judgerel_ray.asking.hub_models import HubModels, SeriesSweep
+from judgerel_ray.asking.plan.resolve import Resolved
+from judgerel_ray.asking.run.lost import loss_lines, refuse_losses
 from judgerel_ray.asking.run.running import RunSummary, run_sweep
 from judgerel_ray.config import Sweep
 from judgerel_ray.config.series import Series
@@ -26,6 +35,7 @@ from judgerel_ray.core import EngineError, StoreError, SweepError, printable
 from judgerel_ray.store import (
     CHEAP_COLUMNS,
     RunDirectory,
+    read_losses,
     read_manifest,
     scan_judgments,
     whole_commits,
@@ -66,7 +76,8 @@ def find_due(
     SweepError
         If a sweep is wrong.
     StoreError
-        If a run of an earlier refresh cannot be read.
+        If a run of an earlier refresh cannot be read, or much of a system's last one is lost and
+        would be paid for again.
     """
     asked: list[AskedSweep] = []
     reasons: list[str] = []
@@ -74,9 +85,12 @@ def find_due(
         if role == "system":
             runs = [run for _, run in directory.runs(sweep.name, refreshes)]
             resolved, _ = hub.resolve(sweep, refreshes)
-            if earlier_of(resolved, runs).is_pending(resolved.frames):
+            earlier = earlier_of(resolved, runs)
+            if earlier.is_pending(resolved.frames) or _wants_more(resolved, runs):
                 asked.append(AskedSweep(name=sweep.name, role="system"))
                 reasons.append(f"{sweep.name}: requests that no refresh has landed")
+                lost = lost_lines(resolved, runs[-1:], earlier)
+                reasons += [f"{sweep.name}: {line}" for line in lost]
     anchors = []
     for sweep, role in sweeps:
         if role == "anchor":
@@ -87,6 +101,43 @@ def find_due(
             anchors.append(AskedSweep(name=sweep.name, role="anchor", first=first))
     # Together: without anchors of the same time nothing tells a judge from a system that moved.
     return Due(sweeps=(*anchors, *asked), reasons=tuple(reasons)) if reasons else Due()
+
+
+def _wants_more(resolved: Resolved, runs: Sequence[RunDirectory]) -> bool:
+    """Whether adaptive conditions want more than landed of them."""
+    try:
+        return n_later(resolved, runs) > 0
+    except StoreError:  # what is damaged is told where it is carried, and asked again
+        return True
+
+
+def lost_lines(
+    resolved: Resolved, runs: Sequence[RunDirectory], earlier: Earlier
+) -> tuple[str, ...]:
+    """Tell what of some runs is lost and asked again, a line each; refuse where it is much.
+
+    Effects: reads names and sizes.
+
+    Raises
+    ------
+    StoreError
+        As a run that is gone on with. The next refresh asks all that it lost once that is mended
+        by running it, or once its folder is away, which helps where its sweep is another by now.
+    """
+    lines: list[str] = []
+    for run in runs:
+        losses = replace(paid_again(read_losses(run), resolved.frames, earlier), unread=())
+        try:
+            refuse_losses(run, losses)
+        except StoreError as error:
+            raise StoreError(
+                error.problem,
+                where=error.where,
+                hint=f"{error.hint}; where the sweep has changed since, move the run's folder "
+                "away, and the next refresh asks all that it held",
+            ) from error
+        lines += loss_lines(losses)
+    return tuple(lines)
 
 
 def _anchor_reason(
@@ -298,10 +349,14 @@ class _Trigger:
             resolved, error = self._resolved(named[asked.name], asked, refresh, before)
             out = self.directory.run_url(refresh, asked.name)
             runs = [run for _, run in self.directory.runs(asked.name, before)]
+            here = [run for _, run in self.directory.runs(asked.name, [refresh])]
             try:
                 if error is not None:
                     raise error
-                for line in carry_landed(resolved, out, earlier_of(resolved, runs)).lacking:
+                if is_resumed and asked.role == "system":  # files may have gone since it was begun
+                    lost_lines(resolved, runs[-1:], earlier_of(resolved, (*runs, *here)))
+                earlier = earlier_of(resolved, runs)
+                for line in carry_landed(resolved, out, earlier, console=self.console).lacking:
                     self.say(line)
                 ended = run_sweep(
                     resolved.sweep, out=out, address=self.address, console=self.console,
@@ -312,6 +367,7 @@ class _Trigger:
                 errors.append(error)
                 here = [run for _, run in self.directory.runs(asked.name, [refresh])]
                 n_left += earlier_of(resolved, here).n_pending(resolved.frames)
+                n_left += n_later(resolved, here)
             else:
                 summaries[refresh.number, asked.name] = ended
                 n_left += ended.owed

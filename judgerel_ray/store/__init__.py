@@ -7,7 +7,13 @@ a run's sweep what it makes, also config and protocols.
 
 from judgerel_ray.store.failures import read_errors, record_errors
 from judgerel_ray.store.ledger import JudgeTotals, Ledger, read_ledger
-from judgerel_ray.store.losses import Losses, lost_files, read_whole_ledger, whole_commits
+from judgerel_ray.store.losses import (
+    Losses,
+    lost_files,
+    read_losses,
+    read_whole_ledger,
+    whole_commits,
+)
 from judgerel_ray.store.manifest import check_same_sweep, read_manifest, write_manifest, write_own
 from judgerel_ray.store.parts import close_lease, land, land_files, load_writers
 from judgerel_ray.store.records import CommitRecord, Range
@@ -58,6 +64,7 @@ __all__ = [
     "lost_files",
     "read_errors",
     "read_ledger",
+    "read_losses",
     "read_manifest",
     "read_token",
     "read_whole_ledger",

@@ -262,6 +262,21 @@ def whole_commits(run: RunDirectory) -> tuple[CommitRecord, ...]:
     return part_commits(run, look_at_commits(run))[0]
 
 
+def read_losses(run: RunDirectory) -> Losses:
+    """Read what of a run's commits does not count any more, as the next session will find it.
+
+    Examples
+    --------
+    >>> read_losses(RunDirectory.create("memory://doctest-read-losses")).is_large
+    False
+
+    Notes
+    -----
+    Effects: none. Digests are not compared. Cost: of files that no record names some are opened.
+    """
+    return part_commits(run, look_at_commits(run))[1].counted(run)
+
+
 def lost_files(run: RunDirectory, commits: Iterable[CommitRecord]) -> dict[str, str]:
     """Files of some commits that are gone or cut, by name, and which of the two; none is read.
 

@@ -52,7 +52,7 @@ def land(
     attempt: int,
     judge: str,
     judgments: pl.DataFrame,
-    completions: pl.DataFrame,
+    completions: pl.DataFrame | CommitRecord,
     conditions: Mapping[str, Sequence[Range]],
     tokens: TokenCounts,
     seconds: float,
@@ -70,7 +70,8 @@ def land(
     judge : str
         The judge asked, as in every row.
     judgments, completions : DataFrame
-        Rows of the tables of those names, one of each for every request.
+        Rows of the tables of those names, one of each for every request. In place of texts that are
+        lost the commit whose they were: the record then names a file that is not there.
     conditions : mapping
         Condition key to the ranges (first, n) of replications landed; together the keys of the
         rows, no more and no fewer.
@@ -112,20 +113,26 @@ def land(
     Effects: two Parquet files, then a record in commits/ by exclusive creation, which is the
     moment of landing. Retry: safe, lands once.
     """
-    rows, texts = _checked(judgments, completions, judge, attempt, conditions)
+    rows = _checked(judgments, judge, attempt, conditions)
     data_name, texts_name = _names(judge, session, lease, attempt)
-    data_part = _Part(data_name, encode_parquet(foldered(rows)))
-    texts_part = _Part(texts_name, encode_parquet(texts))
+    parts = [_Part(data_name, encode_parquet(foldered(rows)))]
+    if isinstance(completions, CommitRecord):
+        lost = completions
+        vouched = lost.texts_sha256, lost.texts_bytes, lost.texts_sections
+    else:
+        parts.append(_Part(texts_name, encode_parquet(_matching(completions, rows, judge))))
+        data = parts[1].data
+        vouched = sha256(data), len(data), sections_of(data)
     record = CommitRecord(
         session=session,
         lease=lease,
         attempt=attempt,
         judge=judge,
-        data_file=data_part.name,
-        texts_file=texts_part.name,
-        data_sha256=sha256(data_part.data),
-        texts_sha256=sha256(texts_part.data),
-        data_bytes=len(data_part.data),
+        data_file=data_name,
+        texts_file=texts_name,
+        data_sha256=sha256(parts[0].data),
+        texts_sha256=vouched[0],
+        data_bytes=len(parts[0].data),
         rows=rows.height,
         conditions={key: union(ranges) for key, ranges in conditions.items()},
         outcomes=count_outcomes(rows),
@@ -133,13 +140,13 @@ def land(
         seconds=seconds,
         engine=dict(engine or {}),
         written_at=datetime.now(UTC).isoformat(),
-        texts_bytes=len(texts_part.data),
+        texts_bytes=vouched[1],
         parents=None if parents is None else tuple(sorted(set(parents))),
         n_answers=count_answers(rows),
-        data_sections=sections_of(data_part.data),
-        texts_sections=sections_of(texts_part.data),
+        data_sections=sections_of(parts[0].data),
+        texts_sections=vouched[2],
     )
-    return _settled(run, record, (data_part, texts_part))
+    return _settled(run, record, parts)
 
 
 def land_files(
@@ -150,6 +157,7 @@ def land_files(
     session: int,
     lease: int,
     engine: Mapping[str, object],
+    has_texts: bool = True,
 ) -> bool:
     """Land in one run what a commit of another landed, with the files that are there.
 
@@ -169,6 +177,8 @@ def land_files(
         Of the landing; the attempt is the commit's, as in its rows.
     engine : mapping
         As of :func:`land`.
+    has_texts : bool
+        False where its texts are lost: the record then names a file that is not there.
 
     Returns
     -------
@@ -194,10 +204,11 @@ def land_files(
     """
     if not _is_as_written_now(commit):
         return False
-    old = (commit.data_file, commit.texts_file)
+    n_files = 2 if has_texts else 1
+    old = (commit.data_file, commit.texts_file)[:n_files]
     data = source.files.read_many(old)
     digests = [sha256(data[name]) if name in data else None for name in old]
-    if digests != [commit.data_sha256, commit.texts_sha256]:
+    if digests != [commit.data_sha256, commit.texts_sha256][:n_files]:
         return False
     new = _names(commit.judge, session, lease, commit.attempt)
     record = replace(
@@ -212,7 +223,8 @@ def land_files(
         written_at=datetime.now(UTC).isoformat(),
     )
     there = [source.address(name) if source.is_local else None for name in old]
-    parts = [_Part(*one) for one in zip(new, map(data.__getitem__, old), there, strict=True)]
+    files = zip(new[:n_files], map(data.__getitem__, old), there, strict=True)
+    parts = [_Part(*one) for one in files]
     return _settled(run, record, parts)
 
 
@@ -360,14 +372,12 @@ def expected_keys(conditions: Mapping[str, Sequence[Range]]) -> list[str]:
 
 def _checked(
     judgments: pl.DataFrame,
-    completions: pl.DataFrame,
     judge: str,
     attempt: int,
     conditions: Mapping[str, Sequence[Range]],
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Validate rows against their tables, each other, and the ranges claimed; sort both alike."""
+) -> pl.DataFrame:
+    """Validate judgments against their table and the ranges claimed; sort them."""
     rows = valid_rows(Judgments, judgments).sort(_SORT)
-    texts = valid_rows(Completions, completions)
     expected = expected_keys(conditions)
     keys = set(rows["key"])
     if len(expected) != rows.height or set(expected) != keys:
@@ -376,20 +386,25 @@ def _checked(
             f"their keys, got {rows.height}, {len(keys.intersection(expected))} of them expected",
             where={"judge": judge},
         )
-    if texts.height != rows.height or set(texts["key"]) != keys:
-        raise TableError(
-            "completions must match judgments one to one by key, got "
-            f"{texts.height} for {rows.height}",
-            where={"judge": judge},
-        )
     for column, value in (("judge", judge), ("attempt", attempt)):
         if (rows[column] != value).any():
             raise TableError(
                 f"{column} must be the attempt's in every row, expected {value!r}, "
                 f"got {rows.filter(pl.col(column) != value)[column][0]!r}"
             )
-    ordered = rows.select("key").join(texts, on="key", how="left", maintain_order="left")
-    return rows, ordered
+    return rows
+
+
+def _matching(completions: pl.DataFrame, rows: pl.DataFrame, judge: str) -> pl.DataFrame:
+    """Validate texts against their table and the judgments that they are of, in whose order."""
+    texts = valid_rows(Completions, completions)
+    if texts.height != rows.height or set(texts["key"]) != set(rows["key"]):
+        raise TableError(
+            "completions must match judgments one to one by key, got "
+            f"{texts.height} for {rows.height}",
+            where={"judge": judge},
+        )
+    return rows.select("key").join(texts, on="key", how="left", maintain_order="left")
 
 
 def valid_rows(table: type[dy.Schema], frame: pl.DataFrame) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 import errno
 import gc
 import os
+import shutil
 import tracemalloc
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from judgerel_ray.asking.carrying import Wanted, carry_landed, earlier_of, planned_asks
 from judgerel_ray.asking.run.pending import Pending
+from judgerel_ray.core import StoreError
 from judgerel_ray.design import voices_of
 from judgerel_ray.store import (
     RunDirectory,
@@ -45,8 +47,8 @@ def items(n, *, first=0):
 def world(sweep, driver_of, tmp_path):
     """Lands items of a sweep in runs of their own, some items a commit, and carries them."""
 
-    def resolved(n, *, first=0, ask=ASK):
-        return sweep(items=items(n, first=first), asks=(ask,))
+    def resolved(n, *, first=0, ask=ASK, protocol="best_of"):
+        return sweep(items=items(n, first=first), asks=(ask,), protocol=protocol)
 
     def landed(name, one, *, attempt=1, words="once", batch=BATCH, only=None):
         driver = driver_of(one)
@@ -207,21 +209,94 @@ def test_where_no_link_can_be_the_bytes_are_copied(world, monkeypatch, code):
     assert (rows(new).equals(rows(old)), errors(new)) == (True, [])
 
 
-@pytest.mark.parametrize("kind", ["data_file", "texts_file"])
-def test_a_file_that_was_altered_is_named_and_not_carried(world, kind):
-    old = world.landed("old", world.resolved(8))
-    path = old.address(getattr(read_ledger(old).commits[1], kind))
+def flip_a_bit(path):
     with open(path, "r+b") as file:
         file.seek(200)
         byte = file.read(1)
         file.seek(200)
         file.write(bytes([byte[0] ^ 1]))
+
+
+def test_judgments_that_were_altered_are_named_and_not_carried(world):
+    old = world.landed("old", world.resolved(8))
+    path = old.address(read_ledger(old).commits[1].data_file)
+    flip_a_bit(path)
     n, new = world.carried(world.resolved(8), old)
     (line,) = world.said
     assert line.startswith("not carried: a file that landed is altered: ")
     assert os.path.basename(path) in line
     # The rest goes over, and what was lost is pending in the new run.
     assert (n, rows(new).height, errors(new)) == (4 * REPLICATIONS, 4 * REPLICATIONS, [])
+
+
+@pytest.mark.parametrize("how", ["gone", "cut", "altered"])
+def test_judgments_whose_texts_are_lost_go_over_without_them(world, how):
+    old = world.landed("old", world.resolved(12))
+    commit = read_ledger(old).commits[1]
+    path = old.address(commit.texts_file)
+    if how == "altered":
+        flip_a_bit(path)
+    elif how == "cut":
+        os.truncate(path, 100)
+    else:
+        os.remove(path)
+    n, new = world.carried(world.resolved(12), old)
+    assert (n, rows(new).equals(rows(old))) == (12 * REPLICATIONS, True)
+    # Their records name texts that are not there, as those that they come from.
+    assert [one.kind for one in errors(new)] == ["missing_file"]
+    (lost,) = (one for one in read_ledger(new).commits if one.data_sha256 == commit.data_sha256)
+    assert not os.path.exists(new.address(lost.texts_file))
+    assert os.path.samefile(new.address(lost.data_file), old.address(commit.data_file))
+    said = {"gone": [], "cut": ["carried without texts: a file that landed is cut"],
+            "altered": ["carried without texts: a file that landed is altered"]}  # fmt: skip
+    assert [line[: len(want)] for line, want in zip(world.said, said[how], strict=True)] == said[
+        how
+    ]
+    # And on into the run after it, which asks a part of that file alone.
+    os.rename(world.folder / "new", world.folder / "second")
+    second = RunDirectory.open(str(world.folder / "second"))
+    n, third = world.carried(world.resolved(6), old, second)
+    assert n == 6 * REPLICATIONS
+    assert rows(third).equals(rows(old).filter(pl.col("item_id").is_in(range_of(0, 6))))
+    assert [one.kind for one in errors(third)] == ["missing_file"]
+
+
+def test_texts_that_an_older_run_has_come_from_there(world):
+    first = world.landed("first", world.resolved(8), words="first")
+    second = world.landed("second", world.resolved(8), words="second")
+    os.remove(second.address(read_ledger(second).commits[1].texts_file))
+    n, new = world.carried(world.resolved(8), first, second)
+    said = rows(new)["finish_reason"].value_counts()
+    assert (n, dict(said.iter_rows())) == (8 * REPLICATIONS, {"first": 12, "second": 12})
+    assert errors(new) == []
+
+
+def test_answers_whose_texts_are_lost_are_not_carried(world):
+    one = world.resolved(8, protocol="respond")
+    old = world.landed("old", one)
+    os.remove(old.address(read_ledger(old).commits[1].texts_file))
+    assert world.carried(one, old)[0] == 4 * REPLICATIONS
+    assert earlier_of(one, [old]).n_pending(one.frames) == 4 * REPLICATIONS
+
+
+def test_what_a_run_has_lost_is_refused_where_no_other_run_holds_it(world):
+    one = world.resolved(8)
+    out = world.landed("new", one, batch=2)
+    old = world.landed("old", world.resolved(4))
+    before = rows(out)
+    for commit in read_ledger(out).commits:
+        os.rename(out.address(commit.data_file), f"{out.address(commit.data_file)}.away")
+    with pytest.raises(StoreError, match="12 of 24 rows") as refused:
+        world.carried(one, old)
+    assert f"judgerel run SWEEP.toml --out {out.url} --ask-lost" in refused.value.hint
+    for commit in read_ledger(out).commits:  # nothing was written: with the disk all is back
+        os.rename(f"{out.address(commit.data_file)}.away", out.address(commit.data_file))
+    assert rows(out).equals(before)
+    # What other runs hold is carried from there.
+    shutil.rmtree(os.path.join(out.url, "data"))
+    whole = world.landed("whole", one, words="whole")
+    assert world.carried(one, whole)[0] == 24
+    assert rows(out)["finish_reason"].unique().to_list() == ["whole"]
 
 
 def test_what_is_damaged_in_the_newest_run_comes_from_an_older_one(world):

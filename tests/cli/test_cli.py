@@ -631,7 +631,7 @@ def test_a_folder_that_is_gone_is_refused_in_one_line(landed, sweep_file, capsys
     assert (out, err.count("\n")) == ("", 1)
     said = "files that landed are gone, cut or altered (data as a whole): 6 of 6"
     assert err.startswith(f"judgerel: {said}")
-    assert "judgerel run --ask-lost" in err
+    assert f"judgerel run SWEEP.toml --out {landed} --ask-lost" in err
     (landed.parent / "elsewhere").rename(landed / "data")
     assert main(arguments) == 0
     assert capsys.readouterr().out.startswith("6 of 6 requests landed")

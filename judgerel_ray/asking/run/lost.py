@@ -24,37 +24,49 @@ def agree_to_losses(
     Raises
     ------
     StoreError
+        As :func:`refuse_losses`, unless losses are to be asked again.
+    """
+    if not ask_lost:
+        refuse_losses(run, losses)
+    for line in loss_lines(losses):
+        console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+
+
+def refuse_losses(run: RunDirectory, losses: Losses) -> None:
+    """Refuse losses that are much.
+
+    Raises
+    ------
+    StoreError
         If a whole folder that rows need is gone; or if a large share of what landed would not
         count any more, what stands on it included, but for one file that costs few rows. A disk
         that is not mounted looks like this, and is no reason to pay twice; nor is a lost reading.
     """
-    if "commits" in losses.folders and not ask_lost:
+    command = f"judgerel run SWEEP.toml --out {run.url} --ask-lost"
+    if "commits" in losses.folders:
         raise StoreError(
             "judgments have landed here, and the records in commits/ that say which count are gone",
             where={"run": run.url},
-            hint="mount the disk or put the folder back; judgerel run --ask-lost asks for "
-            "everything again",
+            hint=f"mount the disk or put the folder back; {command} asks for everything again",
         )
     readings = [one for one in losses.damaged if one.data_file.startswith(f"{READINGS}/")]
-    if readings and not ask_lost:
+    if readings:
         raise StoreError(
             "files of a later reading of the texts are gone, cut or altered; what landed is there",
             where={"run": run.url, "path": readings[0].data_file},
-            hint=f"judgerel rejudge {run.url} reads the texts again and asks nothing; judgerel run "
-            f"--ask-lost asks {count_of(sum(one.rows for one in readings), 'row')} again",
+            hint=f"judgerel rejudge {run.url} reads the texts again and asks nothing; {command} "
+            f"asks {count_of(sum(one.rows for one in readings), 'row')} again",
         )
     needed = losses.needed_folders
-    if (needed or losses.is_large) and not ask_lost:
+    if needed or losses.is_large:
         raise StoreError(
             _refusal(losses, needed),
             where={"run": run.url},
-            hint="mount the disk or put the files back; judgerel run --ask-lost asks for them "
-            "again, and what lies in the files then counts no more"
+            hint=f"mount the disk or put the files back; {command} asks for them again, and what "
+            "lies in the files then counts no more"
             if losses.damaged or losses.torn or losses.has_gone_records
-            else "judgerel run --ask-lost drops them and asks what is planned of them again",
+            else f"{command} drops them and asks what is planned of them again",
         )
-    for line in _lines(losses):
-        console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def stray_commits(
@@ -107,7 +119,7 @@ def _is_planned(commit: CommitRecord, planned: Mapping[str, int]) -> bool:
     )
 
 
-def _lines(losses: Losses) -> list[str]:
+def loss_lines(losses: Losses) -> list[str]:
     """What is lost, a line for each kind."""
     lines = []
     if losses.torn:

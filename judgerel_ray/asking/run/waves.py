@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -129,12 +129,27 @@ def later_requests(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> dic
 
     Effects: reads. Cost: none where no ask is adaptive, or nothing has landed.
     """
+    found = wanted_later(resolved.frames, resolved.specs, run, ledger)
+    for name in found:
+        if name in ledger.judges:
+            rows = scan_judgments(run, columns=("block",), judges=[name], ledger=ledger)
+            rows = rows.filter(pl.col("block") > 0)
+            found[name] += int(rows.select(pl.len()).collect().item())
+    return found
+
+
+def wanted_later(
+    frames: tuple[AskFrame, ...], names: Iterable[str], run: RunDirectory, ledger: Ledger
+) -> dict[str, int]:
+    """Requests beyond the first blocks that are wanted by now and have not landed, by judge.
+
+    Effects: reads. Cost: as of :func:`later_requests`.
+    """
     found: dict[str, int] = {}
-    frames = resolved.frames
     if not any(frame.later_waves for frame in frames):
         return found
     texts: dict[str, str | None] | None = None
-    for name in resolved.specs:
+    for name in names:
         waves = {wave for frame in frames for wave in frame.later_waves}
         for wave in sorted(waves if ledger.judges else ()):
             later = tuple(frame for frame in frames if wave in frame.later_waves)
@@ -148,10 +163,6 @@ def later_requests(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> dic
                 asked=asked, wave=wave, texts=texts or {}, ledger=ledger, rounds=rounds
             )
             found[name] = found.get(name, 0) + pending.count_later()
-        if name in found and name in ledger.judges:
-            rows = scan_judgments(run, columns=("block",), judges=[name], ledger=ledger)
-            rows = rows.filter(pl.col("block") > 0)
-            found[name] += int(rows.select(pl.len()).collect().item())
     return found
 
 
