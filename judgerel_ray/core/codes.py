@@ -230,6 +230,7 @@ class Flag(StrEnum):
     SERVING_NOISE = "serving_noise"
     GREEDY_LEFT_OUT = "temperature_0_left_out"
     OTHER_ANSWERS = "repeats_of_other_answers"
+    WITHIN_PROMPT = "within_one_prompt"
     SCALE_OF_DECIMALS = "scale_of_decimals"
     SCALE_BELOW_0 = "scale_below_0"
     SCALE_NOT_WHOLE = "scale_not_of_whole_points"
@@ -294,6 +295,8 @@ _FLAGS: Mapping[Flag, str] = {
     Flag.GREEDY_LEFT_OUT: "temperature 0 left out, its repeats are serving noise",
     Flag.OTHER_ANSWERS: "other answers: the repeats of {0:,.0f} of {1:,.0f} questions judge other "
         "answers, too",
+    Flag.WITHIN_PROMPT: "no reproducibility: it is defined within one prompt, and says nothing of "
+        "the other orders or wordings that were asked",
     Flag.SCALE_OF_DECIMALS: "collapse is of whole points, and a scale has decimals",
     Flag.SCALE_BELOW_0: "fraction needs a scale from 0 on, got {0}",
     Flag.SCALE_NOT_WHOLE: "collapse needs a scale of whole points, got one from {0} to {1}",

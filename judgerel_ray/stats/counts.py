@@ -330,6 +330,16 @@ class CountStatistic:
     less_bias : bool
         Whether its bias is of the size of the sample alone, so that leaving questions out tells
         it: where it is large near chance, the interval is about the value less it.
+    pooled : bool
+        Whether it makes sense of all judgments of an item together, those in other orders and
+        wordings among them: that is its reproducibility. If not, and it compares no two judgments
+        either (``PAIR_COEFFICIENTS``), it is of one prompt alone: no gate passes on it where an
+        item was asked in several.
+    monotone : bool
+        Whether it only falls, or only rises, as the verdicts of a unit spread: its worst and best
+        case over missing verdicts are then those of two tables.
+    less_is_better : bool
+        Whether a tolerance on it is the most allowed, and a rise of it a loss.
     """
 
     name: str
@@ -348,6 +358,9 @@ class CountStatistic:
     rests_on_minority: bool = False
     needs_replications: bool = False
     less_bias: bool = False
+    pooled: bool = False
+    monotone: bool = False
+    less_is_better: bool = False
 
     def checked(self, units: ArrayLike, *, function: str) -> Floats:
         """Read the counts or moments it is of, refusing what is none (ValueError)."""

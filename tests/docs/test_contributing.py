@@ -9,6 +9,7 @@ import inspect
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Literal, get_args
@@ -258,6 +259,48 @@ def test_its_coefficient_gets_interval_floor_and_name(tmp_path, monkeypatch, cap
     assert 1 / 3 < row["noise_floor"] < row["value"]
     assert main(["reduce", str(file), "--coefficient", "majority_share"]) == 0
     assert "majority share" in capsys.readouterr().out
+
+
+def by_position(path):
+    """A file of a judge that names what was shown first, but now and then, in both orders."""
+    rows = ["item_id,option_order,replication,verdict,label"]
+    for item in range(20):
+        for order in range(2):
+            for time in range(4):
+                place = int(time == item % 7 == order)
+                rows.append(f"q{item},{order},{time},{'xy'[(order + place) % 2]},{'AB'[place]}")
+    path.write_text("\n".join(rows))
+    return str(path)
+
+
+@pytest.mark.parametrize("states", [True, False])
+def test_its_coefficient_passes_no_judge_of_position(states, tmp_path, monkeypatch):
+    """Neither with what the recipe states of it, nor where nothing is stated."""
+    code = code_of("Add a coefficient")
+    statistic = code["MAJORITY_SHARE"]
+    assert statistic.pooled
+    assert statistic.monotone
+    if not states:
+        statistic = replace(statistic, pooled=False, monotone=False)
+    module = agreement.agreement
+    shares = module._shares
+    monkeypatch.setattr(module, "_shares", lambda: (*shares(), statistic))
+    monkeypatch.setitem(COEFFICIENTS, "majority_share", code["majority_share"])
+    file = by_position(tmp_path / "judgments.csv")
+    found = judgerel_ray.gate(file, require="majority_share >= .7").requirements
+    assert found["verdict"].to_list() == ["FAIL" if states else "INCONCLUSIVE"]
+    rows = judgerel_ray.reduce(file, coefficients="majority_share")
+    kinds = ["reproducibility", "repeatability"] if states else ["repeatability"]
+    assert rows["conditions"].to_list() == kinds
+    assert (rows["flags"].list.contains("within_one_prompt").any()) is not states
+    lacking = tmp_path / "lacking.csv"
+    lacking.write_text("item_id,replication,verdict\nq,0,x\nq,1,x\nq,2,\nr,0,y\nr,1,y\nr,2,y\n")
+    (ends,) = (
+        judgerel_ray.reduce(str(lacking), coefficients="majority_share", missing="bounds")
+        .select("low", "high")
+        .rows()
+    )
+    assert ends == (pytest.approx((5 / 6, 1.0)) if states else (None, None))
 
 
 def plain_share(table):

@@ -20,6 +20,14 @@ from judgerel_ray.stats import (
     noise_floor,
 )
 
+# What each law says of a coefficient, besides those that all of them keep:
+#   relabelling  other names of the verdicts change nothing
+#   perfect      where each question has one verdict, and not all the same, it is 1
+#   single       where each question was asked once it has no value: "single_replication"
+#   unpaired     a question asked once changes nothing beside others asked more often
+#   no_variance  where all verdicts are the same one it has no value: "no_variance"
+#   noise        its noise floor tells verdicts at random from those of a judge
+#   signed       it is 0 where verdicts are random, and its interval holds 0 there
 _AGREEMENT = {"relabelling", "single", "unpaired", "noise"}
 LAWS: dict[str, set[str]] = {
     "krippendorff_alpha": _AGREEMENT | {"perfect", "no_variance", "signed"},
@@ -42,7 +50,7 @@ NAMES = sorted(COEFFICIENTS)
 
 
 def having(law: str) -> list[str]:
-    return [name for name in NAMES if law in LAWS[name]]
+    return [name for name in NAMES if law in LAWS.get(name, ())]
 
 
 @st.composite

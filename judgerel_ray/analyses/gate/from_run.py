@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -22,7 +22,6 @@ from judgerel_ray.analyses.gate.standing import (
     AGREEMENT,
     ALONE,
     COLUMNS,
-    OF_ALPHA,
     Verdict,
     needs_a_plan,
     of_requirement,
@@ -32,11 +31,16 @@ from judgerel_ray.analyses.gate.standing import (
 from judgerel_ray.analyses.gate.tables import Gated
 from judgerel_ray.analyses.reliability.correctness import question_table
 from judgerel_ray.analyses.reliability.from_run import ReduceOptions, failures_of, reduce_judged
+from judgerel_ray.analyses.reliability.order_effects import (
+    SAME_IN_ANOTHER_ORDER,
+    labels_by_default,
+)
 from judgerel_ray.analyses.reliability.show import failure_lines
 from judgerel_ray.core import SweepError, count_of, printable
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.doubts import otherwise_line
 from judgerel_ray.counting.given import Given, looked_at, reading_of, warn_of
+from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.counting.judged import (
     Judged,
@@ -86,10 +90,7 @@ def gate_path(
     """
     _check_names(asked)
     path = looked_at(path)
-    own = dict.fromkeys(one.coefficient for one in asked if one.against is None)
-    if own.keys() & set(OF_ALPHA):
-        own[AGREEMENT] = None  # whose noise floor is the chance that alpha is above
-    options = ReduceOptions(by=None if by is None else tuple(by), coefficients=tuple(own) or None)
+    options = ReduceOptions(by=None if by is None else tuple(by))
     right = any(one.coefficient in CORRECTNESS for one in asked)
     known = baselines or {}
     with reading_of(path):
@@ -239,8 +240,10 @@ def _of_levels(
     wanted = [one for one in asked if one.against is None]
     if not wanted:
         return []
-    if set(options.coefficients or ()) & set(CORRECTNESS):
+    own = dict.fromkeys(one.coefficient for one in wanted)
+    if own.keys() & set(CORRECTNESS):
         judged = with_gold(judged)
+    options = replace(options, coefficients=(*own, *_leading(judged, besides=own)))
     table = reduce_judged(judged, options)
     groups = table.columns[: table.columns.index("coefficient")]
     confidence = options.intervals.confidence
@@ -248,6 +251,18 @@ def _of_levels(
         of_requirement(one, _in_every_group(table, groups, one.name), groups, confidence)
         for one in wanted
     ]
+
+
+def _leading(judged: Judged, *, besides: Container[str] = ()) -> tuple[str, ...]:
+    """Coefficients that tell what leads each group, and so whether its judge has a habit.
+
+    Whether it follows the place is told by both shares of verdicts that another order leaves alike;
+    the noise floor of agreement is also the chance that alpha is above.
+    """
+    source = judged.source
+    columns = source.columns if isinstance(source, Tally) else source.collect_schema().names()
+    names = [AGREEMENT, *(SAME_IN_ANOTHER_ORDER if labels_by_default(source, columns) else ())]
+    return tuple(name for name in names if name not in besides)
 
 
 def _in_every_group(table: pl.DataFrame, groups: Sequence[str], name: str) -> pl.DataFrame:
@@ -296,7 +311,8 @@ def _of_drops(
         if left_out:
             notes.append(f"{one.text}: {left_out[0].lower()}{left_out[1:].rstrip('.')}")
         groups = table.columns[: table.columns.index("a")]
-        own = reduce_judged(judged, ReduceOptions(by=tuple(groups), coefficients=(AGREEMENT,)))
+        leading = ReduceOptions(by=tuple(groups), coefficients=_leading(judged))
+        own = reduce_judged(judged, leading)
         leads = own.select(*groups, "lead").unique(maintain_order=True)
         table = table.join(leads, on=groups, how="left", nulls_equal=True) if groups else (
             table.with_columns(lead=pl.lit(leads["lead"].first(), pl.String))

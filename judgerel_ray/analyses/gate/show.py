@@ -21,6 +21,7 @@ from judgerel_ray.analyses.gate.standing import (
     CROSSES,
     HABITS,
     MOST_QUESTIONS,
+    WITHIN,
     Verdict,
     overall,
 )
@@ -56,12 +57,16 @@ _SAID = {
         HABITS, "the same answer or place whatever is asked: agreement says nothing about judgment"
     ),
     AT_LIMIT: "the value is at the limit: no number of judgments decides",
+    WITHIN: "no reproducibility of {}: it is defined within one prompt, where a judge that goes by "
+    "the place of an option or by the wording agrees with itself, too. Require a coefficient that "
+    "compares the orders and wordings asked, such as krippendorff_alpha",
     ALONE: "the judge agrees with itself, which does not show that it judges: one that goes by the "
     "place of an option or by length does, too. Give right verdicts (a column gold), ask again in "
     "another wording or order of the options, or state what must be met (--require)",
 }
 _SHORT = {
     AT_LIMIT: "the value is at the limit",
+    WITHIN: "it has no reproducibility",
     ALONE: "right verdicts, or another order or wording",
 }
 _MISSING = "no verdict"
@@ -285,7 +290,7 @@ def _why(row: Row) -> str:
     """Why nothing is decided, in a sentence."""
     code = str(row["reason"])
     if code in _SAID:
-        return _SAID[code]
+        return _SAID[code].format(row["coefficient"])
     if row["undefined"] if "undefined" in row else row["value"] is None:
         return explanation(reason(code))
     n = row["n_items"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from math import log
+from typing import cast
 
 import polars as pl
 
@@ -21,14 +22,13 @@ from judgerel_ray.core.text import closest
 from judgerel_ray.counting.files.source import names_told
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, Row
 from judgerel_ray.stats import clopper_pearson
+from judgerel_ray.stats.agreement.agreement import declaration
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.shares import difference_ends, share_ends
 
-SHARES = frozenset({
-    "percent_agreement", "flip_rate", "valid_rate", "total_agreement", "accuracy",
-    "majority_accuracy", "swap_consistency", "place_consistency", "first_place",
-})  # fmt: skip
-"""Coefficients that are a mean, over questions, of what lies between 0 and 1."""
+_OTHER_SHARES = (
+    "accuracy", "majority_accuracy", "swap_consistency", "place_consistency", "first_place",
+)  # fmt: skip
 OF_ALPHA = ("krippendorff_alpha", "fleiss_kappa", "icc1")
 """Coefficients that are 1 less disagreement over that by chance."""
 AGREEMENT = "percent_agreement"
@@ -37,6 +37,8 @@ _OF_REPLIES = ("valid_rate", "accuracy", "majority_accuracy", "swap_consistency"
 """Coefficients that say something of a judge with a habit, too."""
 HABITS = (LeadCode.ONE_ANSWER.value, LeadCode.ONE_PLACE.value, LeadCode.FOLLOWS_PLACE.value)
 """What leads a group whose agreement says nothing of its judgment."""
+WITHIN = Flag.WITHIN_PROMPT.value
+"""Of agreement that compares judgments of one prompt, where several were asked."""
 _ON_LOGIT = (
     IntervalMethod.JACKKNIFE_LOGIT_LOW.value, IntervalMethod.JACKKNIFE_LOGIT_HIGH.value,
 )  # fmt: skip
@@ -67,6 +69,18 @@ class Verdict(StrEnum):
     PASS = "PASS"
     FAIL = "FAIL"
     INCONCLUSIVE = "INCONCLUSIVE"
+
+
+def is_share(name: str) -> bool:
+    """Tell a coefficient that is a mean, over questions, of what lies between 0 and 1.
+
+    Examples
+    --------
+    >>> [is_share(name) for name in ("flip_rate", "accuracy", "icc1")]
+    [True, True, False]
+    """
+    declared = declaration(name)
+    return name in _OTHER_SHARES if declared is None else not declared.chance_corrected
 
 
 def overall(verdicts: Sequence[str]) -> Verdict:
@@ -103,7 +117,8 @@ def of_requirement(
     -------
     pl.DataFrame
         The groups, and the columns of `COLUMNS`. What leads is judged: reproducibility where it is
-        known; agreement of a judge with a habit (`HABITS`) meets nothing. The interval of a share
+        known; agreement of a judge with a habit (`HABITS`) meets nothing, nor does that within one
+        prompt where several were asked (`WITHIN`). The interval of a share
         is drawn out to that of Korn and Graubard, where that is wider (:func:`.share_ends`), and is
         exact where every question has 1, or 0; so is that of alpha where it is 1.
 
@@ -154,8 +169,8 @@ def of_requirement(
         pl.when(_of_sampling(rows)).then(standings).otherwise(pl.lit("")).alias("__standing"),
     )
     # A judge of one answer, or of one place, agrees with itself whatever it is asked.
-    habit = (pl.col("__standing") == MEETS) & _of_habit(rows)
-    rows = rows.with_columns(__standing=pl.when(habit).then(None).otherwise("__standing"))
+    says_nothing = (pl.col("__standing") == MEETS) & (_of_habit(rows) | _within(rows))
+    rows = rows.with_columns(__standing=pl.when(says_nothing).then(None).otherwise("__standing"))
     known = {MEETS: Verdict.PASS.value, FAILS: Verdict.FAIL.value}
     found = [
         {
@@ -235,7 +250,7 @@ def _ends(row: Row, confidence: float) -> tuple[float | None, float | None]:
     """
     low, high, value = row["low"], row["high"], row["value"]
     n = row.get("n_compared") or 0
-    alike = row.get("no_interval") in _ALL_ALIKE and row["coefficient"] in SHARES
+    alike = row.get("no_interval") in _ALL_ALIKE and is_share(str(row["coefficient"]))
     # The chance that n means of [0, 1] are all 1 is at most their mean's n-th power.
     if low is None and alike and value in (0.0, 1.0) and isinstance(n, int) and n:
         found = clopper_pearson(n if value else 0, n, confidence=confidence)
@@ -248,7 +263,7 @@ def _ends(row: Row, confidence: float) -> tuple[float | None, float | None]:
         return _ends_of_a_drop(row, confidence)
     if not isinstance(low, float) or not isinstance(high, float):
         return None, None
-    error = _error(row, confidence) if row["coefficient"] in SHARES else 0.0
+    error = _error(row, confidence) if is_share(str(row["coefficient"])) else 0.0
     if error:
         more = share_ends(float(str(value)), error, int(str(n)), confidence=confidence)
         return min(low, more[0]), max(high, more[1])
@@ -267,7 +282,8 @@ def _ends_of_a_drop(row: Row, confidence: float) -> tuple[float | None, float | 
         error = (given[1] - given[0]) / 2 / t_quantile(n - 1, confidence)
     elif error is None and row["undefined"] == NO_SPREAD:
         error = 0.0
-    if row["coefficient"] not in SHARES or not isinstance(n, int) or not isinstance(error, float):
+    share = is_share(str(row["coefficient"]))
+    if not share or not isinstance(n, int) or not isinstance(error, float):
         return given or (None, None)
     value = float(str(row["value"]))
     most = clopper_pearson(0, n, confidence=confidence).high
@@ -307,6 +323,13 @@ def _of_habit(rows: pl.DataFrame) -> pl.Expr:
     return pl.col("lead").is_in(habits).fill_null(False) & ~pl.col("coefficient").is_in(_OF_REPLIES)
 
 
+def _within(rows: pl.DataFrame) -> pl.Expr:
+    """Tell agreement within one prompt, where several were asked."""
+    if "flags" not in rows.columns:
+        return pl.lit(False)
+    return pl.col("flags").list.contains(WITHIN).fill_null(False)
+
+
 def _reason(row: Mapping[str, object]) -> str:
     """Why nothing is decided, as a code."""
     if row["__standing"] == "":
@@ -316,6 +339,8 @@ def _reason(row: Mapping[str, object]) -> str:
     code, _ = lead_parts(row.get("lead"))
     if code in HABITS and row["coefficient"] not in _OF_REPLIES:
         return code
+    if WITHIN in cast(Sequence[str], row.get("flags") or ()):
+        return WITHIN
     if row["undefined"] and row["low"] is None:
         return str(row["undefined"])
     if row["low"] is None:
@@ -417,7 +442,7 @@ def _needs(row: Row, plan: Plan | None, confidence: float, then: float) -> dict[
     each = half / t_quantile(n - 1, confidence)  # the standard error, on this side
 
     # Where every question comes out alike the interval is the exact one of as many questions.
-    exact = row["coefficient"] in SHARES and value in (0.0, 1.0)
+    exact = is_share(str(row["coefficient"])) and value in (0.0, 1.0)
     alike = exact and row["baseline"] is None
     none_differs = exact and row["baseline"] is not None and high == _most_differ(n, confidence)
     # Of alpha it is that of agreement, as much wider as chance makes it.

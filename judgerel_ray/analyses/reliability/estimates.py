@@ -239,14 +239,6 @@ def noise_columns(floor: NoiseFloor | None) -> Row:
     }
 
 
-BOUNDED = (
-    "percent_agreement",
-    "flip_rate",
-    "brennan_prediger",
-    "total_agreement",
-    "entropy_agreement",
-)
-"""Coefficients that only fall, or only rise, as the verdicts of a unit spread."""
 NOT_A_POINT = "worst_to_best_case"
 """Why a row of bounds has no value."""
 
@@ -367,12 +359,12 @@ def _range(
     cases: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> CompletedRange:
     """The worst and the best case of one coefficient, by what is known of it."""
-    if name in BOUNDED:
+    statistic = count_statistic(name, n_values=counts_UK.shape[1])
+    if statistic.monotone:
         return _of_cases(group, name, cases)
     if name in RATIOS:
         return completed_range(name, counts_UK, missing_U)
     if name.startswith("majority_stability"):
-        statistic = count_statistic(name, n_values=counts_UK.shape[1])
         low, high, exact = mean_range(statistic, counts_UK, missing_U)
         return CompletedRange(low=low, high=high, exact=exact)
     return CompletedRange()

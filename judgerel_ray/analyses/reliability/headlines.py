@@ -435,7 +435,11 @@ def unasked(coefficients: pl.DataFrame) -> list[str]:
     names = group_columns(coefficients)
     rows = [(tuple(row[name] for name in names), row) for row in valued.iter_rows(named=True)]
     mixed = {key for key, row in rows if judges_other_answers(row)}
-    known = {key for key, row in rows if row["conditions"] == REPRODUCIBILITY}
+    known = {
+        tuple(row[name] for name in names)
+        for row in compared.iter_rows(named=True)
+        if asked_anew(row)
+    }
     groups = list(dict.fromkeys(key for key, _ in rows))
     sentences = []
     for text, of in ((CONFOUNDED, mixed), (UNASKED, {*groups} - known - mixed)):
@@ -445,6 +449,19 @@ def unasked(coefficients: pl.DataFrame) -> list[str]:
             text = f"Of {'; '.join(labels)}: {text}"
         sentences += [text] if lacking else []
     return sentences
+
+
+def asked_anew(row: Row) -> bool:
+    """Tell a row by which other orders or wordings were asked, whatever its value.
+
+    Examples
+    --------
+    >>> asked_anew({"conditions": "reproducibility", "undefined": "levels_unequal", "flags": []})
+    True
+    """
+    if row["conditions"] == REPRODUCIBILITY:
+        return row.get("undefined") != "facets_not_crossed"
+    return Flag.WITHIN_PROMPT in cast(Sequence[str], row.get("flags") or ())
 
 
 def _greedy(coefficients: pl.DataFrame) -> list[str]:

@@ -45,6 +45,8 @@ from judgerel_ray.stats.intervals.interval import student_interval
 _ORDER = ORDER
 BY_DEFAULT = ("swap_consistency", "place_consistency", "position_bias", "first_place")
 """Coefficients that lead where a group was asked in several orders, in the order of reading."""
+SAME_IN_ANOTHER_ORDER = BY_DEFAULT[:2]
+"""How often verdicts in another order name the same option, and the same place."""
 _OF_PLACES = BY_DEFAULT[1:]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from typing import TypeVar
 
@@ -31,7 +31,7 @@ from judgerel_ray.analyses.reliability.leading import (
 )
 from judgerel_ray.analyses.reliability.order_effects import check_order, order_rows, orders_of
 from judgerel_ray.analyses.reliability.published import PUBLISHED, published_rows
-from judgerel_ray.analyses.reliability.reproducibility import reproducible_rows
+from judgerel_ray.analyses.reliability.reproducibility import reproducible_rows, several_prompts
 from judgerel_ray.analyses.serving.noise import SERVING
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag
@@ -56,6 +56,7 @@ from judgerel_ray.counting.verdicts.policy import (
     COLUMNS,
     MISSING,
     POLICIES,
+    REPEATABILITY,
     REPRODUCIBILITY,
     Missing,
     Row,
@@ -224,16 +225,26 @@ def _agreement_rows(
     # What no item was asked about leads nothing.
     crossed = any(row["undefined"] != "facets_not_crossed" for row in reproduced)
     yield from reproduced if crossed else ()
-    yield from continuous_rows(group, asked, counting, levels)
     counted = asked if single else [name for name in asked if name == "valid_rate"]
-    yield from group_rows(group, coefficients=counted, missing=counting, levels=levels)
-    if "class_agreement" in wanted and single:
-        yield from class_rows(group)
-    if "standard_error" in wanted:
-        yield from error_rows(group)
+    repeated = [
+        *continuous_rows(group, asked, counting, levels),
+        *group_rows(group, coefficients=counted, missing=counting, levels=levels),
+        *(class_rows(group) if "class_agreement" in wanted and single else ()),
+        *(error_rows(group) if "standard_error" in wanted else ()),
+    ]
+    yield from _within_one_prompt(repeated, {row["coefficient"] for row in reproduced}, group)
     yield from () if crossed else reproduced
     if "bounds" in policies:
         yield from bound_rows(group, asked, levels=levels, counted=single)
+
+
+def _within_one_prompt(rows: Sequence[Row], known: Set[object], group: Group) -> Iterator[Row]:
+    """Rows of one group, flagged where several prompts were asked of which they compare none."""
+    several = several_prompts(group)
+    for row in rows:
+        alone = row["conditions"] == REPEATABILITY and row["coefficient"] not in known
+        is_flagged = several and alone and row["value"] is not None
+        yield with_flags(row, [(Flag.WITHIN_PROMPT, ())]) if is_flagged else row
 
 
 def _reported_row(row: Row, group: Group, items: str | None, replies: Replies) -> Row:

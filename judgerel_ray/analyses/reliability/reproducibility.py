@@ -14,6 +14,7 @@ from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.counted import Group
 from judgerel_ray.counting.facets import orders_recorded
 from judgerel_ray.counting.verdicts.policy import (
+    FAILED,
     REPRODUCIBILITY,
     SCORED,
     Missing,
@@ -24,6 +25,7 @@ from judgerel_ray.counting.verdicts.policy import (
     with_flags,
 )
 from judgerel_ray.stats import Interval, Level, NoiseFloor, count_statistic, measure, noise_floors
+from judgerel_ray.stats.agreement.agreement import declaration
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.facet_agreement import (
@@ -31,6 +33,7 @@ from judgerel_ray.stats.generalizability.facet_agreement import (
     PAIR_COEFFICIENTS,
     FacetLevels,
     PairCoefficient,
+    crossed_units,
     lay_out,
     left_out_values,
     pair_value,
@@ -47,7 +50,6 @@ from judgerel_ray.stats.intervals.interval import (
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 
 _OF_SCORES = ("krippendorff_alpha", "icc1")
-_POOLED = ("entropy_agreement", "total_agreement")
 _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger")
 
 
@@ -99,13 +101,38 @@ def reproducible_rows(
                     yield from _rows(group, facets, policy, ["icc1"], "interval", moments_U3)
             yield from _rows(group, facets, policy, pair_names, level, moments_U3)
         if moments_U3 is None:
-            others = [name for name in coefficients if name.startswith(_POOLED)]
+            others = [name for name in coefficients if _is_pooled(name)]
             yield from _pooled_rows(group, facets, policy, others)
     if "class_agreement" in coefficients and moments_U3 is None:
         yield from _class_rows(group, facets)
     if "standard_error" in coefficients:
         last: Missing = "drop" if group.n_without else "category"
         yield from _rows(group, facets, last, ["standard_error"], "interval", moments_U3)
+
+
+def several_prompts(group: Group) -> bool:
+    """Tell whether any item was asked at two levels of its nuisance facets, by the judgments alone.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from judgerel_ray.counting.counted import Declared, counted_groups
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "option_order": [0, 1], "verdict": ["x", "y"]})
+    >>> [several_prompts(group) for _, group in counted_groups(rows).groups()]
+    [True]
+    """
+    levels = group.table.levels
+    if levels is None or not group.nuisance:
+        return False
+    answered = group.table.kinds.select(~FAILED).to_series().fill_null(True).to_numpy()
+    n_ratings_U = group.table.counts_UK[:, answered].sum(axis=1)
+    return bool(crossed_units(levels, n_ratings_U).starts_I.size)
+
+
+def _is_pooled(name: str) -> bool:
+    """Whether a coefficient of more than two judgments is also of an item at all its levels."""
+    declared = declaration(name)
+    return declared is not None and declared.pooled
 
 
 def _class_rows(group: Group, facets: FacetLevels) -> Iterator[Row]:

@@ -13,9 +13,13 @@ from judgerel_ray.analyses.reliability.lead_codes import LeadCode, leads
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.verb import check_reachable
+from judgerel_ray.stats import COEFFICIENTS
+from judgerel_ray.stats.agreement.agreement import declaration
 
 MEETS, FAILS, UNDECIDED = "meets", "fails", "undecided"
-AT_MOST = ("flip_rate",)
+AT_MOST = tuple(
+    name for name in COEFFICIENTS if (of := declaration(name)) is not None and of.less_is_better
+)
 """Coefficients of which less is better; a tolerance on any other is the least allowed."""
 
 

@@ -197,6 +197,20 @@ def count_statistic(
     raise ValueError(f"count_statistic: name must be one of {names}, got {name!r}")
 
 
+def declaration(name: str) -> CountStatistic | None:
+    """Give what a coefficient of counts says of itself, whatever the verdicts; None of other names.
+
+    Examples
+    --------
+    >>> declaration("flip_rate").less_is_better, declaration("accuracy")
+    (True, None)
+    """
+    try:
+        return count_statistic(name, n_values=2)
+    except ValueError:
+        return None
+
+
 def _shares() -> tuple[CountStatistic, ...]:
     """Shares of pairs and of replies."""
     return (
@@ -207,6 +221,7 @@ def _shares() -> tuple[CountStatistic, ...]:
             value=_agreement,
             chance_corrected=False,
             pairs=MEAN_PAIRS,
+            monotone=True,
         ),
         CountStatistic(
             name="flip_rate",
@@ -215,6 +230,8 @@ def _shares() -> tuple[CountStatistic, ...]:
             value=lambda total: 1 - _agreement(total),
             chance_corrected=False,
             pairs=MEAN_PAIRS,
+            monotone=True,
+            less_is_better=True,
         ),
         unanimity_statistic(),
         CountStatistic(
@@ -254,6 +271,7 @@ def _chance_corrected(n_categories: int) -> tuple[CountStatistic, ...]:
             terms=pair_terms,
             value=lambda total: brennan_prediger_value(total, n_categories),
             pairs=MEAN_PAIRS,
+            monotone=True,
         ),
         entropy_statistic(n_categories),
     )

@@ -102,6 +102,8 @@ def entropy_statistic(n_categories: int) -> CountStatistic:
         value=lambda total: _entropy_value(total, n_categories),
         needs_replications=True,
         permuted=PermutedTerm(mean=_permuted_entropy),
+        pooled=True,
+        monotone=True,
     )
 
 
@@ -120,6 +122,8 @@ def unanimity_statistic() -> CountStatistic:
         value=lambda total: divide(total[..., 1], total[..., 0]),
         chance_corrected=False,
         permuted=PermutedTerm(mean=_permuted_unanimity, indicator=True),
+        pooled=True,
+        monotone=True,
     )
 
 

@@ -123,6 +123,7 @@ def majority_statistic(k: int) -> CountStatistic:
         chance_corrected=False,
         most_permutations=199,
         permuted=PermutedTerm(mean=lambda sizes_S, totals_V: _permuted_mean(sizes_S, totals_V, k)),
+        pooled=True,
     )
 
 

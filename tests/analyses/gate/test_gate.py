@@ -22,7 +22,8 @@ from judgerel_ray.analyses.gate.show import (
 from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_judged
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.judged import open_judgments
-from judgerel_ray.stats import clopper_pearson
+from judgerel_ray.stats import COEFFICIENTS, clopper_pearson
+from judgerel_ray.stats.agreement.agreement import declaration
 
 # Spellings of verdicts are nothing that a gate does, and most of the time it takes.
 gate = partial(judgerel_ray.gate, exact_values=True)
@@ -271,6 +272,16 @@ def test_a_drop_of_agreement_is_that_of_compare(tmp_path):
     assert row["value"] == expected["difference"]
     assert row["low"] < expected["low"] < expected["high"] < row["high"]  # one question more
     assert row["verdict"] == "FAIL"
+
+
+@pytest.mark.parametrize(
+    "name", [one for one in COEFFICIENTS if not declaration(one).chance_corrected]
+)
+def test_the_interval_of_a_share_that_is_alike_on_all_questions_is_exact(name):
+    rule = f"{name} <= .5" if declaration(name).less_is_better else f"{name} >= .5"
+    row = gate(judged(20, 22, steady=1.0), require=rule).requirements.row(0, named=True)
+    exact = clopper_pearson(round(20 * row["value"]), 20)
+    assert (row["low"], row["high"], row["verdict"]) == (exact.low, exact.high, "PASS")
 
 
 def test_what_would_decide_decides():
@@ -607,6 +618,26 @@ def test_a_drop_of_agreement_of_a_judge_with_a_habit_meets_nothing(tmp_path):
     rule = f"drop of percent_agreement <= .02 against {tmp_path}/baseline.parquet"
     told = gate(both, require=rule).requirements.select("judge", "verdict").rows()
     assert sorted(told) == [("j", "INCONCLUSIVE"), ("k", "PASS")]
+
+
+@pytest.mark.parametrize("name", ["percent_agreement", "icck"])
+def test_a_drop_of_a_judge_that_follows_the_place_meets_nothing(name, tmp_path):
+    """Which place it names is told by the verdicts, whatever the drop is of."""
+
+    def slips(item, order):
+        return item % 10 == order == 0
+
+    place = repeated(
+        lambda item, order: by_place(item, order + slips(item, order)), orders=2,
+        labels=lambda item, order: "AB"[slips(item, order)],
+    )  # fmt: skip
+    reader = repeated(
+        lambda item, _: "xy"[item % 2],
+        orders=2,
+        labels=lambda item, order: "AB"[(item + order) % 2],
+    )
+    assert drop_of(name, place, place, 0.9, tmp_path)["reason"] == "follows_place"
+    assert drop_of(name, reader, reader, 0.9, tmp_path)["reason"] != "follows_place"
 
 
 @pytest.mark.parametrize(
