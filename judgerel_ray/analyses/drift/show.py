@@ -65,7 +65,8 @@ def series_blocks(summary: Mapping[str, Any], history: pl.DataFrame) -> list[Blo
         Paragraph(
             "Evidence is what a bettor against an unchanged judge made of a stake of 1, anchors "
             "alone: it reaches 1 / level with a chance of at most the level, however many "
-            "refreshes are looked at. Several sets of anchors of a judge share its level.",
+            "refreshes are looked at. Several sets of anchors of a judge share its level. Where "
+            "all verdicts are alike p is drawn at random, and hints at nothing.",
             "soft",
         )
     )
@@ -82,17 +83,23 @@ def summary_text(summary: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> summary_text({"judges": [{"judge": "j", "sweep": "a", "evidence": 0.9, "p": 0.4,
-    ...     "alarm": False, "since": None, "level": 0.05}], "refreshes": [], "warnings": []})
+    ...     "is_drawn": False, "alarm": False, "since": None, "level": 0.05}],
+    ...     "refreshes": [], "warnings": []})
     'j (a): p 0.400, evidence 0.900 of 20: no alarm'
     """
     lines = [
-        f"{one['judge']} ({one['sweep']}): p {number(one['p'])}, evidence "
+        f"{one['judge']} ({one['sweep']}): p {_p(one)}, evidence "
         f"{number(one['evidence'])} of {1 / one['level']:.3g}: "
         + (f"ALARM since refresh {one['since']}" if one["alarm"] else "no alarm")
         for one in summary["judges"]
     ]
     newest = summary["refreshes"][-1:] if summary["refreshes"] else []
     return "\n".join([*lines, *_events(newest, ahead=""), *summary["warnings"]])
+
+
+def _p(one: Row) -> str:
+    """The p-value of the last refresh, marked where it is no more than a draw."""
+    return number(one["p"]) + (" (drawn: all verdicts alike)" if one["is_drawn"] else "")
 
 
 def _judge_table(judges: Sequence[Row]) -> Table:
@@ -102,7 +109,7 @@ def _judge_table(judges: Sequence[Row]) -> Table:
         [
             Column(head="judge", cells=[str(one["judge"]) for one in judges]),
             Column(head="anchors", cells=[str(one["sweep"]) for one in judges]),
-            Column(head="p of the last", cells=[number(one["p"]) for one in judges],
+            Column(head="p of the last", cells=[_p(one) for one in judges],
                    is_number=True),
             Column(head="evidence", cells=[number(one["evidence"]) for one in judges],
                    is_number=True),
