@@ -113,7 +113,7 @@ def greedy_alarm_at(
     return drift_evidence([None, *ps], level=LEVEL).since
 
 
-def told(found: Sequence[int | None], quiet: int) -> str:
+def caught_line(found: Sequence[int | None], quiet: int) -> str:
     """How many series that change after so many quiet refreshes raise the alarm, and how soon."""
     caught = [one - quiet + 1 for one in found if one is not None and one >= quiet]
     delay = f"median delay {np.median(caught):g} refreshes" if caught else "never caught"
@@ -122,10 +122,10 @@ def told(found: Sequence[int | None], quiet: int) -> str:
             f"early; {delay}")  # fmt: skip
 
 
-def within(n: int) -> str:
+def limit(n: int) -> str:
     """What a share of false alarms must not pass, of so many series."""
-    limit = LEVEL + 2 * np.sqrt(LEVEL * (1 - LEVEL) / n)
-    return f"level {LEVEL}, with 2 Monte-Carlo s.e. {limit:.3f}"
+    most = LEVEL + 2 * np.sqrt(LEVEL * (1 - LEVEL) / n)
+    return f"level {LEVEL}, with 2 Monte-Carlo s.e. {most:.3f}"
 
 
 def main() -> None:
@@ -145,21 +145,21 @@ def main() -> None:
         for _ in range(asked.series)
     ]
     print(f"drift-free: {sum(alarms)} of {asked.series} series of {asked.refreshes} refreshes "
-          f"raise an alarm, {np.mean(alarms):.3f}; {within(asked.series)}", flush=True)  # fmt: skip
+          f"raise an alarm, {np.mean(alarms):.3f}; {limit(asked.series)}", flush=True)  # fmt: skip
     n_drifting = max(10, asked.series // 10)
     for questions, quiet, drift in product((20, 100), asked.quiet, DRIFTS):
         found = [
             alarm_at(rng, questions=questions, refreshes=AFTER, drift=drift, quiet=quiet, **common)
             for _ in range(n_drifting)
         ]
-        print(f"{drift}, {questions} questions x 4, {told(found, quiet)}", flush=True)
+        print(f"{drift}, {questions} questions x 4, {caught_line(found, quiet)}", flush=True)
     n_greedy = max(10, asked.series // 4)
     alarms = [
         greedy_alarm_at(rng, looks=asked.looks, permutations=asked.permutations) is not None
         for _ in range(n_greedy)
     ]
     print(f"drift-free at temperature 0: {sum(alarms)} of {n_greedy} series of {asked.looks} looks "
-          f"raise an alarm, {np.mean(alarms):.3f}; {within(n_greedy)}", flush=True)  # fmt: skip
+          f"raise an alarm, {np.mean(alarms):.3f}; {limit(n_greedy)}", flush=True)  # fmt: skip
     once = {**common, "replications": 1}
     for quiet, drift in product(asked.quiet, GREEDY_DRIFTS):
         found = [
@@ -167,7 +167,9 @@ def main() -> None:
                      **once)
             for _ in range(n_drifting)
         ]  # fmt: skip
-        print(f"{drift}, 100 questions once at temperature 0, {told(found, quiet)}", flush=True)
+        print(
+            f"{drift}, 100 questions once at temperature 0, {caught_line(found, quiet)}", flush=True
+        )
 
 
 if __name__ == "__main__":
