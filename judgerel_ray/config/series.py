@@ -33,7 +33,8 @@ class Drift(Table):
 
     level: Number = Field(default=0.05, gt=0, lt=1)
     """Chance, at most, that a judge that never changes is ever called drifted, however often the
-    series is refreshed; several sets of anchors of a judge share it."""
+    series is refreshed; several sets of anchors of a judge share it. One that is added later,
+    so that there are m, adds level / m."""
     since: Whole = Field(default=1, ge=1)
     """Number of the first refresh that counts: raise it to accept a judge as it is now."""
     near_constant: Number = Field(default=0.95, gt=0.5, le=1)

@@ -16,7 +16,10 @@ COLUMNS: Columns = {
             "alarm": "Whether any judge is called drifted.",
             "series": "Name of the series.",
             "level": "Chance of a false alarm that is allowed of a judge, over all refreshes.",
-            "level_of_any": "At most that of any of the judges: their number times the level.",
+            "level_of_any": (
+                "At most that of any of the judges: their number times the level, and level / m "
+                "more for each set of anchors that was added later, so that its judge had m."
+            ),
             "since": "Refresh from which on drift counts; later ones are held against it.",
             "warnings": "What weakens the newest refresh, a line each.",
         },
@@ -27,11 +30,21 @@ COLUMNS: Columns = {
                 "p-value of the newest refresh: small where its verdicts on anchors changed; "
                 "null where it is held against nothing."
             ),
+            "is_drawn": (
+                "Whether all verdicts that p is of are alike, so that it is drawn at random: it "
+                "keeps the level, raises no alarm and hints at nothing."
+            ),
             "evidence": (
                 "Evidence for drift now: how much likelier a change is than none, 1 at the start."
             ),
-            "level": "What these anchors may err with: the level, shared among a judge's sets.",
-            "highest_evidence": "The most that it ever was; there is alarm from 1 / level on.",
+            "level": (
+                "What these anchors may err with from now on: the level, shared among a judge's "
+                "sets."
+            ),
+            "highest_evidence": (
+                "The most that it ever was; there is alarm from 1 / level on, by the level of "
+                "that refresh, where p is not drawn."
+            ),
             "alarm": "Whether it is called drifted.",
             "since": "Refresh at which it was first; null where it is not.",
             "refreshes": "Refreshes that count.",

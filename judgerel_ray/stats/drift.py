@@ -2,7 +2,10 @@
 
 Where a judge does not change, replications of a condition are exchangeable: given all verdicts of
 it, old and new, every choice of which are the new ones is equally likely. So the p-value of each
-refresh is exact whatever the verdicts are distributed like, and however few there are.
+refresh is exact whatever the verdicts are distributed like, and however few there are. Where all of
+them are alike every choice ties with every other, and the p-value is the draw that breaks ties: a
+bettor who waited for the first other verdict would choose by what came when to begin, and would
+begin at the one refresh whose p-value is bound to be small.
 
 A bettor who stakes on small p-values multiplies the capital by something of mean 1 each time, so it
 ever reaches 1 / level with a chance of at most level (Ville's inequality), however often one looks
@@ -15,8 +18,9 @@ B = permutations, T = refreshes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,9 +42,11 @@ class Exchangeability:
     Attributes
     ----------
     p : float or None
-        Uniform on (0, 1) where they are; None where nothing can tell, and no bet is placed.
+        Uniform on (0, 1) where they are; None where no condition has verdicts of both times, and
+        no bet is placed.
     n_informative : int
-        Conditions with verdicts of both times that are not all alike.
+        Conditions with verdicts of both times that are not all alike; where there is none, p is a
+        draw and says nothing of the judge.
     n_permutations : int
         Rearrangements drawn.
     """
@@ -95,7 +101,13 @@ def exchangeability(
     >>> old, new = np.tile([8, 0], (10, 1)), np.tile([0, 4], (10, 1))
     >>> exchangeability(old, new, rng=np.random.default_rng(1)).p < 0.001
     True
-    >>> exchangeability(old, old, rng=np.random.default_rng(1)).p is None
+
+    Where they never differ p is a draw, and without earlier verdicts there is none:
+
+    >>> steady = exchangeability(old, old, rng=np.random.default_rng(1))
+    >>> steady.n_informative, round(steady.p, 3)
+    (0, 0.512)
+    >>> exchangeability(0 * old, new, rng=np.random.default_rng(1)).p is None
     True
     """
     from scipy.stats import rankdata  # half a second, which nobody else of the room needs
@@ -106,12 +118,13 @@ def exchangeability(
             f"got {new_UV.shape}"
         )
     pooled = old_UV + new_UV
-    informative = (
-        (old_UV.sum(axis=1) > 0) & (new_UV.sum(axis=1) > 0) & ((pooled > 0).sum(axis=1) > 1)
-    )
+    of_both = (old_UV.sum(axis=1) > 0) & (new_UV.sum(axis=1) > 0)
+    informative = of_both & ((pooled > 0).sum(axis=1) > 1)
     n_informative = int(informative.sum())
     if not n_informative:
-        return Exchangeability(p=None, n_informative=0, n_permutations=0)
+        # All rearrangements tie, and the draw among ties is all of p.
+        p_of_ties = float(rng.uniform()) if of_both.any() else None
+        return Exchangeability(p=p_of_ties, n_informative=0, n_permutations=0)
     kept = pooled[informative].any(axis=0)
     pooled_UV, seen_UV = pooled[informative][:, kept], new_UV[informative][:, kept]
     n_draws = int(np.clip(WORK // pooled_UV.size, LEAST_PERMUTATIONS, PERMUTATIONS))
@@ -239,8 +252,8 @@ def payoff(p: ArrayLike) -> NDArray[np.float64]:
     return paid
 
 
-def drift_evidence(p_T: Sequence[float | None], *, level: float = 0.05) -> DriftEvidence:
-    r"""Bet against "nothing changed" through some refreshes.
+def capital_path(p_T: Iterable[float | None]) -> Iterator[float]:
+    r"""Bet against "nothing changed": the capital after each refresh, from 1, as it is asked for.
 
     A share of the capital is put into play at each bet, the k-th :math:`w_k \propto 1 / ((k + 1)
     \ln^2 (k + 1))`, all shares together 1. So a change after a year of quiet nights is seen about
@@ -248,8 +261,60 @@ def drift_evidence(p_T: Sequence[float | None], *, level: float = 0.05) -> Drift
 
     Parameters
     ----------
-    p_T : sequence of float or None
+    p_T : iterable of float or None
         A p-value a refresh, in order; None where no bet is placed.
+
+    Examples
+    --------
+    >>> [round(one, 2) for one in capital_path([None, 0.5, 0.0001])]
+    [1.0, 0.89, 37.13]
+    """
+    in_play, waiting, k = 0.0, 1.0, 0
+    for p in p_T:
+        if p is not None:
+            k += 1
+            share = 1 / ((k + 1) * np.log(k + 1) ** 2) / _SHARES_IN_ALL
+            waiting -= share
+            in_play = (in_play + share) * (1 - STAKE + STAKE * payoff(p).item())
+        yield float(in_play + waiting)
+
+
+def first_alarm(capital_T: Iterable[float], level_T: Iterable[float | None]) -> int | None:
+    """Find the first refresh whose capital reaches 1 / level, each by a level of its own.
+
+    Where nothing changes there is one with a chance of at most the largest of the levels.
+
+    Parameters
+    ----------
+    capital_T : iterable of float
+        Of :func:`capital_path`; nothing is asked for beyond the alarm.
+    level_T : iterable of float or None
+        None where no alarm can be raised.
+
+    Returns
+    -------
+    int or None
+        Index of the refresh.
+
+    Examples
+    --------
+    >>> first_alarm([1.0, 30.0, 50.0], [0.05, None, 0.025])
+    2
+    """
+    reached = (
+        level is not None and capital >= 1 / level
+        for capital, level in zip(capital_T, level_T, strict=False)
+    )
+    return next((index for index, is_reached in enumerate(reached) if is_reached), None)
+
+
+def drift_evidence(p_T: Sequence[float | None], *, level: float = 0.05) -> DriftEvidence:
+    """Bet against "nothing changed" through some refreshes, and say where that leads.
+
+    Parameters
+    ----------
+    p_T : sequence of float or None
+        As :func:`capital_path` takes them.
     level : float
         Chance, at most, of an alarm at any time, where nothing ever changes.
 
@@ -278,15 +343,8 @@ def drift_evidence(p_T: Sequence[float | None], *, level: float = 0.05) -> Drift
     """
     if not 0 < level < 1:
         raise ValueError(f"drift_evidence: level must be between 0 and 1, got {level!r}")
-    in_play, waiting, k, path = 0.0, 1.0, 0, []
-    for p in p_T:
-        if p is not None:
-            k += 1
-            share = 1 / ((k + 1) * np.log(k + 1) ** 2) / _SHARES_IN_ALL
-            waiting -= share
-            in_play = (in_play + share) * (1 - STAKE + STAKE * payoff(p).item())
-        path.append(float(in_play + waiting))
-    since = next((index for index, one in enumerate(path) if one >= 1 / level), None)
+    path = list(capital_path(p_T))
+    since = first_alarm(path, repeat(level))
     return DriftEvidence(
         capital=path[-1] if path else 1.0,
         highest=max(path, default=1.0),

@@ -6,9 +6,16 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import kstest
 
-from bench.drift_alarm import DRIFTS, LEVEL, alarm_at
+from bench.drift_alarm import DRIFTS, GREEDY_DRIFTS, LEVEL, alarm_at
 from judgerel_ray.analyses.drift.compute import CONDITION, judge_drift
-from judgerel_ray.stats.drift import STAKE, drift_evidence, exchangeability, payoff
+from judgerel_ray.stats.drift import (
+    STAKE,
+    capital_path,
+    drift_evidence,
+    exchangeability,
+    first_alarm,
+    payoff,
+)
 
 
 def test_a_bet_on_a_uniform_p_is_fair():
@@ -31,11 +38,67 @@ def test_p_is_uniform_where_nothing_changed():
     assert kstest(ps, "uniform").pvalue > 0.01
 
 
-def test_verdicts_that_are_all_alike_place_no_bet():
+def test_verdicts_that_are_all_alike_give_a_draw():
     same = np.array([[4, 0], [0, 4]])
-    found = exchangeability(same, same, rng=np.random.default_rng(0))
+    found = [exchangeability(same, same, rng=np.random.default_rng(n)) for n in range(400)]
+    assert kstest([one.p for one in found], "uniform").pvalue > 0.01
+    assert {one.n_informative for one in found} == {0}
+    # The same judgments give the same one.
+    assert exchangeability(same, same, rng=np.random.default_rng(0)) == found[0]
+
+
+def test_verdicts_without_earlier_ones_place_no_bet():
+    # The first question is new, the second is asked no more.
+    old, new = np.array([[0, 0], [4, 1]]), np.array([[3, 1], [0, 0]])
+    found = exchangeability(old, new, rng=np.random.default_rng(0))
     assert (found.p, found.n_informative) == (None, 0)
     assert drift_evidence([None, None]).capital == 1.0
+
+
+def test_the_first_other_reply_of_a_steady_judge_is_no_alarm():
+    """Its p is at most 1 / looks: a bettor who waits for it stakes all at the one sure moment."""
+    always, other = np.array([[1, 0]]), np.array([[0, 1]])
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        ps = [exchangeability(n * always, always, rng=rng).p for n in range(5000)]
+        last = exchangeability(5000 * always, other, rng=rng)
+        assert last.n_informative == 1
+        assert last.p < 1 / 2500
+        assert not drift_evidence([*ps, last.p]).is_alarm
+
+
+@pytest.mark.parametrize("drift", GREEDY_DRIFTS)
+def test_a_judge_at_temperature_0_that_changes_after_a_quiet_year_is_seen(drift):
+    found = alarm_at(
+        np.random.default_rng(2), questions=100, replications=1, refreshes=8, permutations=1999,
+        drift=drift, quiet=365, is_greedy=True,
+    )  # fmt: skip
+    assert found is not None
+    assert found >= 365
+
+
+def test_the_capital_of_one_pass_is_that_of_each_refresh():
+    rng = np.random.default_rng(4)
+    ps = [None if rng.random() < 0.2 else float(rng.beta(0.7, 1)) for _ in range(60)]
+    path = list(capital_path(ps))
+    each = [drift_evidence(ps[: n + 1]) for n in range(len(ps))]
+    assert path == [one.capital for one in each]
+    assert [max(path[: n + 1]) for n in range(len(ps))] == [one.highest for one in each]
+    # By hand, as the capital is defined.
+    in_play, waiting, bets = 0.0, 1.0, [p for p in ps if p is not None]
+    for k, p in enumerate(bets, 2):
+        share = 1 / (k * np.log(k) ** 2) / 2.10974280123689
+        waiting -= share
+        in_play = (in_play + share) * (1 - STAKE + STAKE * float(payoff(p)))
+    assert path[-1] == pytest.approx(in_play + waiting)
+
+
+def test_each_refresh_is_held_to_its_own_level():
+    capital = [1.0, 25.0, 30.0, 41.0]
+    assert first_alarm(capital, [0.05] * 4) == 1
+    assert first_alarm(capital, [None, None, 0.05, 0.05]) == 2
+    assert first_alarm(capital, [None, 0.025, 0.025, 0.025]) == 3
+    assert first_alarm(capital, [0.05, 0.02, 0.02, 0.02]) is None
 
 
 def test_drift_free_series_keep_the_level():

@@ -23,6 +23,7 @@ def cause_of(
     *,
     level: float,
     scores_moved: bool | None,
+    alike: bool = False,
     answers_changed: bool = True,
     asked_otherwise: bool = False,
 ) -> Cause:
@@ -40,6 +41,9 @@ def cause_of(
     scores_moved : bool or None
         Whether any score of the system moved since the refresh before; None where none could be
         compared.
+    alike : bool
+        Whether all verdicts behind the last p-value are alike: it is then a draw, which neither
+        proves a change of the judge nor hints at one.
     answers_changed : bool
         Whether anything that is judged is another than then.
     asked_otherwise : bool
@@ -53,17 +57,20 @@ def cause_of(
     'system'
     >>> cause_of([0.5, 0.6], level=0.05, scores_moved=True, answers_changed=False).value
     'asked_otherwise'
+    >>> cause_of([0.5, 1e-5], level=0.05, scores_moved=True, alike=True).value
+    'system'
     >>> cause_of([None], level=0.05, scores_moved=True).value
     'undecided'
     """
-    if drift_evidence(p_T, level=level).is_alarm:
+    # An alarm before now would have begun p_T anew.
+    if not alike and drift_evidence(p_T, level=level).capital >= 1 / level:
         return Cause.BOTH if scores_moved and answers_changed else Cause.JUDGE
     now = p_T[-1] if p_T else None
     if not scores_moved:
         return Cause.NEITHER if now is not None else Cause.UNDECIDED
     if not answers_changed:
         return Cause.ASKED_OTHERWISE
-    is_open = asked_otherwise or now is None or now <= HINT
+    is_open = asked_otherwise or now is None or (now <= HINT and not alike)
     return Cause.UNDECIDED if is_open else Cause.SYSTEM
 
 
@@ -130,11 +137,12 @@ def causes_of(
     And what makes anchors or scores tell less, a line each.
     """
     drift = found["drift"]
-    p_of: dict[str, dict[str, list[float | None]]] = {}
+    p_of: dict[str, dict[str, tuple[list[float | None], bool]]] = {}
     for one in drift:
         alarm, earlier = alarms.get((one["sweep"], one["judge"]), (None, []))
-        now = one["p"] if alarm is None else one["p_since_alarm"]
-        p_of.setdefault(one["judge"], {})[one["sweep"]] = [*earlier, now]
+        of = "" if alarm is None else "_since_alarm"
+        path = [*earlier, one[f"p{of}"]]
+        p_of.setdefault(one["judge"], {})[one["sweep"]] = (path, not one[f"n_informative{of}"])
     levels = levels_of({*alarms, *((one["sweep"], one["judge"]) for one in drift)},
                        series.drift.level)  # fmt: skip
     behind = {one["sweep"]: one["judges"] for one in found["behind"]}
@@ -149,7 +157,7 @@ def causes_of(
         place = {"sweep": score.sweep, "judge": score.judge}
         by_anchors = p_of.get(score.judge, {})
         paths = []
-        for anchors, path in by_anchors.items():
+        for anchors, found_there in by_anchors.items():
             others = _otherwise(
                 behind[anchors].get(score.judge), behind[score.sweep].get(score.judge)
             )
@@ -159,18 +167,19 @@ def causes_of(
                     f"({', '.join(others)}): these anchors tell nothing of it"
                 )
             else:
-                paths.append(path)
-        # Of several sets of anchors the one that says most.
-        paths.sort(key=lambda path: [p if p is not None else 2 for p in path[-1:]])
+                paths.append(found_there)
+        # Of several sets of anchors the one that says most; a draw says less than any p.
+        paths.sort(key=lambda one: 2.0 if one[0][-1] is None else 1.0 if one[1] else one[0][-1])
         found_by = [
             cause_of(
                 path,
+                alike=alike,
                 level=levels.get(score.judge, series.drift.level),
                 scores_moved=score.moved,
                 answers_changed=score.answers_changed,
                 asked_otherwise=bool(score.others),
             )
-            for path in paths or [[]]
+            for path, alike in paths or [([], False)]
         ]
         of_judge = [one for one in found_by if one in (Cause.JUDGE, Cause.BOTH)]
         cause = (of_judge or found_by)[0]

@@ -169,14 +169,15 @@ def _tests(
     """The p-value of each judge of anchors, and of one with an alarm that against those since."""
     tests = judge_drift(verdicts.old, verdicts.new, name=name)
     for one in tests:
-        one["sweep"], one["p_since_alarm"] = sweep, None
+        one |= {"sweep": sweep, "p_since_alarm": None, "n_informative_since_alarm": None}
         alarm, _ = alarms.get((sweep, one["judge"]), (None, []))
         if alarm is not None:
             of_judge = pl.col("judge") == one["judge"]
             since = verdicts.old.filter(of_judge, pl.col("refresh") >= alarm)
             new = verdicts.new.filter(of_judge)
             (test,) = judge_drift(since, new, name=f"{name} since {alarm}")
-            one["p_since_alarm"] = test["p"]
+            for name_of in ("p", "n_informative"):
+                one[f"{name_of}_since_alarm"] = test[name_of]
     return tests
 
 

@@ -66,7 +66,8 @@ def series_blocks(summary: Mapping[str, Any], history: pl.DataFrame) -> list[Blo
             "Evidence is the capital of a bettor who starts with 1 and bets that the judge has "
             "changed, on its anchors only. For a judge that never changes it ever reaches "
             "1 / level with a chance of at most the level, however often one looks. Several sets "
-            "of anchors of one judge share its level.",
+            "of anchors of one judge share its level. Where all verdicts are alike, p is drawn at "
+            "random and does not hint at a change.",
             "soft",
         )
     )
@@ -83,17 +84,23 @@ def summary_text(summary: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> summary_text({"judges": [{"judge": "j", "sweep": "a", "evidence": 0.9, "p": 0.4,
-    ...     "alarm": False, "since": None, "level": 0.05}], "refreshes": [], "warnings": []})
+    ...     "is_drawn": False, "alarm": False, "since": None, "level": 0.05}],
+    ...     "refreshes": [], "warnings": []})
     'j (a): p 0.400, evidence 0.900 of 20: no alarm'
     """
     lines = [
-        f"{one['judge']} ({one['sweep']}): p {number(one['p'])}, evidence "
+        f"{one['judge']} ({one['sweep']}): p {_p(one)}, evidence "
         f"{number(one['evidence'])} of {1 / one['level']:.3g}: "
         + (f"ALARM since refresh {one['since']}" if one["alarm"] else "no alarm")
         for one in summary["judges"]
     ]
     newest = summary["refreshes"][-1:] if summary["refreshes"] else []
     return "\n".join([*lines, *_events(newest, ahead=""), *summary["warnings"]])
+
+
+def _p(one: Row) -> str:
+    """The p-value of the last refresh, marked where it is no more than a draw."""
+    return number(one["p"]) + (" (drawn: all verdicts alike)" if one["is_drawn"] else "")
 
 
 def _judge_table(judges: Sequence[Row]) -> Table:
@@ -103,7 +110,7 @@ def _judge_table(judges: Sequence[Row]) -> Table:
         [
             Column(head="judge", cells=[str(one["judge"]) for one in judges]),
             Column(head="anchors", cells=[str(one["sweep"]) for one in judges]),
-            Column(head="p of the last", cells=[number(one["p"]) for one in judges],
+            Column(head="p of the last", cells=[_p(one) for one in judges],
                    is_number=True),
             Column(head="evidence", cells=[number(one["evidence"]) for one in judges],
                    is_number=True),

@@ -8,42 +8,74 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from judgerel_ray.analyses.drift.tables import EVIDENCE, History
 from judgerel_ray.config.series import Series
-from judgerel_ray.stats.drift import drift_evidence
+from judgerel_ray.stats.drift import capital_path, first_alarm
 from judgerel_ray.store.series import MEASURED, Refresh
 
 Alarms = Mapping[tuple[str, str], tuple[int | None, list[float | None]]]
 """By anchors and judge: the refresh of the last alarm, None before any, and p-values since."""
 
 
-def anchor_ps(
-    refreshes: Sequence[Refresh], since: int, *, of: str = "p"
-) -> dict[tuple[str, str], list[tuple[int, float | None]]]:
-    """The p-values of all refreshes that count, by anchors and judge, each with its refresh.
+_INFORMATIVE = {"p": "n_informative", "p_since_alarm": "n_informative_since_alarm"}
 
-    None of the refresh from which on they count, to which later ones are held; and of those that
-    were held to others. With ``of="p_since_alarm"`` those against refreshes since the last alarm.
+
+class Look(NamedTuple):
+    """What one refresh found of a judge on one set of anchors.
+
+    ``level`` is what an alarm of it may err with, None where it can raise none: without a p-value,
+    and where all verdicts are alike, so that p is a draw. ``n_sets`` are the judge's sets of
+    anchors that were known by then.
+    """
+
+    number: int
+    p: float | None
+    level: float | None
+    n_sets: int
+
+
+def looks_of(
+    series: Series, refreshes: Sequence[Refresh], *, of: str = "p"
+) -> dict[tuple[str, str], list[Look]]:
+    """What all refreshes that count found, by anchors and judge.
+
+    No p-value of the refresh from which on they count, to which later ones are held, but of those
+    that were held to others. With ``of="p_since_alarm"`` they are held to refreshes since the last
+    alarm. Each look has the level of its own time, shared by the sets of anchors known by then: a
+    set that is added later makes no alarm undone that was raised before.
 
     Examples
     --------
+    >>> series = Series(name="s", out="o", sweep=({"path": "a", "role": "anchor"},))
     >>> test = {"sweep": "a", "judge": "j", "p": 0.5}
     >>> found = [Refresh(number=n, started_at="", sweeps=(),
     ...                  result={"state": "done", "since": 1, "drift": [test]}) for n in (1, 2)]
-    >>> anchor_ps(found, since=1)
-    {('a', 'j'): [(1, None), (2, 0.5)]}
+    >>> [tuple(one) for one in looks_of(series, found)["a", "j"]]
+    [(1, None, None, 1), (2, 0.5, 0.05, 1)]
     """
-    found: dict[tuple[str, str], list[tuple[int, float | None]]] = {}
+    since = series.drift.since
+    found: dict[tuple[str, str], list[Look]] = {}
+    sets: dict[str, set[str]] = {}
     for one in refreshes:
-        if one.number >= since and one.state in MEASURED and one.result is not None:
-            for test in one.result["drift"]:
-                place = (test["sweep"], test["judge"])
-                counts = one.number > since and one.result["since"] == since
-                found.setdefault(place, []).append((one.number, test.get(of) if counts else None))
+        if one.number < since or one.state not in MEASURED or one.result is None:
+            continue
+        counts = one.number > since and one.result["since"] == since
+        for test in one.result["drift"]:
+            sets.setdefault(test["judge"], set()).add(test["sweep"])
+        for test in one.result["drift"]:
+            n_sets = len(sets[test["judge"]])
+            p = test.get(of) if counts else None
+            # Versions before this gave no p where all is alike, and of some no count.
+            tells = p is not None and test.get(_INFORMATIVE[of]) != 0
+            level = series.drift.level / n_sets if tells else None
+            found.setdefault((test["sweep"], test["judge"]), []).append(
+                Look(one.number, p, level, n_sets)
+            )
     return found
 
 
@@ -63,23 +95,29 @@ def since_alarms(series: Series, refreshes: Sequence[Refresh]) -> Alarms:
     >>> since_alarms(series, found)
     {('a', 'j'): (2, [0.5])}
     """
-    ps = anchor_ps(refreshes, series.drift.since)
-    after = anchor_ps(refreshes, series.drift.since, of="p_since_alarm")
-    levels = levels_of(ps, series.drift.level)
-    found = {}
-    for place, tests in ps.items():
+    after = looks_of(series, refreshes, of="p_since_alarm")
+    found: dict[tuple[str, str], tuple[int | None, list[float | None]]] = {}
+    for place, looks in looks_of(series, refreshes).items():
         alarm: int | None = None
-        path: list[float | None] = []
-        for (number, p), (_, p_after) in zip(tests, after[place], strict=True):
-            path.append(p if alarm is None else p_after)
-            if drift_evidence(path, level=levels[place[1]]).is_alarm:
-                alarm, path = number, []
-        found[place] = (alarm, path)
+        start = 0
+        while (at := _alarm_of(looks)) is not None:
+            alarm, start = looks[at].number, start + at + 1
+            looks = after[place][start:]
+        found[place] = (alarm, [one.p for one in looks])
     return found
+
+
+def _alarm_of(looks: Sequence[Look]) -> int | None:
+    """Index of the look that raises the first alarm."""
+    return first_alarm(capital_path(one.p for one in looks), (one.level for one in looks))
 
 
 def levels_of(places: Collection[tuple[str, str]], level: float) -> dict[str, float]:
     """What each of a judge's sets of anchors may err with, by judge: together they have the level.
+
+    That is of sets that are known from the start. One that is added later, as the m-th, errs with
+    at most level / m, and those before it erred with a larger share until then: sets that are
+    added one by one err together with at most (1 + 1/2 + ... + 1/m) times the level.
 
     Examples
     --------
@@ -106,17 +144,13 @@ def history_of(series: Series, refreshes: Sequence[Refresh]) -> pl.DataFrame:
             {"refresh": one.number, "started_at": started[one.number], **row}
             for row in (one.result or {})["measures"]
         ]
-    found = anchor_ps(refreshes, series.drift.since)
-    levels = levels_of(found, series.drift.level)
-    for (sweep, judge), tests in found.items():
-        ps = [p for _, p in tests]
-        for n, (number, _) in enumerate(tests):
-            evidence = drift_evidence(ps[: n + 1], level=levels[judge])
-            rows.append(
-                {"refresh": number, "started_at": started[number], "sweep": sweep,
-                 "role": "anchor", "judge": judge, "group": "", "measure": EVIDENCE,
-                 "value": evidence.capital}
-            )  # fmt: skip
+    for (sweep, judge), looks in looks_of(series, refreshes).items():
+        path = capital_path(one.p for one in looks)
+        rows += [
+            {"refresh": one.number, "started_at": started[one.number], "sweep": sweep,
+             "role": "anchor", "judge": judge, "group": "", "measure": EVIDENCE, "value": capital}
+            for one, capital in zip(looks, path, strict=True)
+        ]  # fmt: skip
     frame = pl.DataFrame(
         [{name: row.get(name) for name in History.column_names()} for row in rows],
         schema=History.create_empty().schema,
@@ -136,25 +170,30 @@ def summary_of(series: Series, refreshes: Sequence[Refresh]) -> dict[str, Any]:
     False
     """
     judges = []
-    found = anchor_ps(refreshes, series.drift.since)
+    found = looks_of(series, refreshes)
     levels = levels_of(found, series.drift.level)
     asked = _asked_of(_measured(refreshes))
-    for (sweep, judge), tests in sorted(found.items()):
+    for (sweep, judge), looks in sorted(found.items()):
         if asked is not None and judge not in asked.get(sweep, ()):
             continue  # of the series no more: nobody waits for an alarm of it
-        evidence = drift_evidence([p for _, p in tests], level=levels[judge])
-        since = None if evidence.since is None else tests[evidence.since][0]
+        path = list(capital_path(one.p for one in looks))
+        at = _alarm_of(looks)
         judges.append(
-            {"sweep": sweep, "judge": judge, "p": tests[-1][1], "evidence": evidence.capital,
-             "level": levels[judge], "highest_evidence": evidence.highest,
-             "alarm": evidence.is_alarm, "since": since, "refreshes": len(tests)}
+            {"sweep": sweep, "judge": judge, "p": looks[-1].p, "evidence": path[-1],
+             "is_drawn": looks[-1].p is not None and looks[-1].level is None,
+             "level": levels[judge], "highest_evidence": max(path), "alarm": at is not None,
+             "since": None if at is None else looks[at].number, "refreshes": len(looks)}
         )  # fmt: skip
+    listed = {one["judge"] for one in judges}
+    # Each set of anchors errs with its share of when it came.
+    levels_in_all = sum(Fraction(1, looks[0].n_sets) for (_, judge), looks in found.items()
+                        if judge in listed)  # fmt: skip
     measured = _measured(refreshes)
     newest: Mapping[str, Any] = (measured[-1].result or {}) if measured else {}
     return {
         "series": series.name,
         "level": series.drift.level,
-        "level_of_any": min(1.0, len({one["judge"] for one in judges}) * series.drift.level),
+        "level_of_any": min(1.0, float(levels_in_all) * series.drift.level),
         "since": series.drift.since,
         "alarm": any(one["alarm"] for one in judges),
         "judges": judges,

@@ -59,7 +59,8 @@ class History(dy.Schema):
     """What else the number is of: benchmark, protocol, temperature, responder, ...; or empty."""
     measure = dy.String()
     """krippendorff_alpha, percent_agreement, position_bias; mean_score or share:VERDICT;
-    usual_share (of the most frequent verdict); drift_p and drift_evidence of anchors."""
+    usual_share (of the most frequent verdict); drift_p and drift_evidence of anchors.
+    Where all verdicts on anchors are alike drift_p is drawn evenly from 0 to 1."""
     value = dy.Float64(nullable=True)
     """The number; null where there is none."""
     low = dy.Float64(nullable=True)

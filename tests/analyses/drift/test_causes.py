@@ -11,8 +11,10 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.drift import from_run
+from judgerel_ray.analyses.drift.causes import Scores, causes_of
 from judgerel_ray.analyses.drift.compute import with_content
-from judgerel_ray.analyses.drift.standing import summary_of
+from judgerel_ray.analyses.drift.show import summary_text
+from judgerel_ray.analyses.drift.standing import history_of, since_alarms, summary_of
 from judgerel_ray.asking import refreshing
 from judgerel_ray.asking.plan import resolve as resolving
 from judgerel_ray.asking.plan.planning import plan_resolved
@@ -157,16 +159,17 @@ def test_items_of_versions_without_a_context_are_known_by_the_rest():
 
 
 def refreshes_of(*nights):
-    """Refreshes of which anchors gave p-values, by set of anchors and judge."""
+    """Refreshes of which anchors gave p-values, or more of a test, by anchors and judge."""
     places = sorted({place for night in nights for place in night})
     asked = tuple(AskedSweep(name=sweep, role="anchor") for sweep in {one for one, _ in places})
     return [
         Refresh(
-            number=n, started_at=f"2026-01-{n:02d}T00:00:00+00:00", sweeps=asked,
+            number=n, started_at=f"2026-01-01T00:00:{n:02d}+00:00", sweeps=asked,
             result={
                 "state": "done", "since": 1, "measures": [],
-                "drift": [{"sweep": sweep, "judge": judge, "p": p}
-                          for (sweep, judge), p in night.items()],
+                "drift": [{"sweep": sweep, "judge": judge,
+                           **(found if isinstance(found, dict) else {"p": found})}
+                          for (sweep, judge), found in night.items()],
                 "behind": [
                     {"sweep": one.name, "judges": {judge: {} for sweep, judge in night
                                                    if sweep == one.name}} for one in asked
@@ -212,6 +215,92 @@ def test_alarm_and_cause_agree_on_the_level_that_sets_of_anchors_share(
     assert 20 < first["evidence"] < 60
     causes = {one["cause"] for one in found.summary["refreshes"][-1]["causes"]}
     assert (found.alarm, "judge" in causes) == (alarm, alarm)
+
+
+def test_an_alarm_stands_when_a_set_of_anchors_is_added():
+    """What it may err with was halved of the past, too, so that the alarm went unaccepted."""
+    nights = [{("a", "j"): None}, {("a", "j"): p_for(25)}]
+    alone = summary_of(TWO, refreshes_of(*nights))
+    assert (alone["alarm"], alone["judges"][0]["since"], alone["level_of_any"]) == (True, 2, 0.05)
+    nights += [{("a", "j"): 0.9, ("b", "j"): None}, {("a", "j"): 0.9, ("b", "j"): p_for(25)}]
+    found = summary_of(TWO, refreshes_of(*nights))
+    assert [(one["alarm"], one["since"], one["level"]) for one in found["judges"]] == [
+        (True, 2, 0.025), (False, None, 0.025)
+    ]  # fmt: skip
+    # The first set may have erred with all of the level, and the second with half of it.
+    assert found["level_of_any"] == pytest.approx(0.075)
+    assert since_alarms(TWO, refreshes_of(*nights))["a", "j"] == (2, [None, None])
+    # A set that is known by the refresh itself shares its level.
+    nights = [{("a", "j"): None}, {("a", "j"): p_for(25), ("b", "j"): None}]
+    assert not summary_of(TWO, refreshes_of(*nights))["alarm"]
+
+
+def test_one_pass_finds_the_alarms_of_each_refresh():
+    rng = np.random.default_rng(8)
+    ps = np.column_stack([rng.beta(0.3, 1, size=49), rng.beta(0.3, 1, size=49)]).tolist()
+    nights = [{"p": None}, *({"p": p, "p_since_alarm": after} for p, after in ps)]
+    refreshes = refreshes_of(*({("a", "j"): one} for one in nights))
+    path, alarms = [], []
+    for number, one in enumerate(nights, 1):
+        path.append(one["p_since_alarm"] if alarms else one["p"])
+        if drift_evidence(path).is_alarm:
+            alarms, path = [*alarms, number], []
+    assert len(alarms) > 3
+    assert since_alarms(TWO, refreshes) == {("a", "j"): (alarms[-1], path)}
+    evidence = history_of(TWO, refreshes)["value"].to_list()
+    p_T = [one["p"] for one in nights]
+    assert evidence == [drift_evidence(p_T[: n + 1]).capital for n in range(50)]
+
+
+def test_a_judge_whose_verdicts_never_differ_is_steady_whatever_is_drawn(world):
+    world.says_a = True
+    for _ in range(3):
+        found = world.go()
+    (judge,) = found.summary["judges"]
+    assert (judge["is_drawn"], judge["alarm"]) == (True, False)
+    assert 0 < judge["p"] < 1
+    assert {one["cause"] for one in found.summary["refreshes"][-1]["causes"]} == {"neither"}
+    assert f"p {judge['p']:.3f} (drawn: all verdicts alike)" in summary_text(found.summary)
+
+
+def test_a_draw_raises_no_alarm():
+    nights = [{("a", "j"): None}, {("a", "j"): {"p": 1e-9, "n_informative": 0}}]
+    (judge,) = summary_of(TWO, refreshes_of(*nights))["judges"]
+    assert (judge["alarm"], judge["is_drawn"]) == (False, True)
+    assert judge["evidence"] > 20
+    assert since_alarms(TWO, refreshes_of(*nights))["a", "j"] == (None, [None, 1e-9])
+    # What was won by it is kept, as what is lost by others is.
+    nights.append({("a", "j"): {"p": 0.5, "n_informative": 1}})
+    (judge,) = summary_of(TWO, refreshes_of(*nights))["judges"]
+    assert (judge["since"], judge["is_drawn"]) == (3, False)
+
+
+@pytest.mark.parametrize(
+    ("tests", "cause"),
+    [
+        ({"a": (0.001, 0)}, "system"),
+        ({"a": (0.03, 4)}, "undecided"),
+        ({"a": (0.001, 0), "b": (0.03, 4)}, "undecided"),
+        ({"a": (0.001, 0), "b": (0.9, 4)}, "system"),
+        ({"a": (None, 0)}, "undecided"),
+        ({"a": (None, 0), "b": (0.001, 0)}, "system"),
+        ({"a": (1e-9, 0)}, "system"),
+        ({"a": (1e-9, 4)}, "both"),
+    ],
+)
+@pytest.mark.parametrize("alarm", [None, 1])
+def test_a_draw_hints_at_no_change_of_the_judge(tests, cause, alarm):
+    of = "" if alarm is None else "_since_alarm"
+    drift = [
+        {"sweep": sweep, "judge": "j", "p": 0.5, "n_informative": 4}
+        | {f"p{of}": p, f"n_informative{of}": n_informative}
+        for sweep, (p, n_informative) in tests.items()
+    ]
+    behind = [{"sweep": one, "judges": {}} for one in (*tests, "system")]
+    alarms = {(sweep, "j"): (alarm, []) for sweep in tests}
+    moved = [Scores(sweep="system", judge="j", moved=True)]
+    causes, _ = causes_of(TWO, alarms, {"drift": drift, "behind": behind}, moved)
+    assert [one["cause"] for one in causes] == [cause]
 
 
 def test_the_chance_of_any_false_alarm_is_of_all_judges():
