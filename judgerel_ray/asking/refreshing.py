@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from rich.console import Console
 
-from judgerel_ray.asking.carrying import carry_landed, earlier_of, planned_asks
+from judgerel_ray.asking.carrying import carry_landed, earlier_of, keep_left, planned_asks
 from judgerel_ray.asking.plan.resolve import Resolved, resolve
 from judgerel_ray.asking.run.running import RunSummary, run_sweep
 from judgerel_ray.config import Sweep
@@ -81,7 +81,7 @@ def find_due(
             made = directory.runs(sweep.name, refreshes)
             reason = _anchor_reason(series, sweep, made, now, is_asked=is_asked)
             reasons += [f"{sweep.name}: {reason}"] if reason else []
-            first = _next_first(made)
+            first = _next_first(sweep.name, made)
             anchors.append(AskedSweep(name=sweep.name, role="anchor", first=first))
     # Together: without anchors of the same time nothing tells a judge from a system that moved.
     return Due(sweeps=(*anchors, *asked), reasons=tuple(reasons)) if reasons else Due()
@@ -105,22 +105,33 @@ def _anchor_reason(
     runs = [run for _, run in made]
     resolved = resolved_as_before(sweep, runs)
     earlier = earlier_of(resolved, runs)
-    known = {key for _, commit in earlier.commits() for key in commit.conditions}
     asks = planned_asks(resolved.frames, earlier.texts)
-    is_new = any(ask.condition.condition_key not in known for ask in asks)
-    return "anchors or judges that are new" if is_new else ""
+    new = {ask.condition.condition_key for ask in asks}
+    for _, commit in earlier.commits():
+        new.difference_update(commit.conditions)
+        if not new:
+            return ""
+    return "anchors or judges that are new" if new else ""
 
 
-def _next_first(made: Sequence[tuple[Refresh, RunDirectory]]) -> int:
-    """The replication from which anchors have not been asked."""
-    ends = (
-        first + n
-        for _, run in made
-        for commit in whole_commits(run)
-        for ranges in commit.conditions.values()
-        for first, n in ranges
-    )
-    return max(ends, default=0)
+def _next_first(sweep: str, made: Sequence[tuple[Refresh, RunDirectory]]) -> int:
+    """The replication from which anchors have not been asked.
+
+    The last refresh that asked them as anchors began after all that had landed by then.
+    """
+    next_first = 0
+    for refresh, run in reversed(made):
+        ends = (
+            first + n
+            for commit in whole_commits(run)
+            for ranges in commit.conditions.values()
+            for first, n in ranges
+        )
+        firsts = [one.first for one in refresh.sweeps if (one.name, one.role) == (sweep, "anchor")]
+        next_first = max(next_first, *firsts, *ends)
+        if firsts:
+            break
+    return next_first
 
 
 def resolved_as_before(sweep: Sweep, runs: Sequence[RunDirectory], *, first: int = 0) -> Resolved:
@@ -312,7 +323,10 @@ class _Trigger:
             resolved = self._resolved(named[asked.name], asked, before)
             out = self.directory.run_url(refresh, asked.name)
             runs = [run for _, run in self.directory.runs(asked.name, before)]
-            for line in carry_landed(resolved, out, earlier_of(resolved, runs)).lacking:
+            # From the first replication on that nothing has landed of there is nothing to carry.
+            earlier = earlier_of(resolved, () if asked.first else runs)
+            carried = carry_landed(resolved, out, earlier)
+            for line in carried.lacking:
                 self.say(line)
             try:
                 ended = run_sweep(
@@ -326,6 +340,8 @@ class _Trigger:
             else:
                 summaries[refresh.number, asked.name] = ended
                 n_left += ended.owed
+            if earlier.runs and (run := self.directory.run(refresh, asked.name)):
+                keep_left(run, carried.left)
         what = f"refresh {refresh.number}"
         if n_left and not self._is_over(refresh, is_resumed=is_resumed):
             return Triggered(
