@@ -8,8 +8,9 @@ files it has: not a byte is decoded, and on one file system their bytes are stor
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import chain
 from typing import cast
 
@@ -395,6 +396,7 @@ def carry_landed(resolved: Resolved, out: str, earlier: Earlier) -> Carried:
     lacking: list[str] = []
     own = reader_of(read_manifest(run))
     manifests: dict[str, Mapping[str, object]] = {}
+    planned = cache(lambda: _planned_parents(resolved.frames, earlier.texts))
     try:
         for commit in session.ledger.commits:
             wanted.close(commit.conditions)
@@ -409,7 +411,7 @@ def carry_landed(resolved: Resolved, out: str, earlier: Earlier) -> Carried:
                     if source.url not in manifests:
                         manifests[source.url] = read_manifest(source)
                     engine = _facts(source, commit, manifests[source.url], own)
-                    rows = _carry(source, commit, conditions, run, number, lease, engine)
+                    rows = _carry(source, commit, conditions, run, number, lease, engine, planned)
                 except _DamagedError as error:
                     wanted.reopen(conditions)
                     search.damaged.add(source.url)
@@ -447,8 +449,12 @@ def _carry(
     session: int,
     lease: int,
     engine: Mapping[str, object],
+    planned: Callable[[], frozenset[str]],
 ) -> int:
-    """Land rows of a commit in another run: with its files if it is all of them."""
+    """Land rows of a commit in another run: with its files if it is all of them.
+
+    Of a part, answers that nothing planned stands on are no parents: the run may not hold them.
+    """
     is_whole = conditions == commit.conditions
     if is_whole and land_files(run, source, commit, session=session, lease=lease, engine=engine):
         return commit.rows
@@ -460,6 +466,9 @@ def _carry(
             texts = scan_completions(source, ledger=only).filter(chosen).collect()
     except StoreError as error:
         raise _DamagedError(f"not carried: {error.sentence}") from error
+    parents = commit.parents
+    if parents and not is_whole:
+        parents = tuple(key for key in parents if key in planned())
     landed = land(
         run,
         session=session,
@@ -472,6 +481,11 @@ def _carry(
         tokens=TokenCounts(),
         seconds=0.0,
         engine=engine,
-        parents=commit.parents,
+        parents=parents,
     )
     return rows.height if landed else 0
+
+
+def _planned_parents(frames: Sequence[AskFrame], texts: Texts) -> frozenset[str]:
+    """Keys of all answers that planned prompts hold."""
+    return frozenset(key for ask in planned_asks(frames, texts) for key in ask.condition.parents)
