@@ -100,7 +100,7 @@ def earlier_of(resolved: Resolved, runs: Sequence[RunDirectory]) -> Earlier:
             continue
         ledger = read_whole_ledger(run)
         texts = {**landed_texts(run, ledger), **texts}
-        _learn(known, run, ledger.commits)
+        _learn(known, run, ledger.commits, runs)
     return Earlier(runs=tuple(runs), texts=texts)
 
 
@@ -115,12 +115,16 @@ def keep_left(run: RunDirectory, left: Left | None) -> None:
 
 
 def _learn(
-    known: dict[str, Sequence[str] | None], run: RunDirectory, commits: Iterable[CommitRecord]
+    known: dict[str, Sequence[str] | None],
+    run: RunDirectory,
+    commits: Iterable[CommitRecord],
+    runs: Iterable[RunDirectory],
 ) -> bool:
     """Take in what a run says of those before it; False where it has lost rows since.
 
-    What newer runs say goes before: both are true. But what they say after they looked into this
-    one may rest on what it held.
+    What newer runs say goes before: both are true. But what a run says after it looked into another
+    may rest on what that held: it is forgotten where that lost rows, and not taken where that is
+    none of the runs any more.
     """
     stated = unseal(run.files.read_many([EARLIER]).get(EARLIER))
     if stated is None:
@@ -129,8 +133,9 @@ def _learn(
         if _name(run) in known:
             known.clear()
         return False
-    for name, keys in cast(Left, stated["left"]).items():
-        known.setdefault(name, keys)
+    left = cast(Left, stated["left"])
+    if left.keys() <= set(map(_name, runs)):
+        known.update({name: left[name] for name in left.keys() - known.keys()})
     return True
 
 
@@ -321,7 +326,7 @@ class Search:
     Attributes
     ----------
     damaged : set of str
-        Addresses of runs in which a commit cannot be read, which whoever reads them says.
+        Addresses of runs in which a commit cannot be read, added by the caller who reads it.
     """
 
     runs: Sequence[RunDirectory]
@@ -343,7 +348,7 @@ class Search:
             if left is not None and not self.wanted.has_open_of(left):
                 continue
             commits = whole_commits(run)
-            if _learn(self._known, run, commits):
+            if _learn(self._known, run, commits, self.runs):
                 keys = list(dict.fromkeys(chain.from_iterable(map(self.wanted.beyond, commits))))
                 self._seen[name] = keys if len(keys) <= MOST_NAMED else None
             yield from ((run, commit) for commit in commits)
