@@ -8,10 +8,11 @@ files it has: not a byte is decoded, and on one file system their bytes are stor
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -45,9 +46,17 @@ from judgerel_ray.store import (
 from judgerel_ray.store.generations import reader_of
 from judgerel_ray.store.ledger import build_ledger
 from judgerel_ray.store.parts import expected_keys
-from judgerel_ray.store.records import union
+from judgerel_ray.store.records import seal, union, unseal
 
+EARLIER = "earlier.json"
+"""File of a run with what it left in the runs before it, and how many rows it held then."""
+MOST_NAMED = 1_000
+"""Conditions left in a run that are named; a run with more of them is always looked at."""
 _KEY_BYTES = 16  # of a condition's key, which is written as twice as many hexadecimal digits
+_ALL: tuple[Range, ...] = ((0, 2**62),)
+
+Left = Mapping[str, Sequence[str] | None]
+"""Of runs before one: the conditions that only they hold, as far as is known; None of many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +82,7 @@ class Earlier:
     def n_pending(self, frames: Sequence[AskFrame]) -> int:
         """How many of the requests that are asked have landed in none of them."""
         wanted = Wanted.of(planned_asks(frames, self.texts))
-        for _, commit in self.commits():
+        for _, commit in Search(runs=self.runs, wanted=wanted).commits():
             wanted.close(commit.conditions)
             if not wanted.n_open:
                 break
@@ -83,12 +92,58 @@ class Earlier:
 def earlier_of(resolved: Resolved, runs: Sequence[RunDirectory]) -> Earlier:
     """What landed before, with texts where prompts hold any.
 
-    Effects: reads. Cost: of sweeps of several waves a look at the records of each run, and texts.
+    Effects: reads. Cost: of sweeps of several waves a look at the records of each run of which no
+    newer one holds all, and texts.
     """
     texts: dict[str, str | None] = {}
-    for run in runs if any(frame.n_waves > 1 for frame in resolved.frames) else ():
-        texts |= landed_texts(run, read_whole_ledger(run))
+    known: dict[str, Sequence[str] | None] = {}
+    is_written = any(frame.n_waves > 1 for frame in resolved.frames)
+    for run in reversed(runs) if is_written else ():
+        if known.get(_name(run)) == []:
+            continue
+        ledger = read_whole_ledger(run)
+        texts = {**landed_texts(run, ledger), **texts}
+        _learn(known, run, ledger.commits, runs)
     return Earlier(runs=tuple(runs), texts=texts)
+
+
+def keep_left(run: RunDirectory, left: Left) -> None:
+    """Write down what a run left in those before it, once it has ended.
+
+    Effects: a file in the run directory. Retry: safe.
+    """
+    n_rows = sum(one.rows for one in whole_commits(run))
+    run.write_bytes(EARLIER, seal({"n_rows": n_rows, "left": dict(left)}))
+
+
+def _learn(
+    known: dict[str, Sequence[str] | None],
+    run: RunDirectory,
+    commits: Iterable[CommitRecord],
+    runs: Iterable[RunDirectory],
+) -> bool:
+    """Take in what a run says of those before it; False where it has lost rows since.
+
+    What newer runs say goes before: both are true. But what a run says after it looked into another
+    may rest on what that held: it is forgotten where that lost rows, and not taken where that is
+    none of the runs any more.
+    """
+    stated = unseal(run.files.read_many([EARLIER]).get(EARLIER))
+    if stated is None:
+        return True
+    if sum(one.rows for one in commits) < cast(int, stated["n_rows"]):
+        if _name(run) in known:
+            known.clear()
+        return False
+    left = cast(Left, stated["left"])
+    if left.keys() <= set(map(_name, runs)):
+        known.update({name: left[name] for name in left.keys() - known.keys()})
+    return True
+
+
+def _name(run: RunDirectory) -> str:
+    """A run's name among those of a series, wherever that lies: its refresh and its sweep."""
+    return "/".join(run.url.split("/")[-2:])
 
 
 def n_later(resolved: Resolved, runs: Sequence[RunDirectory]) -> int:
@@ -231,12 +286,26 @@ class Wanted:
             for begin, end, _ in spans
         )
 
+    def has_open_of(self, keys: Iterable[str]) -> bool:
+        """Whether anything of some conditions is open."""
+        found = self._found(dict.fromkeys(keys, _ALL), None)
+        return any(
+            self.is_open[begin:end].any() for _, _, spans in found for begin, end, _ in spans
+        )
+
+    def beyond(self, commit: CommitRecord) -> Iterator[str]:
+        """Conditions of a commit that are not planned, or not all of their replications."""
+        found = self._found(commit.conditions, commit.judge)
+        planned = {key for key, ranges, spans in found if _is_all(ranges, spans)}
+        return (key for key in commit.conditions if key not in planned)
+
     def take(self, commit: CommitRecord) -> dict[str, tuple[Range, ...]]:
         """What of a commit is open; it is closed by this."""
         taken: dict[str, tuple[Range, ...]] = {}
         for key, ranges, spans in self._found(commit.conditions, commit.judge):
-            is_whole = sum(end - begin for begin, end, _ in spans) == sum(n for _, n in ranges)
-            if is_whole and all(self.is_open[begin:end].all() for begin, end, _ in spans):
+            if _is_all(ranges, spans) and all(
+                self.is_open[begin:end].all() for begin, end, _ in spans
+            ):
                 fresh = tuple(ranges)
             else:
                 places = (
@@ -294,12 +363,64 @@ class Wanted:
                 yield key, ranges, spans
 
 
+def _is_all(ranges: Sequence[Range], spans: Sequence[tuple[int, int, int]]) -> bool:
+    """Whether the spans of a condition's ranges are as long as these."""
+    return sum(end - begin for begin, end, _ in spans) == sum(n for _, n in ranges)
+
+
+@dataclass(slots=True, kw_only=True)
+class Search:
+    """A search for what is wanted through earlier runs, oldest first, that opens few of them.
+
+    Attributes
+    ----------
+    damaged : set of str
+        Addresses of runs in which a commit cannot be read, added by the caller who reads it.
+    """
+
+    runs: Sequence[RunDirectory]
+    wanted: Wanted
+    damaged: set[str] = field(default_factory=set)
+    _known: dict[str, Sequence[str] | None] = field(default_factory=dict)
+    _seen: dict[str, Sequence[str] | None] = field(default_factory=dict)
+
+    def commits(self) -> Iterator[tuple[RunDirectory, CommitRecord]]:
+        """What landed and still counts, of the newest run first, each in its order.
+
+        A run is left out of which newer ones hold all that is still open.
+
+        Effects: reads. Cost: one look at the records of each run, when its turn comes.
+        """
+        for run in reversed(self.runs):
+            name = _name(run)
+            left = self._known.get(name)  # None, too, where nothing is known of it
+            if left is not None and not self.wanted.has_open_of(left):
+                continue
+            commits = whole_commits(run)
+            if _learn(self._known, run, commits, self.runs):
+                keys = list(dict.fromkeys(chain.from_iterable(map(self.wanted.beyond, commits))))
+                self._seen[name] = keys if len(keys) <= MOST_NAMED else None
+            yield from ((run, commit) for commit in commits)
+            del commits  # before those of the next run are there, too
+            if run.url in self.damaged:
+                self._known.clear()
+
+    @property
+    def left(self) -> Left:
+        """What the runs before hold beyond what is wanted, as far as that is known."""
+        return {**self._known, **self._seen}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carried:
-    """How many rows went into a run, and what of earlier runs is damaged, a line each."""
+    """How many rows went into a run, and what of earlier runs is damaged, a line each.
+
+    ``left`` is what earlier runs hold that the run does not want; None where it lacks what it does.
+    """
 
     n_rows: int = 0
     lacking: tuple[str, ...] = ()
+    left: Left | None = None
 
 
 def carry_landed(
@@ -325,10 +446,13 @@ def carry_landed(
         If much of what the run landed is lost, and would be paid for again. Nothing is written.
     """
     wanted = Wanted.of(planned_asks(resolved.frames, earlier.texts, at_most=True))
-    commits = earlier.commits()
+    # Replications between those that two asks of a condition ask are closed as if they were there.
+    is_plain = bool(wanted.is_open.all())
+    search = Search(runs=earlier.runs, wanted=wanted)
+    commits = search.commits()
     first = next((one for one in commits if wanted.has_open(one[1])), None)
     if first is None:
-        return Carried()
+        return Carried(left=search.left if is_plain else None)
     plan = plan_resolved(resolved)
     run = open_run(resolved, plan, out, None)
     console = console or Console(stderr=True)
@@ -345,6 +469,7 @@ def carry_landed(
     lacking: list[str] = []
     own = reader_of(read_manifest(run))
     manifests: dict[str, Mapping[str, object]] = {}
+    planned = cache(lambda: _planned_parents(resolved.frames, earlier.texts))
     without_texts: list[tuple[RunDirectory, CommitRecord]] = []
 
     def again() -> Iterator[tuple[RunDirectory, CommitRecord, bool]]:
@@ -367,21 +492,25 @@ def carry_landed(
                         manifests[source.url] = read_manifest(source)
                     engine = _facts(source, commit, manifests[source.url], own)
                     rows = _carry(
-                        source, commit, conditions, run, number, lease, engine, has_texts=has_texts
-                    )
+                        source, commit, conditions, run, number, lease, engine, planned,
+                        has_texts=has_texts,
+                    )  # fmt: skip
                 except _TextsLostError as error:
                     wanted.reopen(conditions)
+                    search.damaged.add(source.url)
                     without_texts.append((source, commit))
                     # What is gone is told by whatever goes on with the run.
                     lacking += [] if error.is_gone else [str(error)]
                 except _DamagedError as error:
                     wanted.reopen(conditions)
+                    search.damaged.add(source.url)
                     lacking.append(str(error))
                 else:
                     n_rows += rows
     finally:
         end_session(run, number)
-    return Carried(n_rows=n_rows, lacking=tuple(lacking))
+    left = search.left if is_plain and not lacking and not without_texts else None
+    return Carried(n_rows=n_rows, lacking=tuple(lacking), left=left)
 
 
 class _DamagedError(Exception):
@@ -417,11 +546,16 @@ def _carry(
     session: int,
     lease: int,
     engine: Mapping[str, object],
+    planned: Callable[[], frozenset[str]],
     *,
     has_texts: bool,
 ) -> int:
-    """Land rows of a commit in another run: with its files if it is all of them."""
-    if conditions == commit.conditions and land_files(
+    """Land rows of a commit in another run: with its files if it is all of them.
+
+    Of a part, answers that nothing planned stands on are no parents: the run may not hold them.
+    """
+    is_whole = conditions == commit.conditions
+    if is_whole and land_files(
         run, source, commit, session=session, lease=lease, engine=engine, has_texts=has_texts
     ):
         return commit.rows
@@ -441,6 +575,9 @@ def _carry(
             if commit.holds_answers:
                 raise _DamagedError(f"not carried: {error.sentence}") from error
             raise _TextsLostError(error) from error
+    parents = commit.parents
+    if parents and not is_whole:
+        parents = tuple(key for key in parents if key in planned())
     landed = land(
         run,
         session=session,
@@ -453,6 +590,11 @@ def _carry(
         tokens=TokenCounts(),
         seconds=0.0,
         engine=engine,
-        parents=commit.parents,
+        parents=parents,
     )
     return rows.height if landed else 0
+
+
+def _planned_parents(frames: Sequence[AskFrame], texts: Texts) -> frozenset[str]:
+    """Keys of all answers that planned prompts hold."""
+    return frozenset(key for ask in planned_asks(frames, texts) for key in ask.condition.parents)

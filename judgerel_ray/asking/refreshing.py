@@ -18,9 +18,11 @@ from typing import Any, Literal
 from rich.console import Console
 
 from judgerel_ray.asking.carrying import (
+    Carried,
     Earlier,
     carry_landed,
     earlier_of,
+    keep_left,
     n_later,
     paid_again,
     planned_asks,
@@ -97,7 +99,7 @@ def find_due(
             made = directory.runs(sweep.name, refreshes)
             reason = _anchor_reason(series, sweep, made, now, refreshes, hub, is_asked=is_asked)
             reasons += [f"{sweep.name}: {reason}"] if reason else []
-            first = _next_first(made)
+            first = _next_first(sweep.name, made)
             anchors.append(AskedSweep(name=sweep.name, role="anchor", first=first))
     # Together: without anchors of the same time nothing tells a judge from a system that moved.
     return Due(sweeps=(*anchors, *asked), reasons=tuple(reasons)) if reasons else Due()
@@ -159,22 +161,33 @@ def _anchor_reason(
         return f"anchors last judged {made[-1][0].started_at}"
     resolved, _ = hub.resolve(sweep, refreshes)
     earlier = earlier_of(resolved, [run for _, run in made])
-    known = {key for _, commit in earlier.commits() for key in commit.conditions}
     asks = planned_asks(resolved.frames, earlier.texts)
-    is_new = any(ask.condition.condition_key not in known for ask in asks)
-    return "anchors or judges that are new" if is_new else ""
+    new = {ask.condition.condition_key for ask in asks}
+    for _, commit in earlier.commits():
+        new.difference_update(commit.conditions)
+        if not new:
+            return ""
+    return "anchors or judges that are new" if new else ""
 
 
-def _next_first(made: Sequence[tuple[Refresh, RunDirectory]]) -> int:
-    """The replication from which anchors have not been asked."""
-    ends = (
-        first + n
-        for _, run in made
-        for commit in whole_commits(run)
-        for ranges in commit.conditions.values()
-        for first, n in ranges
-    )
-    return max(ends, default=0)
+def _next_first(sweep: str, made: Sequence[tuple[Refresh, RunDirectory]]) -> int:
+    """The replication from which anchors have not been asked.
+
+    The last refresh that asked them as anchors began after all that had landed by then.
+    """
+    next_first = 0
+    for refresh, run in reversed(made):
+        ends = (
+            first + n
+            for commit in whole_commits(run)
+            for ranges in commit.conditions.values()
+            for first, n in ranges
+        )
+        firsts = [one.first for one in refresh.sweeps if (one.name, one.role) == (sweep, "anchor")]
+        next_first = max(next_first, *firsts, *ends)
+        if firsts:
+            break
+    return next_first
 
 
 State = Literal["held", "unchanged", "done", "partial", "pending"]
@@ -350,13 +363,16 @@ class _Trigger:
             out = self.directory.run_url(refresh, asked.name)
             runs = [run for _, run in self.directory.runs(asked.name, before)]
             here = [run for _, run in self.directory.runs(asked.name, [refresh])]
+            carried = Carried()
             try:
                 if error is not None:
                     raise error
                 if is_resumed and asked.role == "system":  # files may have gone since it was begun
                     lost_lines(resolved, runs[-1:], earlier_of(resolved, (*runs, *here)))
-                earlier = earlier_of(resolved, runs)
-                for line in carry_landed(resolved, out, earlier, console=self.console).lacking:
+                # From a replication on of which nothing has landed there is nothing to carry.
+                earlier = earlier_of(resolved, () if asked.first else runs)
+                carried = carry_landed(resolved, out, earlier, console=self.console)
+                for line in carried.lacking:
                     self.say(line)
                 ended = run_sweep(
                     resolved.sweep, out=out, address=self.address, console=self.console,
@@ -371,6 +387,8 @@ class _Trigger:
             else:
                 summaries[refresh.number, asked.name] = ended
                 n_left += ended.owed
+            if carried.left and (run := self.directory.run(refresh, asked.name)):
+                keep_left(run, carried.left)
         what = f"refresh {refresh.number}"
         if n_left and not self._is_over(refresh, is_resumed=is_resumed):
             return Triggered(

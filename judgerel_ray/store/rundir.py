@@ -3,6 +3,7 @@
 ::
 
     RUN/  sweep.toml  manifest.json  plan.json  items.parquet  progress.json  report.html
+          earlier.json (in a series)
           data/judge=<slug>/part-*.parquet    texts/judge=<slug>/part-*.parquet
           errors/judge=<slug>/*.parquet       distributions/        commits/*.json, *.pack
 """
