@@ -134,6 +134,18 @@ EXPECTED: tuple[Expected, ...] = (
                      "tables-logprobs", "tables-people_feedbackqa", "tables-stability",
                      "runs-sampled --coefficient order_effect")
     ),
+    # Rows between those of before, each of which is there with its numbers (read by conditions).
+    *(
+        Expected("stability of majorities has reproducibility",
+                 case=f"coefficients runs-sampled --coefficient majority_stability_{n}")
+        for n in (3, 5, 11)
+    ),
+    *(
+        Expected("agreement within one prompt says that it has no reproducibility",
+                 case=f"coefficients {case}", field="stdout", kind="wording")
+        for case in ("runs-* --coefficient icck", "tables-* --coefficient icck",
+                     "runs-* --coefficient majority_stability_*")
+    ),
     *(
         Expected("names, units and bounds are said", case=f"{case}*", field=field, kind="wording")
         for case, field in (("limits runs-", "stdout"), ("uncertainty runs-", "stdout"),

@@ -218,7 +218,7 @@ def test_what_settled_is_printed_and_on_the_page(tmp_path, capsys):
     assert main(["distributions", str(tmp_path / "run"), "--view", "settled"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "no stable verdict" in text
-    assert "Coefficients rest on the first replications alone" in text
+    assert "Coefficients rest only on the first replications" in text
     assert (
         main(["distributions", str(tmp_path / "run"), "--view", "settled", "--format", "json"]) == 0
     )
