@@ -142,7 +142,8 @@ EXPECTED: tuple[Expected, ...] = (
     ),
     *(
         Expected("agreement within one prompt says that it has no reproducibility",
-                 case=f"coefficients {case}", field="stdout", kind="wording")
+                 case=f"coefficients {case}", field=field)
+        for field in ("stdout", "*.flags*", "*.flag_numbers*")
         for case in ("runs-* --coefficient icck", "tables-* --coefficient icck",
                      "runs-* --coefficient majority_stability_*")
     ),

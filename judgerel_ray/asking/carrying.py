@@ -149,7 +149,8 @@ def _name(run: RunDirectory) -> str:
 def n_later(resolved: Resolved, runs: Sequence[RunDirectory]) -> int:
     """How many requests beyond their first blocks adaptive conditions want that have not landed.
 
-    The newest run is looked at, which holds what those before it landed.
+    The newest run that asked the same is looked at, which holds what those before it landed: that
+    more is wanted rests on verdicts on the same prompts. Where none did, what is carried tells.
 
     Effects: reads. Cost: none where no ask is adaptive; else a look at that run's verdicts.
 
@@ -159,9 +160,10 @@ def n_later(resolved: Resolved, runs: Sequence[RunDirectory]) -> int:
         If these cannot be read.
     """
     frames = tuple(frame for frame in resolved.frames if frame.ask.adaptive is not None)
-    if not frames or not runs:
+    alike = (run for run in reversed(runs) if resolved.is_of(read_manifest(run).get("sweep")))
+    run = next(alike, None) if frames else None
+    if run is None:
         return 0
-    run = runs[-1]
     with reading(run.url):
         found = wanted_later(frames, resolved.specs, run, read_whole_ledger(run))
     return sum(found.values())

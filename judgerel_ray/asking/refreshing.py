@@ -29,7 +29,7 @@ from judgerel_ray.asking.carrying import (
 )
 from judgerel_ray.asking.hub_models import HubModels, SeriesSweep
 from judgerel_ray.asking.plan.resolve import Resolved
-from judgerel_ray.asking.run.lost import loss_lines, refuse_losses
+from judgerel_ray.asking.run.lost import LostMuchError, loss_lines, refuse_losses
 from judgerel_ray.asking.run.running import RunSummary, run_sweep
 from judgerel_ray.config import Sweep
 from judgerel_ray.config.series import Series
@@ -123,21 +123,12 @@ def lost_lines(
     Raises
     ------
     StoreError
-        As a run that is gone on with. The next refresh asks all that it lost once that is mended
-        by running it, or once its folder is away, which helps where its sweep is another by now.
+        As a run that is gone on with.
     """
     lines: list[str] = []
     for run in runs:
         losses = replace(paid_again(read_losses(run), resolved.frames, earlier), unread=())
-        try:
-            refuse_losses(run, losses)
-        except StoreError as error:
-            raise StoreError(
-                error.problem,
-                where=error.where,
-                hint=f"{error.hint}; where the sweep has changed since, move the run's folder "
-                "away, and the next refresh asks all that it held",
-            ) from error
+        refuse_losses(run, losses)
         lines += loss_lines(losses)
     return tuple(lines)
 
@@ -281,8 +272,16 @@ def refresh_series(
         write=write, address=address, console=console,
         hub=HubModels(directory=directory, warn=partial(_say, console)),
     )  # fmt: skip
-    with renewing(taken):
-        found = trigger.go()
+    try:
+        with renewing(taken):
+            found = trigger.go()
+    except LostMuchError as error:  # its own command would ask what other runs hold, too
+        raise StoreError(
+            error.problem,
+            where=error.where,
+            hint="mount the disk or put the files back; or move the run's folder away: the next "
+            "refresh carries what other runs hold, and asks the rest again",
+        ) from error
     if found.error is not None:
         trigger.say(found.line)
         raise found.error
@@ -369,8 +368,10 @@ class _Trigger:
                     raise error
                 if is_resumed and asked.role == "system":  # files may have gone since it was begun
                     lost_lines(resolved, runs[-1:], earlier_of(resolved, (*runs, *here)))
-                # From a replication on of which nothing has landed there is nothing to carry.
-                earlier = earlier_of(resolved, () if asked.first else runs)
+                # From a replication on of which nothing has landed there is nothing to carry, but
+                # answers that are judged: each is asked once, whenever it is judged.
+                has_answers = any(frame.n_waves > 1 for frame in resolved.frames)
+                earlier = earlier_of(resolved, () if asked.first and not has_answers else runs)
                 carried = carry_landed(resolved, out, earlier, console=self.console)
                 for line in carried.lacking:
                     self.say(line)
@@ -460,7 +461,7 @@ class _Trigger:
                 continue
             stated = read_manifest(run).get("sweep")
             resolved, _ = self._resolved(named[asked.name], asked, refresh, before)
-            if json.loads(json.dumps(resolved.identity_as(stated))) != stated:
+            if not resolved.is_of(stated):
                 return False
         return True
 

@@ -1,5 +1,6 @@
 """What a refresh asks of a system that is pending in part, or that lost what landed."""
 
+import json
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,8 +16,16 @@ from judgerel_ray.asking.run.waves import _rounds, later_requests
 from judgerel_ray.config import load_sweep
 from judgerel_ray.core import EngineError, request_key
 from judgerel_ray.design import voices_of
-from judgerel_ray.store import end_session, read_ledger, verify_run
-from tests.reporting.test_refresh import BATCH, N_QUESTIONS, Cut, World, dying, flip_a_bit
+from judgerel_ray.store import end_session, read_ledger, scan_judgments, verify_run
+from tests.reporting.test_refresh import (
+    BATCH,
+    JUDGE,
+    N_QUESTIONS,
+    Cut,
+    World,
+    dying,
+    flip_a_bit,
+)
 
 ADAPTIVE = "replications = { adaptive = 0.05, first = 5, max = 20, step = 5 }"
 
@@ -154,7 +163,7 @@ def test_an_open_refresh_that_lost_much_is_refused_before_it_pays_twice(world, c
         assert told.count("\n") == 1
         # What the first refresh holds could be carried again: that is no loss.
         assert f"(data as a whole): 360 of {n_landed} rows [run={run.url}]" in told
-        assert f"judgerel run SWEEP.toml --out {run.url} --ask-lost asks for them again" in told
+        assert "move the run's folder away" in told
     ask_lost(world, run)
     n_asked = len(world.asked)
     assert world.told(capsys)[0] == 0
@@ -180,6 +189,61 @@ def test_what_goes_while_a_refresh_is_open_is_refused_too(world, capsys):
     assert len(world.asked) == n_asked + 6 * N_QUESTIONS  # anchors alone
 
 
+def test_anchors_of_an_open_refresh_that_lost_much_are_asked_anew_once_moved(world, capsys):
+    world.series("anchor_every_h = 0\n")
+    world.items("frozen.jsonl", n=4 * BATCH)
+    world.go()
+    world.cut_after = 2
+    with pytest.raises(Cut):
+        world.go()
+    world.cut_after = None
+    run = world.directory.run(world.directory.refreshes()[1], "anchors")
+    lose(run)
+    capsys.readouterr()
+    code, _, told = world.told(capsys)
+    assert (code, told.count("\n")) == (2, 1)
+    # As an anchor run begins with a later replication, no command of its own could go on with it.
+    assert "judgerel run" not in told
+    assert "move the run's folder away" in told
+    Path(run.url).rename(world.folder / "away")
+    assert world.told(capsys)[0] == 0
+    assert read_ledger(run).n_rows == 6 * 4 * BATCH
+
+
+def test_answers_of_anchors_are_asked_once_and_judged_again(world):
+    world.series("anchor_every_h = 0\n")
+    world.items("frozen.jsonl", n=4)
+    file = world.folder / "anchors.toml"
+    models = "".join(
+        JUDGE.format(model="uniform").replace('"j"', f'"{name}"')
+        + f"engine_options = {{seed = {n}}}\n"
+        for n, name in enumerate("ab")
+    )
+    text = file.read_text().replace("[[ask]]", f"{models}[[ask]]")
+    file.write_text(f'{text}responders = ["a", "b"]\n')
+    for _ in range(3):
+        world.go()
+    assert len(world.asked) == len(set(world.asked))
+    for run in world.runs("anchors").values():
+        rows = scan_judgments(run).collect()
+        assert rows.filter(role="responder").height == 2 * 4
+
+
+@pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
+def test_an_adaptive_system_put_back_as_it_was_is_held_against_its_own_verdicts(world):
+    world.series("")
+    adaptive(world)
+    for options in (["x", "y"], ["x", "y", "z"], ["x", "y"]):
+        lines = (
+            json.dumps({"item_id": f"q{n}", "question": f"answers {n}?", "options": options})
+            for n in range(6)
+        )
+        (world.folder / "system.jsonl").write_text("\n".join(lines))
+        found = world.go()
+    assert found.state == "unchanged"
+    assert len(world.asked) == len(set(world.asked))
+
+
 @pytest.mark.parametrize("by", ["run", "moving"])
 def test_a_system_whose_last_run_lost_much_is_refused_before_it_is_paid_twice(world, capsys, by):
     world.series("")
@@ -191,8 +255,7 @@ def test_a_system_whose_last_run_lost_much_is_refused_before_it_is_paid_twice(wo
     code, out, told = world.told(capsys)
     assert (code, out, told.count("\n"), world.asked) == (2, "", 1, [])
     assert f"(data as a whole): {6 * N_QUESTIONS} of {6 * N_QUESTIONS} rows [run={run.url}]" in told
-    assert f"judgerel run SWEEP.toml --out {run.url} --ask-lost asks for them again" in told
-    assert "move the run's folder away" in told
+    assert "move the run's folder away: the next refresh carries what other runs hold" in told
     assert len(world.directory.refreshes()) == 1
     if by == "run":
         ask_lost(world, run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -117,6 +118,10 @@ class Resolved:
             "reader_version": READER_VERSION,
             "first_keys": first_keys(self.frames),
         }
+
+    def is_of(self, begun: object) -> bool:
+        """Whether a run whose manifest says that it was `begun` so asks the same."""
+        return bool(json.loads(json.dumps(self.identity_as(begun))) == begun)
 
     def _ask_as(self, frame: AskFrame, stored: Set[object]) -> dict[str, object]:
         """Identity of an ask, its items by one of the digests `stored` where it is of them, too."""

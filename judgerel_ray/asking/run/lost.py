@@ -32,6 +32,10 @@ def agree_to_losses(
         console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
 
+class LostMuchError(StoreError):
+    """Much of what landed is lost, as if a disk were not mounted: nothing to pay for twice."""
+
+
 def refuse_losses(run: RunDirectory, losses: Losses) -> None:
     """Refuse losses that are much.
 
@@ -44,7 +48,7 @@ def refuse_losses(run: RunDirectory, losses: Losses) -> None:
     """
     command = f"judgerel run SWEEP.toml --out {run.url} --ask-lost"
     if "commits" in losses.folders:
-        raise StoreError(
+        raise LostMuchError(
             "judgments have landed here, and the records in commits/ that say which count are gone",
             where={"run": run.url},
             hint=f"mount the disk or put the folder back; {command} asks for everything again",
@@ -59,7 +63,7 @@ def refuse_losses(run: RunDirectory, losses: Losses) -> None:
         )
     needed = losses.needed_folders
     if needed or losses.is_large:
-        raise StoreError(
+        raise LostMuchError(
             _refusal(losses, needed),
             where={"run": run.url},
             hint=f"mount the disk or put the files back; {command} asks for them again, and what "
