@@ -372,10 +372,14 @@ def _is_all(ranges: Sequence[Range], spans: Sequence[tuple[int, int, int]]) -> b
 
 @dataclass(slots=True, kw_only=True)
 class Search:
-    """A search for what is wanted through earlier runs, oldest first, that opens few of them.
+    """A search through earlier runs for what is wanted, which opens few of them.
 
     Attributes
     ----------
+    runs : sequence of RunDirectory
+        Oldest first; the newest is looked into first.
+    wanted : Wanted
+        What is still open, closed by the caller as it is found.
     damaged : set of str
         Addresses of runs in which a commit cannot be read, added by the caller who reads it.
     """

@@ -10,7 +10,7 @@ from judgerel_ray.asking import carrying, refreshing
 from judgerel_ray.core import StoreError
 from judgerel_ray.store import scan_judgments, verify_run, whole_commits
 from judgerel_ray.store.parts import expected_keys
-from tests.reporting.test_refresh import JUDGE, World
+from tests.reporting.test_refresh import World
 
 
 @pytest.fixture
@@ -31,16 +31,6 @@ def small(world, names, *, replications=3):
     lines = path.read_text().splitlines()
     lines = [f"replications = {replications}" if one[:4] == "repl" else one for one in lines]
     path.write_text("\n".join(lines) + "\n")
-
-
-def answered(world):
-    """Let models answer the questions first, and the judge judge what they said."""
-    responders = JUDGE.format(model="uniform").replace('"j"', '"{}"')
-    text = (world.folder / "system.toml").read_text()
-    judges = "".join(responders.replace("{}", name) + f"engine_options = {{seed = {n}}}\n"
-                     for n, name in enumerate("ab"))  # fmt: skip
-    text = text.replace("[[ask]]", f"{judges}[[ask]]") + 'responders = ["a", "b"]\n'
-    (world.folder / "system.toml").write_text(text)
 
 
 def asked_again(world):
@@ -76,7 +66,7 @@ def asked_again_when_mended(world):
 @pytest.mark.parametrize("answers", [False, True])
 def test_a_night_looks_at_as_many_runs_as_the_one_before(world, monkeypatch, answers):
     if answers:
-        answered(world)
+        world.answered("system")
     looked, counts = [], []
     for module, name in (
         (carrying, "whole_commits"), (refreshing, "whole_commits"), (carrying, "read_whole_ledger"),
@@ -105,7 +95,7 @@ def test_a_question_that_comes_back_is_carried_from_whatever_run_has_it(
 ):
     monkeypatch.setattr(carrying, "MOST_NAMED", named)
     if answers:
-        answered(world)
+        world.answered("system")
     of_one = 3 + 2 * answers
     for names, n_new in (
         (range(4), 4), ([1, 2, 3, 4], 1), ([2, 3, 4, 5], 1), ([0, 2, 3, 4, 5, 6], 1),
@@ -155,7 +145,7 @@ def test_what_a_run_lost_that_a_newer_one_left_there_is_carried_from_an_older_on
 def test_nothing_that_a_run_holds_is_asked_again_whatever_else_is_lost(world, seed):
     draw = random.Random(seed)
     if seed % 2:
-        answered(world)
+        world.answered("system")
     for night in range(8):
         names = sorted({night, *(i for i in range(night) if draw.random() < 0.7)})
         small(world, names, replications=draw.choice([3, 3, 2]))

@@ -19,7 +19,6 @@ from judgerel_ray.design import voices_of
 from judgerel_ray.store import end_session, read_ledger, scan_judgments, verify_run
 from tests.reporting.test_refresh import (
     BATCH,
-    JUDGE,
     N_QUESTIONS,
     Cut,
     World,
@@ -213,14 +212,7 @@ def test_anchors_of_an_open_refresh_that_lost_much_are_asked_anew_once_moved(wor
 def test_answers_of_anchors_are_asked_once_and_judged_again(world):
     world.series("anchor_every_h = 0\n")
     world.items("frozen.jsonl", n=4)
-    file = world.folder / "anchors.toml"
-    models = "".join(
-        JUDGE.format(model="uniform").replace('"j"', f'"{name}"')
-        + f"engine_options = {{seed = {n}}}\n"
-        for n, name in enumerate("ab")
-    )
-    text = file.read_text().replace("[[ask]]", f"{models}[[ask]]")
-    file.write_text(f'{text}responders = ["a", "b"]\n')
+    world.answered("anchors")
     for _ in range(3):
         world.go()
     assert len(world.asked) == len(set(world.asked))

@@ -95,6 +95,17 @@ class World:
     def directory(self):
         return SeriesDirectory(url=str(self.folder / "out"))
 
+    def answered(self, sweep):
+        """Let models answer a sweep's questions first, and the judge judge what they said."""
+        file = self.folder / f"{sweep}.toml"
+        judges = "".join(
+            JUDGE.format(model="uniform").replace('"j"', f'"{name}"')
+            + f"engine_options = {{seed = {n}}}\n"
+            for n, name in enumerate("ab")
+        )
+        text = file.read_text().replace("[[ask]]", f"{judges}[[ask]]")
+        file.write_text(f'{text}responders = ["a", "b"]\n')
+
     def runs(self, sweep):
         found = self.directory.runs(sweep, self.directory.refreshes())
         return {one.number: run for one, run in found}
@@ -604,12 +615,7 @@ def test_a_sweep_that_cannot_be_asked_keeps_no_other_from_it(world, capsys, monk
 @pytest.mark.slow
 def test_answers_of_a_system_are_carried_with_the_verdicts_on_them(world):
     world.series("")
-    responders = JUDGE.format(model="uniform").replace('"j"', '"{}"')
-    text = (world.folder / "system.toml").read_text()
-    judges = "".join(responders.replace("{}", name) + f"engine_options = {{seed = {n}}}\n"
-                     for n, name in enumerate("ab"))  # fmt: skip
-    text = text.replace("[[ask]]", f"{judges}[[ask]]") + 'responders = ["a", "b"]\n'
-    (world.folder / "system.toml").write_text(text)
+    world.answered("system")
     world.go()
     n_asked = len(world.asked)
     assert n_asked == 6 * N_QUESTIONS + (2 + 6) * N_QUESTIONS

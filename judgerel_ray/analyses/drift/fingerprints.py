@@ -39,8 +39,6 @@ WORDS = {
     "served.chat_template_sha256": "chat template that served",
 }
 """What each entry is called; others go by their own names."""
-
-
 SERVED = tuple(name.removeprefix("served.") for name in WORDS if name.startswith("served."))
 """Facts of engines that are compared."""
 

@@ -20,8 +20,6 @@ from judgerel_ray.store.series import MEASURED, Refresh
 
 Alarms = Mapping[tuple[str, str], tuple[int | None, list[float | None]]]
 """By anchors and judge: the refresh of the last alarm, None before any, and p-values since."""
-
-
 _INFORMATIVE = {"p": "n_informative", "p_since_alarm": "n_informative_since_alarm"}
 
 
