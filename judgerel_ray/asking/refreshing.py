@@ -17,10 +17,9 @@ from typing import Any, Literal
 
 from rich.console import Console
 
-from judgerel_ray.asking.carrying import (
-    Carried,
+from judgerel_ray.asking.carrying import Carried, carry_landed
+from judgerel_ray.asking.earlier_runs import (
     Earlier,
-    carry_landed,
     earlier_of,
     keep_left,
     n_later,

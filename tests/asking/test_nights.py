@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judgerel_ray.asking import carrying, refreshing
+from judgerel_ray.asking import earlier_runs, refreshing
 from judgerel_ray.core import StoreError
 from judgerel_ray.store import scan_judgments, verify_run, whole_commits
 from judgerel_ray.store.parts import expected_keys
@@ -69,8 +69,10 @@ def test_a_night_looks_at_as_many_runs_as_the_one_before(world, monkeypatch, ans
         world.answered("system")
     looked, counts = [], []
     for module, name in (
-        (carrying, "whole_commits"), (refreshing, "whole_commits"), (carrying, "read_whole_ledger"),
-    ):  # fmt: skip
+        (earlier_runs, "whole_commits"),
+        (refreshing, "whole_commits"),
+        (earlier_runs, "read_whole_ledger"),
+    ):
         plain = getattr(module, name)
 
         def look(run, plain=plain):
@@ -88,12 +90,12 @@ def test_a_night_looks_at_as_many_runs_as_the_one_before(world, monkeypatch, ans
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("named", [0, carrying.MOST_NAMED])
+@pytest.mark.parametrize("named", [0, earlier_runs.MOST_NAMED])
 @pytest.mark.parametrize("answers", [False, True])
 def test_a_question_that_comes_back_is_carried_from_whatever_run_has_it(
     world, monkeypatch, answers, named
 ):
-    monkeypatch.setattr(carrying, "MOST_NAMED", named)
+    monkeypatch.setattr(earlier_runs, "MOST_NAMED", named)
     if answers:
         world.answered("system")
     of_one = 3 + 2 * answers
