@@ -32,7 +32,7 @@ from judgerel_ray.protocols import (
     read_words,
     refuse_clashes,
 )
-from judgerel_ray.protocols.replies.own_forms import spoken_text
+from judgerel_ray.protocols.replies.thoughts import split_thought
 from judgerel_ray.protocols.waves.counts import Mark, Settings, StageCount, count_stages
 from judgerel_ray.protocols.waves.frame import (
     AskFrame,
@@ -318,10 +318,10 @@ def check_own_forms(frame: AskFrame) -> None:
             for one in _possible_words(menu, place)
         ]
         texts = [fill_example(template.own, one.word) for one in possible]
-        spoken = [spoken_text(text, True) for text in texts]
+        spoken = [split_thought(text).reply.strip() for text in texts]
         for one, text, words in zip(possible, texts, read_words(spoken, template.own), strict=True):
             mentions = [mention for each in words if (mention := mention_of(each, one.menu))]
-            reading = counted_mention(mentions, one.menu, False)
+            reading = counted_mention(mentions, one.menu, True)
             stands_for = one.label if reading is None else reading.label
             if reading is None or stands_for != one.label:
                 raise _not_read_back(template, one, text, words, reading, where)

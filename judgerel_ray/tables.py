@@ -173,7 +173,8 @@ class Judgments(dy.Schema):
     completion_tokens = dy.Int32(nullable=True)
     """Tokens generated; null where a server does not say."""
     finish_reason = dy.String()
-    """stop, length, content_filter (declined outside the text), or ``refused: <why>``."""
+    """stop, length, ``length: in its thought`` (cut off before the reply began), content_filter
+    (declined outside the text), or ``refused: <why>``."""
     cost = dy.Float64(nullable=True)
     """Money in the currency of the sweep's prices; null where no price is given."""
     attempt = dy.Int32()
@@ -238,7 +239,9 @@ class Completions(dy.Schema):
     key = dy.String(primary_key=True)
     """The judgment's key."""
     text = dy.String(nullable=True)
-    """The reply; null where the request can never succeed."""
+    """The reply without its thoughts; null where the request can never succeed."""
+    thought = dy.String(nullable=True)
+    """What the model thought before it, with its marks; null where it did not."""
     logprobs = dy.List(
         dy.Struct(
             {

@@ -36,6 +36,8 @@ class Outcome(StrEnum):
 
 DECLINED = "content_filter"
 """Finish reason of a reply that was declined outside its text, by the provider or the model."""
+CUT_IN_THOUGHT = "length: in its thought"
+"""Finish reason of a reply that reached its limit before its thought ended."""
 
 OUTCOMES: tuple[str, ...] = tuple(outcome.value for outcome in Outcome)
 
@@ -267,6 +269,9 @@ class Ask:
 class Completion:
     """What came back for one replication: text and counts, never a verdict.
 
+    ``thought`` is what the model thought before its reply where a server says that apart; else it
+    is part of the text.
+
     ``finish_reason`` is ``stop`` or ``length`` for a whole reply, ``content_filter`` for one that
     the provider or the model declined outside its text, or ``refused: <why>`` for a request that
     can never succeed (its text is then None). Token counts are None where the engine cannot say
@@ -283,6 +288,7 @@ class Completion:
     cached_tokens: int | None
     completion_tokens: int | None
     logprobs: tuple[TokenLogprob, ...] = ()
+    thought: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

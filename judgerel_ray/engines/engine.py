@@ -12,6 +12,7 @@ from typing import Protocol, TypeAlias
 
 from judgerel_ray.config import Limits
 from judgerel_ray.core import Ask, Completion, Condition, TokenCounts
+from judgerel_ray.protocols import split_thought
 
 SMALLEST_TEMPERATURE = 0.01  # vLLM raises anything between 0 and this to it, without an error
 
@@ -102,7 +103,8 @@ class Prepared:
 
     ``token_ids`` is None where the engine works on text. ``prompt_tokens`` is exact for a real
     engine and an estimate for the simulated one. ``continuations`` are the tokens of what is
-    scored, in order.
+    scored, in order. ``opened`` is the mark with which the prompt opens a thought at its end, which
+    the reply then begins inside; ``may_think`` says that the chat template knows thoughts at all.
     """
 
     condition_key: str
@@ -110,6 +112,8 @@ class Prepared:
     token_ids: tuple[int, ...] | None
     prompt_tokens: int
     continuations: tuple[tuple[int, ...], ...] = ()
+    opened: str = ""
+    may_think: bool = False
 
 
 class Engine(Protocol):
@@ -149,12 +153,30 @@ class Engine(Protocol):
 
 
 def cut_after(text: str, stop: tuple[str, ...]) -> str:
-    """Cut a text after the stop string that ends first, keeping it.
+    """Cut a text after the stop string that ends first, keeping it; none inside a thought counts.
 
     Examples
     --------
     >>> cut_after("Best Response: [[A]] since", ("]]",))
     'Best Response: [[A]]'
+    >>> cut_after("<think>[[B]]?</think>[[A]] since", ("]]",))
+    '<think>[[B]]?</think>[[A]]'
     """
-    ends = [text.find(mark) + len(mark) for mark in stop if mark in text]
+    reply = split_thought(text).reply
+    begun = len(text) - len(reply) if text.endswith(reply) else len(text)
+    ends = [place + len(mark) for mark in stop if (place := text.find(mark, begun)) >= 0]
     return text[: min(ends)] if ends else text
+
+
+def stopped_in_thought(completion: Completion, stop: tuple[str, ...]) -> bool:
+    """Whether a stop string ended a reply before its thought did.
+
+    Examples
+    --------
+    >>> came = Completion(key="k", replication=0, seed=1, text="<think>[[A]]", prompt_tokens=1,
+    ...                   finish_reason="stop", cached_tokens=None, completion_tokens=4)
+    >>> stopped_in_thought(came, ("[[A]]",))
+    True
+    """
+    text = completion.text or ""
+    return text.endswith(stop or ("\0",)) and split_thought(text, is_whole=False).is_open

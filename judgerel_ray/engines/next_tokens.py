@@ -13,12 +13,13 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from judgerel_ray.core import Condition, Menu, RequestRefused, Scoring, TokenLogprob
-from judgerel_ray.protocols import answer_frame, read_verdict, settled_reading
+from judgerel_ray.protocols import answer_frame, read_verdict, settled_reading, split_thought
 from judgerel_ray.protocols.replies.rating_form import may_be_rating
 from judgerel_ray.stats import TokenTree, remainder_draws, with_draws
 
@@ -325,11 +326,15 @@ def verdict_place(tokens: Sequence[int], *, menu: Menu, text_of: TextOf) -> int 
     >>> verdict_place([0, 1, 2, 3], menu=menu, text_of=lambda ids: "".join(words[i] for i in ids))
     2
     """
-    final = read_verdict(text_of(tokens), finish_reason="stop", menu=menu).label
+    whole = text_of(tokens)
+    final = read_verdict(whole, finish_reason="stop", menu=menu).label
     if final is None:
         return None
-    # The verdict stays from its place on: halving finds the first prefix that has it.
+    # The verdict stays from its place on: halving finds the first prefix that has it. A thought
+    # that names it comes before.
     low, high = 0, len(tokens)
+    if thought := split_thought(whole).thought:
+        low = bisect_left(range(high), len(thought), key=lambda n: len(text_of(tokens[:n])))
     while low < high:
         middle = (low + high) // 2
         if closed_label(text_of(tokens[:middle]), menu) == final:

@@ -117,6 +117,31 @@ def prompt_encoder(spec: EngineSpec) -> FolderEncoder | None:
     return FolderEncoder(encoder=encoder, is_whole=whole)
 
 
+def thinking_remark(spec: EngineSpec) -> str | None:
+    """Say where a judge's chat template thinks; None where it does not, or is not known here.
+
+    Examples
+    --------
+    >>> thinking_remark(EngineSpec(name="j", engine="simulated", model="uniform")) is None
+    True
+    """
+    found = prompt_encoder(spec)
+    if found is None:
+        return None
+    text, _ = found.encoder.encode((Message(role="user", content="?"),))
+    opened, thinks = found.encoder.thinking(text)
+    if not thinks:
+        return None
+    where = (
+        f"opens a thought ({opened}) in which every reply begins" if opened else "knows thoughts"
+    )
+    return (
+        f"{spec.name}: its chat template {where}: only what follows a thought is read, max_tokens "
+        "must hold both, and early_stop ends no reply. Many templates take engine_options = "
+        "{ chat_template_kwargs = { enable_thinking = false } }"
+    )
+
+
 def tokenizer_folder(spec: EngineSpec) -> Path | None:
     """Find the folder of a judge's tokenizer on this machine; None where there is none.
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from judgerel_ray.core import Condition, Message, RequestRefused, SweepError
 from judgerel_ray.engines.engine import JSON, EngineSpec, Prepared
-from judgerel_ray.protocols import as_plain
+from judgerel_ray.protocols import as_plain, may_think, opening_mark
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -106,14 +106,33 @@ class PromptEncoder:
             self._kept.popitem(last=False)
         return self._kept[asked]
 
+    def thinking(self, text: str) -> tuple[str, bool]:
+        """Say with which mark a rendered prompt opens a thought, and whether the judge may think.
+
+        Examples
+        --------
+        >>> PromptEncoder(None, "{{ x }}<think>").thinking("Which?<think>")
+        ('<think>', True)
+        """
+        return opening_mark(text), may_think(text, self._template)
+
     def prepare(self, condition: Condition, *, longest: int) -> Prepared:
         """Encode what a condition asks and scores; RequestRefused if it can never be answered.
 
-        ``prompt_too_long`` where prompt and new tokens exceed `longest`, or what
-        :meth:`encode` and :meth:`continuations` refuse.
+        ``prompt_too_long`` where prompt and new tokens exceed `longest`, ``opens_thought`` where a
+        verdict would be scored inside a thought, or what :meth:`encode` and :meth:`continuations`
+        refuse.
         """
         scoring = condition.scoring
-        text, ids = self.encode(condition.prompt, scoring.start if scoring else "")
+        start = scoring.start if scoring else ""
+        text, ids = self.encode(condition.prompt, start)
+        opened, thinks = self.thinking(text.removesuffix(start))
+        if opened and start:
+            raise RequestRefused(
+                f"opens_thought: the chat template ends in {opened}, so that {start!r} would be "
+                "scored inside a thought",
+                hint="engine_options.chat_template_kwargs = { enable_thinking = false }",
+            )
         followed_by: tuple[tuple[int, ...], ...] = ()
         n_new = condition.max_tokens
         if scoring is not None and scoring.kind not in ("tree", "verdict"):
@@ -130,6 +149,8 @@ class PromptEncoder:
             token_ids=ids,
             prompt_tokens=len(ids),
             continuations=followed_by,
+            opened=opened,
+            may_think=thinks,
         )
 
     def continuations(
@@ -181,12 +202,12 @@ class PromptEncoder:
         """Return the text of each token by itself."""
         return [self._tokenizer.decode([token], skip_special_tokens=False) for token in ids]
 
-    def text_after(self, ids: Sequence[int], new: Sequence[int]) -> str:
+    def text_after(self, ids: Sequence[int], new: Sequence[int], *, special: bool = False) -> str:
         """Return the text that new tokens add to a prompt, as an engine writes it."""
         # Some tokenizers drop the first blank of a text: seen behind the prompt's end, it stays.
         before = list(ids[-_CONTEXT_TOKENS:])
-        whole = self._tokenizer.decode([*before, *new], skip_special_tokens=True)
-        return whole[len(self._tokenizer.decode(before, skip_special_tokens=True)) :]
+        whole = self._tokenizer.decode([*before, *new], skip_special_tokens=not special)
+        return whole[len(self._tokenizer.decode(before, skip_special_tokens=not special)) :]
 
     def _tokens(self, text: str) -> tuple[int, ...]:
         """Tokens of a whole text."""

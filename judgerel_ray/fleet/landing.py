@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from operator import attrgetter
 from typing import NamedTuple
@@ -12,7 +12,15 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.config import Prices
-from judgerel_ray.core import DECLINED, Ask, Completion, Condition, Outcome, request_key
+from judgerel_ray.core import (
+    CUT_IN_THOUGHT,
+    DECLINED,
+    Ask,
+    Completion,
+    Condition,
+    Outcome,
+    request_key,
+)
 from judgerel_ray.protocols import (
     CONFIDENT_FORMS,
     read_assessment,
@@ -20,6 +28,7 @@ from judgerel_ray.protocols import (
     read_rating,
     read_selection,
     read_verdict,
+    split_thought,
 )
 from judgerel_ray.tables import Completions, Errors, Judgments
 
@@ -105,13 +114,14 @@ def landed_rows(
     place: dict[tuple[int, str | None, str], int] = {}
     read: list[ReadReply] = []
     of_reply: list[int] = []
-    every = [completion for _, completions in answered for completion in completions]
-    for number, one in zip(of_ask.tolist(), every, strict=True):
+    came = [completion for _, completions in answered for completion in completions]
+    for number, one in zip(of_ask.tolist(), came, strict=True):
         reply = (number, one.text, one.finish_reason)
         found = place.setdefault(reply, len(read))
         if found == len(read):
             read.append(read_reply(answered[number][0].condition, *reply[1:]))
         of_reply.append(found)
+    every = [without_thought(one) for one in came]
     schema = Judgments.create_empty().schema
     conditions = _framed(schema, [ask.condition for ask, _ in answered], _OF_CONDITION)
     judgments = pl.concat(
@@ -129,6 +139,7 @@ def landed_rows(
     texts = {
         "key": [one.key for one in every],
         "text": [one.text for one in every],
+        "thought": [one.thought for one in every],
         "logprobs": [[asdict(each) for each in one.logprobs] or None for one in every],
     }
     return Rows(
@@ -238,6 +249,34 @@ def _cost(completion: Completion, prices: Prices | None) -> float | None:
     return prices.cost(prompt, completion.cached_tokens or 0, new)
 
 
+def without_thought(completion: Completion) -> Completion:
+    """Part what a model thought from what it said, as both are kept.
+
+    Examples
+    --------
+    >>> came = Completion(key="k", replication=0, seed=None, text="<think>B?", prompt_tokens=1,
+    ...                   finish_reason="length", cached_tokens=None, completion_tokens=4)
+    >>> kept = without_thought(came)
+    >>> kept.text, kept.thought, kept.finish_reason
+    ('', '<think>B?', 'length: in its thought')
+    """
+    if completion.text is None:
+        return completion
+    is_cut = completion.finish_reason == "length"
+    split = split_thought(completion.text, is_whole=not is_cut)
+    thought = "\n".join(one for one in (completion.thought, split.thought) if one) or None
+    if thought is None:
+        return completion
+    # A server that says thoughts apart says nothing else where the limit came before the reply.
+    in_thought = is_cut and (split.is_open or not split.reply)
+    return replace(
+        completion,
+        text=split.reply,
+        thought=thought,
+        finish_reason=CUT_IN_THOUGHT if in_thought else completion.finish_reason,
+    )
+
+
 class ReadReply(NamedTuple):
     """What a reply was read as: columns of the judgments table."""
 
@@ -258,7 +297,7 @@ def read_reply(condition: Condition, text: str | None, finish_reason: str) -> Re
     if menu is None or condition.role == "scorer":
         return ReadReply()
     if condition.role == "assessor" and condition.argued is not None:
-        absent = read_assessment(text)
+        absent = read_assessment(text, finish_reason=finish_reason)
         return ReadReply(
             label=menu.labels[menu.option_ids.index(condition.argued)],
             outcome=absent.value if absent else None,

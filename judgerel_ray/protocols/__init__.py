@@ -22,6 +22,7 @@ from judgerel_ray.protocols.prompts import (
 )
 from judgerel_ray.protocols.replies.correctness_form import CONFIDENT_FORMS, read_confidence
 from judgerel_ray.protocols.replies.forms import FORMS, Form, answer_frame
+from judgerel_ray.protocols.replies.free_form import FreeReading, read_free_reply
 from judgerel_ray.protocols.replies.mentions import Mention
 from judgerel_ray.protocols.replies.own_forms import (
     OWN,
@@ -37,6 +38,12 @@ from judgerel_ray.protocols.replies.scales import (
     scale_values,
     score_of,
     shipped_scales,
+)
+from judgerel_ray.protocols.replies.thoughts import (
+    may_think,
+    opening_mark,
+    split_thought,
+    whole_reply,
 )
 from judgerel_ray.protocols.replies.verdicts import (
     READER_VERSION,
@@ -62,6 +69,7 @@ __all__ = [
     "Criterion",
     "DefinitionLength",
     "Form",
+    "FreeReading",
     "Mention",
     "Rating",
     "Reading",
@@ -76,11 +84,14 @@ __all__ = [
     "load_criterion",
     "load_scale",
     "load_template",
+    "may_think",
     "mention_of",
     "menu_for",
+    "opening_mark",
     "question_form",
     "read_assessment",
     "read_confidence",
+    "read_free_reply",
     "read_rating",
     "read_selection",
     "read_verdict",
@@ -96,5 +107,7 @@ __all__ = [
     "shipped_criteria",
     "shipped_scales",
     "shipped_templates",
+    "split_thought",
     "stop_strings",
+    "whole_reply",
 ]

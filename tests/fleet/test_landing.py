@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.config import Prices
-from judgerel_ray.core import Completion, Menu, request_key
+from judgerel_ray.core import CUT_IN_THOUGHT, Completion, Menu, request_key
 from judgerel_ray.fleet import landed_rows, landing, never_sent
 from judgerel_ray.fleet.landing import error_rows, read_reply
+from judgerel_ray.protocols import whole_reply
 from judgerel_ray.tables import Completions, Errors, Judgments
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -223,3 +224,39 @@ def test_a_selection_is_no_verdict(asking, text, label, outcome):
     row = rows.row(0, named=True)
     assert (row["verdict"], row["label"], row["outcome"]) == (None, label, outcome)
     Judgments.validate(rows)
+
+
+def test_thoughts_are_kept_beside_replies(asking):
+    ask = asking.ask(n=5, menu=Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response"))
+    came = [
+        ("<think>[[B]]?</think>\n\nBest Response: [[A]]", "stop", None),
+        ("Best Response: [[A]]", "stop", "Or [[B]]?"),
+        ("<think>Best Response: [[B]]", "length", None),
+        ("", "length", "Best Response: [[B]]"),
+        ("Best Response: [[A]]", "stop", None),
+    ]
+    rows = land(
+        (
+            ask,
+            [
+                completion(ask, r, text, finish_reason=reason, thought=thought)
+                for r, (text, reason, thought) in enumerate(came)
+            ],
+        )
+    )
+    kept = rows.completions.select("text", "thought").rows()
+    assert kept == [
+        ("Best Response: [[A]]", "<think>[[B]]?</think>\n\n"),
+        ("Best Response: [[A]]", "Or [[B]]?"),
+        ("", "<think>Best Response: [[B]]"),
+        ("", "Best Response: [[B]]"),
+        ("Best Response: [[A]]", None),
+    ]
+    read = rows.judgments.select("outcome", "finish_reason").rows()
+    cut = ("truncated", CUT_IN_THOUGHT)
+    assert read == [("scored", "stop"), ("scored", "stop"), cut, cut, ("scored", "stop")]
+    # What is kept is read as what came.
+    for (text, reason, _), (reply, thought), (outcome, ended) in zip(came, kept, read, strict=True):
+        assert read_reply(ask.condition, text, reason).outcome == outcome
+        assert read_reply(ask.condition, reply, ended).outcome == outcome
+        assert read_reply(ask.condition, whole_reply(reply, thought), ended).outcome == outcome

@@ -15,7 +15,6 @@ import pytest
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.importers.logs.collect import LOG_FORMATS, format_of, import_logs
-from judgerel_ray.importers.logs.harnesses import read_reply
 from judgerel_ray.importers.logs.reading import records
 
 
@@ -526,18 +525,6 @@ def test_archives_of_inspect_are_read_however_they_are_packed(tmp_path, zstd):
         if damaged != content:
             with pytest.raises(SweepError, match="damaged"):
                 import_logs("inspect", [str(file)])
-
-
-@pytest.mark.parametrize(
-    ("reply", "read"),
-    [
-        ("Verdict: A", ("A", None, None)), ("7", (None, 7.0, None)),
-        ('{"pass": true}', ("pass", None, None)), ("no idea at all", (None, None, None)),
-        ("Score: 3\nScore: 4", (None, None, "conflicting")),
-    ],
-)  # fmt: skip
-def test_replies_of_a_batch_are_read_by_their_form(reply, read):
-    assert read_reply(reply) == read
 
 
 def test_every_format_has_a_fixture():

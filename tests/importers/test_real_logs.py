@@ -85,9 +85,9 @@ SAID = {
     "batch-vllm-0.32.0.jsonl": [
         ("capital", "tiny", 0, None, "truncated"),
         ("capital", "tiny", 1, None, "truncated"),
-        ("sum", "tiny", 0, "no", None),
-        ("sum", "tiny", 1, "no", None),
-        ("sum", "tiny", 2, "no", None),
+        ("sum", "tiny", 0, None, "truncated"),
+        ("sum", "tiny", 1, None, "truncated"),
+        ("sum", "tiny", 2, None, "truncated"),
         ("bad", "tiny", 0, None, "failed"),
     ],
     "lm_eval-0.4.13.jsonl": [

@@ -215,12 +215,12 @@ LETTERS = [
 ]
 
 CUT_OFF = [
-    ("Best Response: [[B]]", "B B B B"),
-    ("Best Response: [[B]] It has", "B B B B"),
-    ("Best Response: [B]", "B B B B"),
-    ("Best Response: B because", "B B B B"),
-    ("Best Response: B\n", "B B B B"),
-    ("Best Response: [[F]] It", "off off off -"),
+    ("Best Response: [[B]]", "B cut cut B"),
+    ("Best Response: [[B]] It has", "B cut cut B"),
+    ("Best Response: [B]", "B cut cut B"),
+    ("Best Response: B because", "B cut cut B"),
+    ("Best Response: B\n", "B cut cut B"),
+    ("Best Response: [[F]] It", "off cut cut -"),
     ("The first response", "cut cut cut -"),
     ("", "cut cut cut -"),
     ("Best", "cut cut cut -"),
@@ -235,9 +235,9 @@ CUT_OFF = [
     ("I cannot judge these", "cut cut cut -"),
     ("Best Response: [[A]] No.\nBest Response: [[", "A cut cut A"),
     ("Best Response: [[A]] No.\nBest Response: B", "A cut cut !"),
-    ("Best Response: [[A]] No.\nBest Response: [[B]]", "A B ! !"),
+    ("Best Response: [[A]] No.\nBest Response: [[B]]", "A cut ! !"),
     ("Best Response: [[A]]. Best Response: [[B]]. Best Response: [", "A cut ! !"),
-    ("Best Response: [[A]] as in Best Response: [[letter]]", "A A A A"),
+    ("Best Response: [[A]] as in Best Response: [[letter]]", "A cut cut A"),
 ]
 
 CORRECTNESS = [

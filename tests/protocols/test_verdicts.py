@@ -113,7 +113,10 @@ def test_a_single_complete_verdict_is_read_by_every_policy(text, finish_reason):
     quiet = f"It is so. {quiet}"
     reply = f"{quiet}\n{FORM.format('C')}\n{quiet}"
     for reader in POLICIES:
-        assert read(reply, letters(5, reader), finish_reason).label == "C"
+        # What was cut off may have named another: only the first verdict is sure then.
+        unsure = finish_reason == "length" and reader in ("last", "unanimous")
+        expected = "truncated" if unsure else "scored"
+        assert read(reply, letters(5, reader), finish_reason).outcome == expected
 
 
 @pytest.mark.parametrize("n", [2, 3, 26, 27, 60])
@@ -243,7 +246,7 @@ def test_the_instruction_itself_holds_no_verdict():
 
 
 def test_the_reader_has_a_version():
-    assert READER_VERSION == "4"
+    assert READER_VERSION == "5"
 
 
 def test_long_runs_of_blanks_are_read_in_time():

@@ -38,7 +38,7 @@ from judgerel_ray.engines import (
     prompt_counter,
     prompt_fit,
 )
-from judgerel_ray.engines.sizing import most_tokens
+from judgerel_ray.engines.sizing import most_tokens, thinking_remark
 from judgerel_ray.protocols import (
     TIE,
     fill_example,
@@ -223,7 +223,8 @@ def plan_resolved(resolved: Resolved, nodes: Mapping[str, Mapping[str, int]] | N
     too_long = tuple(misfits(resolved))
     asked = {count.judge for count in counts if count.requests_at_most}
     needs = node_needs(spec for spec in resolved.specs.values() if spec.name in asked)
-    notes = [*too_long, *needs, *sweep_remarks(resolved)]
+    thinking = (thinking_remark(spec) for spec in resolved.specs.values() if spec.name in asked)
+    notes = [*too_long, *needs, *filter(None, thinking), *sweep_remarks(resolved)]
     judges = tuple(
         replace(
             _judge_cost(resolved, name, [count for count in counts if count.judge == name], notes),
@@ -474,8 +475,7 @@ def _own_form_notes(frame: AskFrame) -> Iterator[str]:
         yield (
             f"ask[{frame.index}]: template {template.name} is read by a form of its own, "
             f"{form_text(own)}; "
-            f"options are named by {', '.join([names, *others])}; what a model thinks before "
-            "</think> is not read"
+            f"options are named by {', '.join([names, *others])}"
         )
         if not template.verdict_first and frame.ask.reader == "first":
             yield (

@@ -140,7 +140,7 @@ def landed_texts(run: RunDirectory, ledger: Ledger) -> dict[str, str | None]:
         roles = pl.col("role").is_in(["responder", "assessor"])
         keys = scan_judgments(run, columns=_OF_ANSWERS, ledger=answers).filter(roles)
         texts = scan_completions(run, columns=("key", "text"), ledger=written)
-        cut = (pl.col("finish_reason") == "length").fill_null(False)
+        cut = pl.col("finish_reason").str.starts_with("length").fill_null(False)
         frame = keys.select("key", cut=cut).join(texts, on="key", how="left").collect()
     return {
         key: CutText(text) if is_cut and text is not None else text

@@ -26,9 +26,9 @@ from judgerel_ray.config import AskTable, Sweep, load_sweep, parse_sweep
 from judgerel_ray.core import Ask, Completion, Condition, Item, StoreError, SweepError, request_key
 from judgerel_ray.design import Voice, build_wave, voices_of
 from judgerel_ray.engines import EngineSpec, make_engine
-from judgerel_ray.fleet.landing import read_reply
+from judgerel_ray.fleet.landing import read_reply, without_thought
 from judgerel_ray.fleet.limiting import share_limits
-from judgerel_ray.protocols import READER_VERSION
+from judgerel_ray.protocols import READER_VERSION, whole_reply
 from judgerel_ray.protocols.ask import Sample
 from judgerel_ray.stats import clopper_pearson
 from judgerel_ray.store import (
@@ -283,7 +283,11 @@ def _read_again(
         for replication in range(first, first + n)
     }
     before = before.cast({"judge": pl.String})  # a category in parts
-    text_of = dict(texts.select("key", "text").iter_rows())
+    thoughts = texts.get_column("thought", default=pl.lit(None, pl.String))  # of earlier versions
+    text_of = {
+        key: None if text is None else whole_reply(text, thought)
+        for key, text, thought in texts.select("key", "text", thought=thoughts).iter_rows()
+    }
     read = [
         read_reply(asked[key], text_of[key], reason or "")._asdict()
         for key, reason in before.select("key", "finish_reason").iter_rows()
@@ -418,8 +422,9 @@ def _replies(landed: Landed) -> pl.DataFrame:
     columns = ("key", "judge", "item_id", "temperature", "replication", "completion_tokens")
     with reading(landed.run.url):
         judged = scan_judgments(landed.run, columns=columns, ledger=ledger)
-        texts = scan_completions(landed.run, columns=("key", "text"), ledger=ledger)
-        found = judged.join(texts, on="key").filter(pl.col("text").is_not_null()).collect()
+        texts = scan_completions(landed.run, columns=("key", "text", "thought"), ledger=ledger)
+        written = texts.select("key", text=pl.col("thought").fill_null("") + pl.col("text"))
+        found = judged.join(written, on="key").filter(pl.col("text").is_not_null()).collect()
     found = found.filter(~pl.col("key").is_in(unasked)).sort("key")
     if found.is_empty():
         raise SweepError("no reply has landed that could be replayed")
@@ -476,7 +481,10 @@ async def _ask_alone(spec: EngineSpec, asks: Iterable[Ask]) -> list[Completion]:
 
 def _compared(rows: pl.DataFrame, done: Iterable[Completion]) -> pl.DataFrame:
     """Landed and replayed side by side."""
-    texts = {one.key: (one.text, one.completion_tokens) for one in done}
+    texts = {
+        one.key: (one.text and (one.thought or "") + one.text, one.completion_tokens)
+        for one in map(without_thought, done)
+    }
     found = []
     for row in rows.iter_rows(named=True):
         text, tokens = texts[row["key"]]

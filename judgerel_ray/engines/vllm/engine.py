@@ -27,7 +27,13 @@ from judgerel_ray.core import (
     RequestRefused,
     TokenCounts,
 )
-from judgerel_ray.engines.engine import JSON, EngineFacts, EngineSpec, Prepared
+from judgerel_ray.engines.engine import (
+    JSON,
+    EngineFacts,
+    EngineSpec,
+    Prepared,
+    stopped_in_thought,
+)
 from judgerel_ray.engines.tokenization import (
     PromptEncoder,
     Tokenizer,
@@ -85,6 +91,7 @@ class VllmEngine:
         self._children: list[BaseProcess] = []
         self._kinds = OneKind()
         self._vocabulary = Vocabulary(0, frozenset())
+        self._thinks = False
 
     def __repr__(self) -> str:
         return f"VllmEngine({self.spec.name!r})"
@@ -173,7 +180,10 @@ class VllmEngine:
         condition = ask.condition
         if condition.scoring is not None and condition.scoring.kind != "verdict":
             return (await read_probabilities(ask, prepared, channel),)
-        parts = (answer_chunk(condition, prepared, part, channel) for part in chunks(ask))
+        thinks = prepared.may_think or self._thinks
+        parts = (
+            answer_chunk(condition, prepared, part, channel) for part in chunks(ask, thinks=thinks)
+        )
         tasks = [asyncio.ensure_future(part) for part in parts]
         try:
             answers = await asyncio.gather(*tasks)
@@ -181,7 +191,12 @@ class VllmEngine:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        return tuple(completion for answer in answers for completion in answer)
+        made = tuple(completion for answer in answers for completion in answer)
+        if not thinks and any(stopped_in_thought(one, condition.stop) for one in made):
+            # Its template knows no thoughts, and it thinks: asked once more, to its end.
+            self._thinks = True
+            return await self.complete(prepared, ask)
+        return made
 
     async def _send(
         self, llm: AsyncLLM, ids: tuple[int, ...], asked: dict[str, JSON], *, key: str

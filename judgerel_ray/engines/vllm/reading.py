@@ -187,7 +187,9 @@ def explorer(
     return Explorer(
         look=look,
         go_on=go_on,
-        text_of=lambda new: channel.encoder.text_after(ids, new),
+        text_of=lambda new: (
+            prepared.opened + channel.encoder.text_after(ids, new, special=prepared.may_think)
+        ),
         end_tokens=channel.vocabulary.end_tokens,
         n_vocabulary=channel.vocabulary.size,
     )

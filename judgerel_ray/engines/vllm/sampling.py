@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from judgerel_ray.core import Ask, Completion, Condition, EngineError, RequestRefused, request_key
@@ -51,7 +51,7 @@ class Chunk:
     parameters: dict[str, JSON]
 
 
-def chunks(ask: Ask, *, most: int = MOST_REPLICATIONS) -> tuple[Chunk, ...]:
+def chunks(ask: Ask, *, most: int = MOST_REPLICATIONS, thinks: bool = False) -> tuple[Chunk, ...]:
     """Split an ask into requests vLLM can serve.
 
     vLLM gives the i-th of n samples the seed ``seed + i``, so where an ask is cut changes nothing.
@@ -63,6 +63,9 @@ def chunks(ask: Ask, *, most: int = MOST_REPLICATIONS) -> tuple[Chunk, ...]:
         Consecutive replications of one condition.
     most : int
         Most replications in one request.
+    thinks : bool
+        Whether the judge may think first: nothing then ends a reply early, for a stop string in a
+        thought is no verdict, and special tokens are kept, for some of them mark thoughts.
 
     Returns
     -------
@@ -83,13 +86,14 @@ def chunks(ask: Ask, *, most: int = MOST_REPLICATIONS) -> tuple[Chunk, ...]:
     >>> [(c.first, c.n, c.seed) for c in chunks(Ask(condition=condition, first=0, n=100), most=64)]
     [(0, 64, 7), (64, 36, 71)]
     """
-    condition = ask.condition
+    condition = replace(ask.condition, stop=()) if thinks else ask.condition
     size = 1 if condition.temperature == 0 else most
     made = []
     for first in range(ask.first, ask.first + ask.n, size):
         n = min(size, ask.first + ask.n - first)
         seed = None if condition.temperature == 0 else condition.seed_base + first
         parameters = sampling_arguments(condition, n=n, seed=seed)
+        parameters["skip_special_tokens"] = not thinks
         made.append(Chunk(first=first, n=n, seed=seed, parameters=parameters))
     return tuple(made)
 
@@ -236,7 +240,7 @@ def read_output(output: Output | None, prepared: Prepared, chunk: Chunk) -> tupl
                 key=key,
                 replication=chunk.first + index,
                 seed=None if chunk.seed is None else chunk.seed + index,
-                text=samples[index].text,
+                text=prepared.opened + samples[index].text,
                 finish_reason=check_finished(samples[index].finish_reason, key=key),
                 prompt_tokens=prepared.prompt_tokens,
                 cached_tokens=output.num_cached_tokens if output and chunk.n == 1 else None,

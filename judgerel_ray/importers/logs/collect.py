@@ -50,11 +50,11 @@ LOG_FORMATS: Mapping[str, LogFormat] = {
 
 _KINDS: Mapping[str, pl.DataType] = {
     "score": pl.Float64(), "temperature": pl.Float64(), "option_order": pl.Int64(),
-    "n_options": pl.Int64(),
+    "n_options": pl.Int64(), "out_of": pl.Float64(),
 }  # fmt: skip
 _TEXTS = ("answer", "question", "reply", "prompt", "reference", "context")
 _COLUMNS = tuple(one.name for one in fields(Row) if one.name not in _TEXTS)
-_RESULT_COLUMNS = ("verdict", "score", "outcome", "label", "gold", "n_options")
+_RESULT_COLUMNS = ("verdict", "score", "out_of", "outcome", "label", "gold", "n_options")
 _KEY = [name for name in _COLUMNS if name not in _RESULT_COLUMNS]
 _ANSWER = "answer_digest"
 _AT_ONCE = 50_000

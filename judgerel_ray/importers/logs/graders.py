@@ -24,8 +24,10 @@ from judgerel_ray.importers.logs.reading import (
     records,
     sight,
     text,
+    unless_scored,
     values,
 )
+from judgerel_ray.protocols import FreeReading, read_free_reply, split_thought
 
 TIE = "tie"
 _PLACES = ("A", "B")
@@ -42,8 +44,6 @@ def _is_single(record: Mapping[str, object]) -> bool:
 
 
 _ERROR = "$ERROR$"  # what FastChat records as reply of a request that failed
-_PAIR = re.compile(r"\[\[([ABC])\]\]")
-_RATING = re.compile(r"\[\[(\d+\.?\d*)\]\]")
 
 
 def _fastchat(path: str) -> Iterator[Row]:
@@ -51,7 +51,8 @@ def _fastchat(path: str) -> Iterator[Row]:
 
     Read from ``llm_judge/common.py`` of FastChat at 0e6d3e4: a score of -1 is none; ``g2_winner``
     is a model already, not a place, and ``error`` where no ``[[A]]`` was found. It takes ``[[A]]``
-    of a reply that holds ``[[B]]``, too, and the first of several ratings: here those conflict.
+    of a reply that holds ``[[B]]``, too, the first of several ratings, and what stands in a
+    thought: such replies are read again here.
     ``judge[1]`` names the prompt, which differs by kind of question: it is the definition.
     """
     for _, found in records(path):
@@ -64,10 +65,12 @@ def _fastchat(path: str) -> Iterator[Row]:
         name, prompt = text(named[0]) or UNNAMED, text(named[1]) if len(named) > 1 else None
         if "g1_winner" not in record:
             score, reply = number(record.get("score")), text(record.get("judgment"))
-            outcome = _of_reply(reply, _RATING)
+            read = _of_reply(reply)
+            if read is None:
+                read = FreeReading(score=None if score is None or score < 0 else score)
             yield Row(
                 judge=name, definition=prompt, item_id=item, responder=text(record.get("model")),
-                score=None if outcome or score is None or score < 0 else score, outcome=outcome,
+                score=read.score, out_of=read.out_of, outcome=unless_scored(read),
                 question=text(record.get("user_prompt")), reply=reply,
                 prompt=text(record.get("user_prompt")),
             )  # fmt: skip
@@ -75,22 +78,27 @@ def _fastchat(path: str) -> Iterator[Row]:
         models = (str(record.get("model_1")), str(record.get("model_2")))
         for order, game in enumerate(("g1", "g2")):
             winner, reply = record.get(f"{game}_winner"), text(record.get(f"{game}_judgment"))
-            outcome = _of_reply(reply, _PAIR)
-            won = {"model_1": models[0], "model_2": models[1], TIE: TIE}.get(str(winner))
-            won = None if outcome else won
+            read = _of_reply(reply)
+            shown = models[::-1] if order else models
+            if read is None:
+                won = {"model_1": models[0], "model_2": models[1], TIE: TIE}.get(str(winner))
+            else:
+                won = dict(zip("ABC", (*shown, TIE), strict=True)).get(read.verdict or "")
             yield Row(
                 judge=name, definition=prompt, item_id=item, responder=" vs ".join(models),
-                option_order=order, n_options=2, verdict=won,
-                label=_place(won, models[::-1] if order else models),
-                question=text(record.get(f"{game}_user_prompt")), reply=reply, outcome=outcome,
+                option_order=order, n_options=2, verdict=won, label=_place(won, shown),
+                question=text(record.get(f"{game}_user_prompt")), reply=reply,
+                outcome=None if read is None else unless_scored(read),
             )  # fmt: skip
 
 
-def _of_reply(reply: str | None, marks: re.Pattern[str]) -> Outcome | None:
-    """Why a reply of FastChat holds no verdict, whatever was recorded of it."""
+def _of_reply(reply: str | None) -> FreeReading | None:
+    """What a reply of FastChat holds; None where what was recorded of it can be trusted."""
     if reply == _ERROR:
-        return Outcome.FAILED
-    return Outcome.CONFLICTING if len(set(marks.findall(reply or ""))) > 1 else None
+        return FreeReading(outcome=Outcome.FAILED)
+    read = read_free_reply(reply or "", forms=("brackets",))
+    is_read_wrong = split_thought(reply or "").thought or read.outcome is Outcome.CONFLICTING
+    return read if is_read_wrong else None
 
 
 def _place(won: str | None, shown: tuple[str, ...]) -> str | None:
@@ -154,7 +162,8 @@ def _strength(
     score: object, reply: str | None, shown: tuple[str, str]
 ) -> tuple[str | None, Outcome | None]:
     """The model preferred, read again from the reply where there is one."""
-    marks = (set(one.findall((reply or "").upper())) & set(_STRENGTHS) for one in _ARENA)
+    spoken = split_thought(reply or "").reply.upper()
+    marks = (set(one.findall(spoken)) & set(_STRENGTHS) for one in _ARENA)
     read = next(filter(None, marks), set())
     if len(read) > 1:
         return None, Outcome.CONFLICTING
@@ -203,7 +212,6 @@ ARENA_HARD = LogFormat(known=_arena_known, read=_arena)
 ALPACA_EVAL = LogFormat(known=_alpaca_known, read=_alpaca)
 
 
-_RESULT = re.compile(r"\[RESULT\]\s*[(\[]?\s*(?:score\s*:?\s*)?(\d+)", re.I)
 _SIDES = ("chosen", "rejected")
 _LETTERS = ("A", "B")
 
@@ -242,12 +250,13 @@ def _prometheus(path: str) -> Iterator[Row]:
             judged = answers.get(letter or "") if apart else answer
             for run, score in enumerate(_list(runs)):
                 reply = text(_at(_list(replies), run, None))
-                read = _RESULT.findall(reply or "")
+                read = read_free_reply(reply, forms=("result",)) if reply else FreeReading()
                 picked = score if score in _LETTERS else None
                 yield Row(
                     **known, judge=judge, answer=judged, reply=reply,
                     responder=side or text(one.get("response_source")),
-                    score=number(read[-1] if read else score), verdict=picked, label=picked,
+                    score=number(score) if read.score is None else read.score, verdict=picked,
+                    label=picked,
                     gold=good if picked and good in _LETTERS else None,
                     n_options=2 if picked else None,
                 )  # fmt: skip
@@ -362,7 +371,8 @@ def _unitxt(path: str) -> Iterator[Row]:
                     continue
                 option = text(one.get(f"{name}{_SELECTED}"))
                 reply = text(one.get(f"{name}_option_selection_completion"))
-                forced = bool(reply and option and not _holds(reply, option))
+                spoken = split_thought(reply or "").reply
+                forced = bool(reply and option and not _holds(spoken, option))
                 yield Row(
                     item_id=item, criterion=base, option_order=order, reply=reply,
                     verdict=None if forced else option, question=text(record.get("source")),

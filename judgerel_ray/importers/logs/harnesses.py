@@ -26,12 +26,13 @@ from judgerel_ray.importers.logs.reading import (
     is_zip,
     mapping,
     number,
-    passed,
     records,
     text,
+    unless_scored,
     values,
     zipped,
 )
+from judgerel_ray.protocols import read_free_reply
 
 
 def _lm_eval_known(seen: Sight) -> bool:
@@ -93,7 +94,7 @@ def _batch(path: str) -> Iterator[Row]:
 
     Read from the documentation of OpenAI's Batch API and of ``vllm run-batch``: ``custom_id`` is
     unique, so that repeats must have put their number behind it (``q7-r3``, ``q7_rep3``); several
-    ``choices`` are replications. Verdicts are read by :func:`read_reply`.
+    ``choices`` are replications. Verdicts are read by :func:`.read_free_reply`.
     """
     for _, found in records(path):
         record = mapping(found)
@@ -107,72 +108,17 @@ def _batch(path: str) -> Iterator[Row]:
             yield Row(item_id=item, judge=judge, outcome=Outcome.FAILED)
             continue
         for choice in map(mapping, choices):
-            message = mapping(choice.get("message"))
+            message, reason = mapping(choice.get("message")), str(choice.get("finish_reason"))
             reply = text(message.get("content") or choice.get("text"))
-            verdict, score, outcome = read_reply(reply or "")
-            if verdict is None and score is None and outcome is None:
-                reason = choice.get("finish_reason")
-                if message.get("refusal") or reason == DECLINED:
-                    outcome = Outcome.REFUSED
-                elif reason == "length":
-                    outcome = Outcome.TRUNCATED
+            cut = reason in ("length", "max_tokens")
+            read = read_free_reply(reply or "", finish_reason="length" if cut else "stop")
+            unread = read.outcome is Outcome.UNPARSED
+            refused = unread and (message.get("refusal") or reason == DECLINED)
             yield Row(
-                item_id=item, judge=judge, verdict=verdict, score=score, outcome=outcome,
+                item_id=item, judge=judge, verdict=read.verdict, score=read.score,
+                out_of=read.out_of, outcome=Outcome.REFUSED if refused else unless_scored(read),
                 reply=reply,
             )  # fmt: skip
-
-
-_FIELDS = (
-    "verdict", "winner", "decision", "choice", "preferred", "label", "pass", "passed", "score",
-    "rating", "grade", "answer",
-)  # fmt: skip
-_OBJECT = re.compile(r"\{[^{}]*\}")
-_BRACKETS = re.compile(r"\[\[\s*([^\[\]]{1,40}?)\s*\]\]")
-_LABELLED = re.compile(
-    r"(?:verdict|winner|decision|rating|score|grade|best response|answer)\W{0,4}(?:is\W+)?"
-    r"([A-Za-z0-9.=<>+-]{1,20})(?:/\d+)?\W*$",
-    re.I | re.M,
-)
-_WORD = re.compile(r"[A-Za-z0-9.=<>+_-]{1,20}")
-
-
-def read_reply(reply: str) -> tuple[str | None, float | None, Outcome | None]:
-    """Read a reply whose form is not known: verdict, score, or an outcome where they conflict.
-
-    By the first of these that is there: fields of objects of JSON, ``[[A]]``, a line that ends in
-    ``Verdict: A`` or ``Score: 7``, a reply of one word. Different values of one form conflict.
-
-    Examples
-    --------
-    >>> read_reply('{"score": 4}'), read_reply("I prefer [[B]]."), read_reply("It depends on you.")
-    ((None, 4.0, None), ('B', None, None), (None, None, None))
-    >>> read_reply("[[A]] or [[B]]")[2].value
-    'conflicting'
-    """
-    objects = [one for text_ in _OBJECT.findall(reply) if (one := _object(text_))]
-    found = [one[name] for one in objects for name in _FIELDS if name in one][:1]
-    if not found:
-        found = list(_BRACKETS.findall(reply)) or list(_LABELLED.findall(reply))
-    if not found and (word := _WORD.fullmatch(reply.strip())):
-        found = [word[0]]
-    distinct = list(dict.fromkeys(text(one) for one in found))
-    if len(distinct) > 1:
-        return None, None, Outcome.CONFLICTING
-    if not distinct or distinct[0] is None:
-        return None, None, None
-    value = found[0]
-    if isinstance(value, bool):
-        return passed(value), None, None
-    score = number(value)
-    return (distinct[0], None, None) if score is None else (None, score, None)
-
-
-def _object(content: str) -> Mapping[str, object] | None:
-    """An object of JSON, its names in lower case."""
-    try:
-        return {str(name).lower(): one for name, one in json.loads(content).items()}
-    except (ValueError, RecursionError):
-        return None
 
 
 LM_EVAL = LogFormat(known=_lm_eval_known, read=_lm_eval, asks_again="repeats")

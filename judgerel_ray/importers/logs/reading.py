@@ -19,6 +19,7 @@ from typing import IO, TypeAlias
 
 from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.core.files import reading_errors, unreadable
+from judgerel_ray.protocols import FreeReading
 
 Path: TypeAlias = tuple[str, ...]
 """Names of fields from the top of a document down."""
@@ -352,8 +353,9 @@ class Row:
         What is judged; rows alike in this and in all facets are replications, in their order.
     judge, criterion, responder, benchmark, definition, temperature, option_order : optional
         As columns of judgments; `definition` names the prompt where a judge has several.
-    verdict, score, outcome, label, gold, n_options : optional
-        What was said; without outcome a row that holds neither verdict nor score is unparsed.
+    verdict, score, out_of, outcome, label, gold, n_options : optional
+        What was said, and the denominator of a score such as 4/5; without outcome a row that holds
+        neither verdict nor score is unparsed.
     answer, question, reply, prompt, reference, context : str, optional
         Texts: what was judged, of what, what the judge wrote and was asked, and what it was given
         to compare with (a target or rubric) and to read. They land in no column.
@@ -369,6 +371,7 @@ class Row:
     option_order: int | None = None
     verdict: str | None = None
     score: float | None = None
+    out_of: float | None = None
     outcome: Outcome | None = None
     label: str | None = None
     gold: str | None = None
@@ -463,6 +466,17 @@ def _content(value: object) -> str:
         texts = [one.get("text") if isinstance(one, dict) else one for one in value]
         return "\n".join(one for one in texts if isinstance(one, str))
     return text(value) or ""
+
+
+def unless_scored(read: FreeReading) -> Outcome | None:
+    """Outcome of a reply without a verdict; None where it has one.
+
+    Examples
+    --------
+    >>> unless_scored(FreeReading("A")) is None
+    True
+    """
+    return None if read.outcome is Outcome.SCORED else read.outcome
 
 
 def passed(value: object) -> str | None:

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from judgerel_ray.core import ReaderPolicy
 from judgerel_ray.protocols.replies.mentions import Mention, find_number, on_menu
+from judgerel_ray.protocols.replies.thoughts import spoken_reply
 
 _ASIDE = r"(?!(?:so|and|but|thus|hence|therefore|because|making|which|then|is|are)\b)"
 _DENIED = re.compile(
@@ -151,17 +152,16 @@ def read_confidence(
     >>> read("Confidence: high"), read("Confidence: 0.8-0.9"), read("Judge Confidence: 0.9")
     (None, None, None)
     """
-    if text is None:
-        return None
     by_judge = CONFIDENT_FORMS[form]
-    places = [one.end() for one in _LEAD.finditer(text) if bool(one["judge"]) == by_judge]
-    if not places:
+    reply = spoken_reply(text, finish_reason)
+    places = [one.end() for one in _LEAD.finditer(reply.text) if bool(one["judge"]) == by_judge]
+    if reply.in_thought or not places:
         return None
     if reader == "last":
         places = places[-1:]
     elif reader != "unanimous":
         places = places[:1]
-    stated = {_stated(text, place, ended=finish_reason != "length") for place in places}
+    stated = {_stated(reply.text, place, ended=reply.is_whole) for place in places}
     return stated.pop() if len(stated) == 1 else None
 
 

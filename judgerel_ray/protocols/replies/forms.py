@@ -18,7 +18,7 @@ from judgerel_ray.core import Menu, Scale, SweepError
 from judgerel_ray.protocols.replies.correctness_form import authors_correctness, find_correctness
 from judgerel_ray.protocols.replies.mentions import Mention, on_menu
 from judgerel_ray.protocols.replies.own_forms import OWN, find_own
-from judgerel_ray.protocols.replies.rating_form import RATING_FORMS, find_ratings, rating_is_cut
+from judgerel_ray.protocols.replies.rating_form import RATING_FORMS, find_ratings
 
 _MARKS = r"""[\s*_`"'“”‘’]*"""
 _TAG = r"(?-i:</[a-z]{1,10}>|<(?:b|strong|em|i|p|br|div|span|h\d)\s*/?>)"
@@ -76,7 +76,6 @@ _STRICT = {
 }
 # "2/3", "1:4" and "5–7" are values, whatever their first number is called on the menu.
 _ALONE = r"(?!\s?/\s?\d|[:：–—]\d)"
-_CUT_CHARACTERS = 24
 _AUTHORS_LETTER = re.compile(r"Best Response:\W*([A-Ea-e])")
 
 
@@ -247,25 +246,6 @@ def _bare_pattern(labels: tuple[str, ...], ended: bool) -> re.Pattern[str]:
     return re.compile(rf"(?:{wordlike}|(?:{letters}){_STRICT[ended]})")
 
 
-def best_response_is_cut(
-    text: str, labels: tuple[str, ...], *, lead: re.Pattern[str] = _LEAD
-) -> bool:
-    """Whether a cut reply ends inside the form, before its label is whole.
-
-    Examples
-    --------
-    >>> best_response_is_cut("Best Response: [[", ("A", "B"))
-    True
-    """
-    leads = list(lead.finditer(text))
-    if not leads:
-        return False
-    begun = leads[-1]
-    tail = text[begun.end() :]
-    open_ended = len(tail) <= _CUT_CHARACTERS and not re.search(r"[\n\])}>]", tail)
-    return open_ended and _stated(text, begun.end(), labels, False) is None
-
-
 def authors_letters(text: str) -> tuple[str, ...]:
     """Letters by the published rule, which has no word boundary after the letter.
 
@@ -308,25 +288,13 @@ def find_numbered(text: str, menu: Menu, ended: bool) -> list[Mention]:
     return find_best_response(text, menu.labels, ended, lead=_LEADS[menu.form])
 
 
-def numbered_is_cut(text: str, menu: Menu) -> bool:
-    r"""Whether a cut reply ends inside the menu's form, before its number is whole.
-
-    Examples
-    --------
-    >>> menu = Menu(labels=("0", "1"), option_ids=("a", "b"), form="final_answer")
-    >>> numbered_is_cut("Final Answer: ", menu), numbered_is_cut("Final Answer: 1\nRea", menu)
-    (True, False)
-    """
-    return best_response_is_cut(text, menu.labels, lead=_LEADS[menu.form])
-
-
 @dataclass(frozen=True, slots=True)
 class Form:
     """A declared form.
 
     ``find(text, menu, ended)`` gives the mentions in order; ``ended`` is False for a reply
-    that was cut off. ``is_cut(text, menu)`` says that a cut reply ends inside the form and
-    ``complete(label)`` is the whole form for a label; both are None where the form is one word.
+    that was cut off. ``complete(label)`` is the whole form for a label, None where the form is one
+    word.
     ``schroeder2024(text)`` gives the labels the published rule of [1]_ reads, and is None where
     that study did not ask for the form.
 
@@ -336,7 +304,6 @@ class Form:
     """
 
     find: Callable[[str, Menu, bool], list[Mention]]
-    is_cut: Callable[[str, Menu], bool] | None
     complete: Callable[[str], str] | None
     schroeder2024: Callable[[str], tuple[str, ...]] | None
 
@@ -351,14 +318,12 @@ def _scale(menu: Menu) -> Scale:
 FORMS: Mapping[str, Form] = {
     "best_response": Form(
         find=lambda text, menu, ended: find_best_response(text, menu.labels, ended),
-        is_cut=lambda text, menu: best_response_is_cut(text, menu.labels),
         complete="Best Response: [[{}]]".format,
         schroeder2024=authors_letters,
     ),
     # No stop string: "correct" ends inside "incorrect" and "correctness", and one word is short.
     "correctness": Form(
         find=lambda text, menu, ended: find_correctness(text, menu.labels, ended),
-        is_cut=None,
         complete=None,
         schroeder2024=authors_correctness,
     ),
@@ -366,7 +331,6 @@ FORMS: Mapping[str, Form] = {
     **{
         name: Form(
             find=lambda text, menu, ended: find_ratings(text, _scale(menu), ended, form=menu.form),
-            is_cut=lambda text, menu: rating_is_cut(text, _scale(menu), form=menu.form),
             complete="Rating: [[{}]]".format if name == "rating" else None,
             schroeder2024=None,
         )
@@ -374,15 +338,13 @@ FORMS: Mapping[str, Form] = {
     },
     # No stop string: what comes after the number is the confidence in it.
     **{
-        name: Form(find=find_numbered, is_cut=numbered_is_cut, complete=None, schroeder2024=None)
-        for name in NUMBERED_FORMS
+        name: Form(find=find_numbered, complete=None, schroeder2024=None) for name in NUMBERED_FORMS
     },
 }
 """Declared forms by the name a template's ``form`` and a menu's ``form`` use."""
 
-# What follows may change any match: nothing is settled early, and of a reply that was cut off
-# nobody knows the last verdict.
-_OWN = Form(find=find_own, is_cut=lambda *_: True, complete=None, schroeder2024=None)
+# What follows may change any match: nothing is settled early.
+_OWN = Form(find=find_own, complete=None, schroeder2024=None)
 
 
 def form_of(menu: Menu) -> Form:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from judgerel_ray.core import Menu, OwnForm, Scale, SweepError, printable
 from judgerel_ray.protocols.criteria import check_keys
 from judgerel_ray.protocols.registry import protocol_named
+from judgerel_ray.protocols.replies.json_values import OBJECT, RepeatedKey, outermost_values
 from judgerel_ray.protocols.replies.mentions import Mention
 from judgerel_ray.protocols.replies.rating_form import bracketed_value
 
@@ -46,9 +47,7 @@ _STEP = re.compile(r"""\.?(?P<key>[^\s.\[\]"']+)|\[(?P<place>\d+)\]|\["(?P<quote
 _BEGUN, _DONE = "\x02", "\x03"
 _BETWEEN = re.compile(f"{_BEGUN}([^{_DONE}]*){_DONE}")
 _UNSAFE = str.maketrans({_BEGUN: "\ufffd", _DONE: "\ufffd"})
-_THINKING = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
-_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_OBJECT, _ARRAY = re.compile(r"\{(?=\s*\")"), re.compile(r"\[(?=\s*[\[{\"\w-])")
+_ARRAY = re.compile(r"\[(?=\s*[\[{\"\w-])")
 _MARKS = " \t*_`\"'“”‘’[](){}<>.,;:!"
 _PROBES = ("a", "1", "_", " ", " a", ".", "\n", "]")
 """How a reply that was cut off might have continued."""
@@ -57,14 +56,8 @@ _NO_VERDICTS = ("", "~", "x", "7", " ", "\n")
 """Texts of one character at most."""
 
 
-class _Repeated(list[object]):
-    """Values of a key that an object has more than once."""
-
-
 def find_own(text: str, menu: Menu, ended: bool) -> list[Mention]:
     r"""Find the verdicts of a reply in the form its menu declares.
-
-    What a model thought before its reply, up to the last ``</think>``, is no part of it.
 
     Parameters
     ----------
@@ -91,17 +84,17 @@ def find_own(text: str, menu: Menu, ended: bool) -> list[Mention]:
     >>> own = OwnForm(pattern=r"\[\[(?P<verdict>\w+)\]\]", example="[[{verdict}]]", ties=("C",))
     >>> menu = Menu(labels=("A", "B", "tie"), option_ids=("x", "y", "tie"), form="own", own=own,
     ...             words=(("A",), ("B",), ("C",)))
-    >>> [one.labels for one in find_own("<think>[[A]]?</think> [[b]], or [[C]].", menu, True)]
+    >>> [one.labels for one in find_own("I say [[b]], or [[C]].", menu, True)]
     [('B',), ('tie',)]
     """
     own = menu.own
     if own is None:
         raise SweepError(f"form {menu.form} needs the declaration of a template")
-    spoken = spoken_text(text, ended)
-    if len(spoken) > MOST_READ:
+    text = text.strip() if ended else text.lstrip()
+    if len(text) > MOST_READ:
         return []
-    (found,) = read_words([spoken], own)
-    if not ended and own.pattern and found and not _is_whole(spoken, found, menu):
+    (found,) = read_words([text], own)
+    if not ended and own.pattern and found and not _is_whole(text, found, menu):
         found = found[:-1]
     mentions = (mention_of(words, menu) for words in found)
     return [mention for mention in mentions if mention is not None]
@@ -161,22 +154,6 @@ def fill_example(own: OwnForm, word: str) -> str:
     return own.example.replace(PLACEHOLDER, written)
 
 
-def spoken_text(text: str, ended: bool) -> str:
-    """Leave out what was thought before a reply, and blanks at its ends.
-
-    Examples
-    --------
-    >>> spoken_text("<think>A? B?</think> [[A]] ", True), spoken_text("<think>A? [[B]]", False)
-    ('[[A]]', '')
-    """
-    # The last mark, not the first: a thought may quote an answer that holds one, and a verdict
-    # behind it.
-    start = max((mark.end() for mark in _THOUGHT.finditer(text)), default=0)
-    spoken = text[start:].lstrip()
-    spoken = spoken.rstrip() if ended else spoken
-    return "" if _THINKING.match(spoken) else spoken
-
-
 def _captured(texts: Sequence[str], pattern: str) -> list[list[str]]:
     """What the group ``verdict`` of every match captures; empty where it took no part."""
     return [_BETWEEN.findall(marked) for marked in _marked(texts, pattern)]
@@ -231,41 +208,14 @@ def _is_whole(text: str, found: list[tuple[str, ...]], menu: Menu) -> bool:
 
 def _in_objects(text: str, path: tuple[str | int, ...]) -> Iterator[tuple[str, ...]]:
     """The words at a path in every JSON value of a text that has it."""
-    begins, place = _OBJECT if isinstance(path[0], str) else _ARRAY, 0
-    while (begun := begins.search(text, place)) is not None:
-        try:
-            value, place = _DECODER.raw_decode(text, begun.start())
-        except json.JSONDecodeError as error:
-            # Not into what was read of a broken object: a verdict in there is not the reply's.
-            place = max(error.pos, begun.end())
-        except (RecursionError, ValueError):
-            return
-        else:
-            yield tuple(word for found in _at(value, path) for word in _spellings(found))
-
-
-def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object with every value of a key that it repeats."""
-    found: dict[str, object] = {}
-    for key, value in pairs:
-        if key not in found:
-            found[key] = value
-        elif isinstance(held := found[key], _Repeated):
-            held.append(value)
-        else:
-            found[key] = _Repeated([held, value])
-    return found
-
-
-# Line breaks within a text are no JSON and common in replies; numbers stay as they are written.
-_DECODER = json.JSONDecoder(
-    strict=False, object_pairs_hook=_distinct, parse_int=str, parse_constant=str
-)
+    for found in outermost_values(text, OBJECT if isinstance(path[0], str) else _ARRAY):
+        if found.is_whole:
+            yield tuple(word for one in _at(found.value, path) for word in _spellings(one))
 
 
 def _at(value: object, path: tuple[str | int, ...]) -> Iterator[object]:
     """What stands at a path; nothing where the value has none."""
-    if isinstance(value, _Repeated):
+    if isinstance(value, RepeatedKey):
         for each in value:
             yield from _at(each, path)
     elif not path:

@@ -233,25 +233,60 @@ def _number(text: str, start: int, scale: Scale) -> Value | None:
     return _measured(Value((written,), end, number=exact), text, written, scale)
 
 
+def find_denominator(text: str, place: int) -> tuple[str | None, int, int] | None:
+    """Read what a number that ends at a place is out of.
+
+    Returns
+    -------
+    tuple of (str or None, int, int) or None
+        Its exact spelling, where it begins and where the whole of it ends; None where there is
+        none.
+
+    Examples
+    --------
+    >>> find_denominator("4 out of 5 points", 1), find_denominator("4/10", 1)
+    (('5', 9, 17), ('10', 2, 4))
+    >>> find_denominator("4 of them", 1) is None
+    True
+    """
+    out_of = _OUT_OF.match(text, place) or _ON_A_SCALE.match(text, place)
+    start = out_of.end() if out_of else place
+    highest = find_number(text, start) if out_of else None
+    if highest is None:
+        return None
+    after = _AFTER_HIGHEST.match(text, highest[1])
+    return highest[0], start, after.end() if after else highest[1]
+
+
+def is_stated_whole(text: str, place: int) -> bool:
+    """Whether a value without brackets that ends at a place is all that is stated there.
+
+    Examples
+    --------
+    >>> is_stated_whole("Rating: 4. Good.", 9), is_stated_whole("Rating: 4 criteria", 9)
+    (True, False)
+    """
+    return _BOUNDARY.match(text, place) is not None
+
+
 def _measured(value: Value, text: str, written: str, scale: Scale) -> Value:
     """A number with what it is out of: the scale's value only where that is the scale's highest."""
     exact = value.number
     if exact is None:
         return value
     label = exact if not scale.labels and score_of(exact, scale) is not None else None
-    out_of = _OUT_OF.match(text, value.end) or _ON_A_SCALE.match(text, value.end)
-    start = out_of.end() if out_of else value.end
-    highest = find_number(text, start) if out_of else None
-    if highest is None:
+    found = find_denominator(text, value.end)
+    if found is None:
         points = _POINTS.match(text, value.end)
         end = points.end() if points else value.end
         return replace(value, labels=(label or written,), end=end)
-    after = _AFTER_HIGHEST.match(text, highest[1])
-    end = after.end() if after else highest[1]
-    is_scales = highest[0] is not None and not scale.labels
-    if is_scales and Decimal(highest[0] or "0") == Decimal(repr(float(scale.highest))):
+    highest, start, end = found
+    is_scales = highest is not None and not scale.labels
+    if is_scales and Decimal(highest or "0") == Decimal(repr(float(scale.highest))):
         return replace(value, labels=(label or written,), end=end, number=None)
-    return replace(value, labels=(f"{written}/{text[start : highest[1]]}",), end=end, number=None)
+    number = find_number(text, start)
+    of = text[start : number[1]] if number else ""
+    return replace(value, labels=(f"{written}/{of}",), end=end, number=None)
 
 
 def _elsewhere(text: str, start: int) -> Value | None:
@@ -307,7 +342,6 @@ _JOINER = re.compile(
 )
 _LIST_GOES_ON = re.compile(rf"{_CLOSERS}\s{{0,3}}(?:\Z|\n|[.;](?=\s|\Z)|{_JOIN})", re.IGNORECASE)
 _MARKER = re.compile(r"[.)][ \t]+\S")
-_CUT_CHARACTERS = 64
 _WIDE = str.maketrans("０１２３４５６７８９．／［］（）％", "0123456789./[]()%")
 _SETTLED_CHARACTERS = 40
 
@@ -354,24 +388,6 @@ def find_ratings(text: str, scale: Scale, ended: bool, *, form: str = "rating") 
         alone = _alone(text, scale)
         return [] if alone is None else [alone]
     return mentions
-
-
-def rating_is_cut(text: str, scale: Scale, *, form: str = "rating") -> bool:
-    """Whether a cut reply ends inside the form, before its value is whole.
-
-    Examples
-    --------
-    >>> rating_is_cut("Rating: [[", Scale(name="s", level="interval", lowest=1, highest=5))
-    True
-    """
-    text = _plain(text)
-    leads = list(RATING_FORMS[form].finditer(text))
-    if not leads:
-        return False
-    tail = text[leads[-1].end() :].strip()
-    if len(tail) > _CUT_CHARACTERS or "\n" in tail:
-        return False
-    return _stated(text, leads[-1].end(), scale, False, len(text)) is None
 
 
 def _plain(text: str) -> str:

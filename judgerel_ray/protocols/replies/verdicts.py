@@ -16,8 +16,9 @@ from judgerel_ray.protocols.replies.mentions import Mention
 from judgerel_ray.protocols.replies.own_forms import OWN
 from judgerel_ray.protocols.replies.rating_form import RATING_FORMS
 from judgerel_ray.protocols.replies.scales import score_of
+from judgerel_ray.protocols.replies.thoughts import spoken_reply
 
-READER_VERSION = "4"
+READER_VERSION = "5"
 """Changes whenever any text may be read differently; recorded with every run."""
 
 _REFUSED_REQUEST = "refused:"
@@ -74,19 +75,20 @@ def read_verdict(text: str | None, *, finish_reason: str, menu: Menu) -> Reading
     Parameters
     ----------
     text : str or None
-        The reply; None where there is none.
+        The reply; None where there is none. Thoughts before it are not read
+        (:mod:`judgerel_ray.protocols.replies.thoughts`).
     finish_reason : str
-        ``stop``; ``length`` for a reply cut off at its limit; ``refused: <why>`` for a request
-        that can never succeed.
+        ``stop``; ``length`` for a reply cut off at its limit, of which only a verdict counts that
+        nothing could have changed; ``refused: <why>`` for a request that can never succeed.
     menu : Menu
         The labels on offer, the declared form and the reading policy:
 
         - ``first``: the first verdict in the declared form;
-        - ``last``: the last one;
+        - ``last``: the last one, which nobody knows of a reply that was cut off;
         - ``unanimous``: the only one; several different ones are ``conflicting``, also where a
           statement goes on with a second one, as in "[[A]] or [[B]]";
         - ``schroeder2024``: the published rule of [1]_, which knows neither cut-off replies nor
-          refusals.
+          refusals, and reads thoughts, too.
 
     Returns
     -------
@@ -115,23 +117,26 @@ def read_verdict(text: str | None, *, finish_reason: str, menu: Menu) -> Reading
     form = form_of(menu)
     if finish_reason.startswith(_REFUSED_REQUEST):
         return Reading(None, Outcome.FAILED)
-    text = text or ""
     if menu.reader == "schroeder2024":
         if form.schroeder2024 is None:
             raise SweepError(
                 f"reader schroeder2024 knows no {menu.form}, expected first, last or unanimous"
             )
-        return _published(form.schroeder2024(text), menu)
-    ended = finish_reason != "length"
-    mentions = form.find(text, menu, ended)
-    cut = not ended and form.is_cut is not None and form.is_cut(text, menu)
-    return counted_mention(mentions, menu, cut) or _absent(text, ended, menu)
+        return _published(form.schroeder2024(text or ""), menu)
+    reply = spoken_reply(text, finish_reason)
+    if reply.in_thought:
+        return Reading(None, Outcome.TRUNCATED)
+    mentions = form.find(reply.text, menu, reply.is_whole)
+    return counted_mention(mentions, menu, reply.is_whole) or _absent(
+        reply.text, reply.is_whole, menu
+    )
 
 
-def counted_mention(mentions: Sequence[Mention], menu: Menu, cut: bool) -> Reading | None:
+def counted_mention(mentions: Sequence[Mention], menu: Menu, is_whole: bool) -> Reading | None:
     """Read the mention that the menu's policy counts; None where it counts none.
 
-    ``cut`` says that a reply ends inside the form.
+    Of a reply that is not whole ``last`` and ``unanimous`` count none: what was cut off may have
+    named another.
 
     Raises
     ------
@@ -141,16 +146,15 @@ def counted_mention(mentions: Sequence[Mention], menu: Menu, cut: bool) -> Readi
     Examples
     --------
     >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response", reader="last")
-    >>> counted_mention([Mention(("A",)), Mention(("B",))], menu, False).label
+    >>> counted_mention([Mention(("A",)), Mention(("B",))], menu, True).label
     'B'
     """
     if menu.reader == "first":
         return _settled(mentions[0], menu) if mentions else None
     if menu.reader == "last":
-        # A form begun and cut is the last verdict, and it is not there.
-        return _settled(mentions[-1], menu) if mentions and not cut else None
+        return _settled(mentions[-1], menu) if mentions and is_whole else None
     if menu.reader == "unanimous":
-        return _unanimous(mentions, menu, cut)
+        return _unanimous(mentions, menu, is_whole)
     raise SweepError(
         f"unknown reader, expected first, last, unanimous or schroeder2024, got {menu.reader!r}"
     )
@@ -213,12 +217,12 @@ def _offers(menu: Menu, label: str) -> bool:
     return label in menu.labels
 
 
-def _unanimous(mentions: Sequence[Mention], menu: Menu, cut: bool) -> Reading | None:
+def _unanimous(mentions: Sequence[Mention], menu: Menu, is_whole: bool) -> Reading | None:
     """The one verdict all mentions agree on; None where there is none to read."""
     labels = {label for mention in mentions for label in (*mention.labels, *mention.also)}
     if len(labels) > 1:
         return Reading(None, Outcome.CONFLICTING)
-    return _settled(mentions[0], menu) if labels and not cut else None
+    return _settled(mentions[0], menu) if labels and is_whole else None
 
 
 def _published(labels: tuple[str, ...], menu: Menu) -> Reading:
@@ -231,9 +235,9 @@ def _published(labels: tuple[str, ...], menu: Menu) -> Reading:
     return _settled(Mention((labels[0],)), menu)
 
 
-def _absent(text: str, ended: bool, menu: Menu) -> Reading:
+def _absent(text: str, is_whole: bool, menu: Menu) -> Reading:
     """Why a reply without a verdict has none."""
-    if not ended:
+    if not is_whole:
         return Reading(None, Outcome.TRUNCATED)
     if declines(text, rating=menu.scale is not None):
         return Reading(None, Outcome.REFUSED)
@@ -343,11 +347,11 @@ def settled_reading(text: str, *, finish_reason: str | None, menu: Menu) -> Read
     """
     if finish_reason is not None:
         return read_verdict(text, finish_reason=finish_reason, menu=menu)
-    form = form_of(menu)
-    if menu.reader != "first":
+    form, reply = form_of(menu), spoken_reply(text, "length")
+    if menu.reader != "first" or reply.in_thought:
         return None
     # An earlier statement without its brackets counts in a reply that ends, and not in a cut one.
-    firsts = (form.find(text, menu, ended)[:1] for ended in (False, True))
+    firsts = (form.find(reply.text, menu, is_whole)[:1] for is_whole in (False, True))
     if not all(first and first[0].complete for first in firsts):
         return None
     return read_verdict(text, finish_reason="stop", menu=menu)
@@ -364,21 +368,23 @@ _ARGUING = re.compile(
 )
 
 
-def read_assessment(text: str | None) -> Outcome | None:
+def read_assessment(text: str | None, *, finish_reason: str = "stop") -> Outcome | None:
     """Tell why a text is no assessment; None where it is one.
 
-    An assessment cut at its token limit is one: it argues as far as it goes.
+    An assessment cut at its token limit is one: it argues as far as it goes. A thought is none.
 
     Parameters
     ----------
     text : str or None
         What the judge wrote; None where it could not be asked.
+    finish_reason : str
+        ``length`` for a reply cut off at its limit.
 
     Returns
     -------
     Outcome or None
         ``refused`` where the judge will not argue the option, ``unparsed`` where it wrote nothing,
-        ``failed`` without a text.
+        ``truncated`` where it was cut off in its thought, ``failed`` without a text.
 
     Examples
     --------
@@ -389,9 +395,12 @@ def read_assessment(text: str | None) -> Outcome | None:
     """
     if text is None:
         return Outcome.FAILED
-    if not text.strip():
+    reply = spoken_reply(text, finish_reason)
+    if reply.in_thought:
+        return Outcome.TRUNCATED
+    if not reply.text.strip():
         return Outcome.UNPARSED
-    return Outcome.REFUSED if declines(text) or _ARGUING.match(text) else None
+    return Outcome.REFUSED if declines(reply.text) or _ARGUING.match(reply.text) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,13 +446,13 @@ def read_selection(text: str | None, *, finish_reason: str, menu: Menu) -> Selec
     """
     if text is None:
         return Selection((), Outcome.FAILED)
-    ended = finish_reason != "length"
-    mentions = find_numbered(text, menu, ended)
+    reply = spoken_reply(text, finish_reason)
+    mentions = [] if reply.in_thought else find_numbered(reply.text, menu, reply.is_whole)
     labels = tuple(dict.fromkeys(label for one in mentions for label in one.labels))
     if not labels:
-        if not ended:
+        if not reply.is_whole:
             return Selection((), Outcome.TRUNCATED)
-        return Selection((), Outcome.REFUSED if declines(text) else Outcome.UNPARSED)
+        return Selection((), Outcome.REFUSED if declines(reply.text) else Outcome.UNPARSED)
     if any(label not in menu.labels for label in labels):
         return Selection((), Outcome.OFF_MENU)
     if len(labels) > menu.most:
