@@ -17,6 +17,8 @@ FACETS = (
 """What makes a unit besides item_id, where it is recorded."""
 N_ANSWERS = "n_answers"
 """How many answers of an item its repeats judge; where it is none or 1, all judge the same."""
+OUT_OF = "out_of"
+"""What a score was stated to be out of, as the 5 of 4/5, where a log says so."""
 KINDS = ("verdict", "score", "outcome")
 """What became of a row."""
 WHOLE = ("replication", "block", "option_order", "top_k")

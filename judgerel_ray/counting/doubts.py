@@ -17,7 +17,14 @@ from typing import get_args
 import polars as pl
 
 from judgerel_ray.core import Role, Scale, SweepError
-from judgerel_ray.counting.columns import ALSO_CALLED, OFTEN_CALLED, TYPED, is_judge, is_no_value
+from judgerel_ray.counting.columns import (
+    ALSO_CALLED,
+    OFTEN_CALLED,
+    OUT_OF,
+    TYPED,
+    is_judge,
+    is_no_value,
+)
 from judgerel_ray.counting.files.records import is_nested
 from judgerel_ray.counting.files.source import Source
 from judgerel_ray.counting.mixed_values import scores_of_two_scales, verdicts_by_question
@@ -271,6 +278,39 @@ judge if it says who judged
                 f"column {name} is not read, and rows that count as repeats of each other differ "
                 f"in it: {says}"
             )
+
+
+def denominators_line(source: Source) -> str | None:
+    """Say that scores of one group are out of several numbers; None where they are not.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"judge": ["j", "j", "k"], "score": [4.0, 8.0, 4.0],
+    ...                      "out_of": [5.0, 10.0, 5.0]})
+    >>> print(denominators_line(Source(rows=rows)))
+    scores of judge j are out of 5 (1) and 10 (1): each counts as written, 4/5 as a 4 and 8/10 as \
+an 8; --by out_of keeps them apart
+    """
+    there = source.rows.collect_schema()
+    if OUT_OF not in there or not there[OUT_OF].is_numeric():
+        return None
+    groups = [name for name in ("judge", "benchmark", "criterion", "scale") if name in there]
+    counts = (
+        source.rows.drop_nulls(OUT_OF)
+        .group_by(*groups, OUT_OF)
+        .len()
+        .sort(*groups, OUT_OF)
+        .collect(engine="streaming")
+    )
+    for of, each in counts.group_by(groups, maintain_order=True) if groups else [((), counts)]:
+        if each.height > 1:
+            shown = " and ".join(f"{out:g} ({n:,})" for out, n in each.select(OUT_OF, "len").rows())
+            group = ", ".join(f"{name} {value}" for name, value in zip(groups, of, strict=True))
+            return (
+                f"scores{f' of {group}' if group else ''} are out of {shown}: each counts as "
+                "written, 4/5 as a 4 and 8/10 as an 8; --by out_of keeps them apart"
+            )
+    return None
 
 
 def renamed_lines(source: Source, named: Collection[str] = ()) -> Iterator[str]:

@@ -27,6 +27,7 @@ from judgerel_ray.counting.columns import (
 )
 from judgerel_ray.counting.doubts import (
     SUMS_UP,
+    denominators_line,
     doubts,
     names_kept_apart,
     own_columns,
@@ -167,8 +168,8 @@ def tally_file(
                 *unread_lines(source, names, extra, reads),
                 *(renamed_lines(source, extra) if nested.n_rows(without) else ()),
             )
-            if unnamed := unnamed_line(nested.units):
-                apart = (*apart, unnamed)
+            more = (unnamed_line(nested.units), denominators_line(source))
+            apart = (*apart, *filter(None, more))
             if not exact_values:
                 apart = (*apart, *doubts(nested, tuple(columns)))
     return Tally(

@@ -379,3 +379,11 @@ def test_scores_of_one_scale_are_not(scores):
     assert said_of(asked(20, 3, score=scores * 10)) == []
     few = [1.0, 2.0, 3.0, 4.0, 5.0] * 11 + [20.0, 60.0, 100.0, 3.0, 4.0]
     assert said_of(asked(20, 3, score=few)) == []
+
+
+@pytest.mark.parametrize(("out_of", "n"), [([5.0, 10.0, 5.0, 5.0], 1), ([5.0, None, 5.0, 5.0], 0)])
+def test_several_denominators_in_a_group_are_doubted(out_of, n):
+    rows = asked(2, 2, score=[4.0, 8.0, 3.0, 2.0], out_of=out_of)
+    lines = [one for one in said_of(rows) if "are out of" in one]
+    assert len(lines) == n
+    assert n == 0 or "5 (3) and 10 (1)" in lines[0]

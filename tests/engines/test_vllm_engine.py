@@ -5,13 +5,16 @@ One engine serves all but the last test; the tests share its event loop, as asks
 
 import asyncio
 import gc
+from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import psutil
 import pytest
 
 from judgerel_ray.core import (
+    CUT_IN_THOUGHT,
     Ask,
     EngineError,
     EngineLost,
@@ -25,7 +28,10 @@ from judgerel_ray.core import (
 from judgerel_ray.engines import Engine, EngineSpec, Prepared, make_engine
 from judgerel_ray.engines.engine import cut_after
 from judgerel_ray.engines.vllm import engine as vllm_engine
-from judgerel_ray.engines.vllm.sampling import chunks
+from judgerel_ray.engines.vllm import reading as vllm_reading
+from judgerel_ray.engines.vllm.sampling import chunks, read_output
+from judgerel_ray.fleet.landing import without_thought
+from judgerel_ray.protocols import split_thought
 
 pytestmark = [pytest.mark.vllm, pytest.mark.slow]
 
@@ -269,6 +275,55 @@ def test_an_early_stop_gives_the_beginning_of_the_same_text(served, make_conditi
     assert stopped
     assert {c.finish_reason for c in stopped} == {"stop"}
     assert sum(c.completion_tokens for c in short) < sum(c.completion_tokens for c in long)
+
+
+@pytest.fixture
+def opened(served, monkeypatch):
+    """The engine behind a chat template that opens a thought at the end of every prompt."""
+    encoder = served.engine._encoder
+    monkeypatch.setattr(encoder, "_template", encoder._template + "<think>\n")
+    monkeypatch.setattr(encoder, "_kept", OrderedDict())
+    return served
+
+
+def test_a_reply_that_begins_inside_a_thought_is_known_and_never_stopped_there(
+    opened, make_condition
+):
+    condition = make_condition("which of them?", max_tokens=30, stop=("e",))
+    completions = opened.ask(condition, n=30)
+    assert all(text.startswith("<think>") for text in texts(completions))
+    assert any("e" in text[:-1].removeprefix("<think>") for text in texts(completions))
+    assert {split_thought(text).reply for text in texts(completions)} == {""}
+    kept = [without_thought(one) for one in completions]
+    assert {(one.text, one.finish_reason) for one in kept} <= {("", CUT_IN_THOUGHT), ("", "stop")}
+    assert {one.finish_reason for one in kept} >= {CUT_IN_THOUGHT}
+
+
+def test_no_verdict_is_scored_inside_a_thought(opened, make_condition):
+    with pytest.raises(RequestRefused, match="opens_thought"):
+        opened.ask(scoring_condition(make_condition, "options"))
+
+
+def test_a_thought_that_no_template_names_is_not_stopped_either(
+    served, make_condition, monkeypatch
+):
+    """Its text is made to begin with a mark; the engine, its stop and the second ask are real."""
+    condition = make_condition("which of them?", max_tokens=30, stop=("e",))
+    stopped = served.ask(condition, n=12)
+    assert any(text.endswith("e") for text in texts(stopped))
+    whole = served.ask(replace(condition, stop=()), n=12)
+
+    def marked(output, prepared, chunk):
+        return tuple(
+            replace(one, text="<think>" + one.text) for one in read_output(output, prepared, chunk)
+        )
+
+    monkeypatch.setattr(vllm_reading, "read_output", marked)
+    monkeypatch.setattr(served.engine, "_thinks", False)
+    for _ in range(2):
+        found = served.ask(condition, n=12)
+        assert texts(found) == ["<think>" + text for text in texts(whole)]
+        assert [one.seed for one in found] == [one.seed for one in whole]
 
 
 def test_asking_again_with_the_same_ask_gives_the_same(served, make_condition):

@@ -182,7 +182,8 @@ class VllmEngine:
             return (await read_probabilities(ask, prepared, channel),)
         thinks = prepared.may_think or self._thinks
         parts = (
-            answer_chunk(condition, prepared, part, channel) for part in chunks(ask, thinks=thinks)
+            answer_chunk(condition, prepared, part, channel)
+            for part in chunks(ask, stops=not thinks, special=prepared.may_think)
         )
         tasks = [asyncio.ensure_future(part) for part in parts]
         try:

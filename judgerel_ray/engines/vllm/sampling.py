@@ -51,7 +51,9 @@ class Chunk:
     parameters: dict[str, JSON]
 
 
-def chunks(ask: Ask, *, most: int = MOST_REPLICATIONS, thinks: bool = False) -> tuple[Chunk, ...]:
+def chunks(
+    ask: Ask, *, most: int = MOST_REPLICATIONS, stops: bool = True, special: bool = False
+) -> tuple[Chunk, ...]:
     """Split an ask into requests vLLM can serve.
 
     vLLM gives the i-th of n samples the seed ``seed + i``, so where an ask is cut changes nothing.
@@ -63,9 +65,11 @@ def chunks(ask: Ask, *, most: int = MOST_REPLICATIONS, thinks: bool = False) -> 
         Consecutive replications of one condition.
     most : int
         Most replications in one request.
-    thinks : bool
-        Whether the judge may think first: nothing then ends a reply early, for a stop string in a
-        thought is no verdict, and special tokens are kept, for some of them mark thoughts.
+    stops : bool
+        Whether stop strings are sent; not to a judge that thinks, for one in a thought is no
+        verdict.
+    special : bool
+        Whether special tokens are kept in texts, for some of them mark thoughts.
 
     Returns
     -------
@@ -86,14 +90,14 @@ def chunks(ask: Ask, *, most: int = MOST_REPLICATIONS, thinks: bool = False) -> 
     >>> [(c.first, c.n, c.seed) for c in chunks(Ask(condition=condition, first=0, n=100), most=64)]
     [(0, 64, 7), (64, 36, 71)]
     """
-    condition = replace(ask.condition, stop=()) if thinks else ask.condition
+    condition = ask.condition if stops else replace(ask.condition, stop=())
     size = 1 if condition.temperature == 0 else most
     made = []
     for first in range(ask.first, ask.first + ask.n, size):
         n = min(size, ask.first + ask.n - first)
         seed = None if condition.temperature == 0 else condition.seed_base + first
         parameters = sampling_arguments(condition, n=n, seed=seed)
-        parameters["skip_special_tokens"] = not thinks
+        parameters["skip_special_tokens"] = not special
         made.append(Chunk(first=first, n=n, seed=seed, parameters=parameters))
     return tuple(made)
 

@@ -37,8 +37,8 @@ _LONGEST_MARK = 300
 class SplitReply(NamedTuple):
     """A reply without its thoughts.
 
-    ``reply`` is what was spoken, ``thought`` what was taken off with its marks (None where nothing
-    was), and ``is_open`` says that the last thought never ends, so that nothing is spoken behind it.
+    ``thought`` is what was taken off with its marks (None where nothing was); ``is_open`` says that
+    the last thought never ends, so that nothing is spoken behind it.
 
     >>> SplitReply("[[A]]").is_open
     False
