@@ -10,6 +10,7 @@ import pytest
 import judgerel_ray
 from judgerel_ray.core import Message, SweepError
 from judgerel_ray.engines import EngineSpec, model_size, prompt_counter
+from judgerel_ray.engines.sizing import thinking_remark
 from judgerel_ray.engines.tokenization import PromptEncoder, chat_template_text
 
 JUDGE = Path(judgerel_ray.__file__).parent / "demo" / "judge"
@@ -201,3 +202,19 @@ def test_without_a_tokenizer_characters_are_counted_by_four(tmp_path):
     for one in (spec("acme/x-8B"), spec(tmp_path)):
         count, how = prompt_counter(one)
         assert (count(said("x" * 41)), count(said("")), how) == (10, 0, "estimated")
+
+
+@pytest.mark.parametrize(
+    ("end", "named"),
+    [
+        ("<think>\n", "opens a thought (<think>)"),
+        ("{% if thinks %}<think>{% endif %}", "knows thoughts"),
+        ("<think>\n\n</think>\n\n", None),
+        ("", None),
+    ],
+)
+def test_a_plan_says_where_a_chat_template_thinks(tmp_path, end, named):
+    template = tmp_path / "chat.jinja"
+    template.write_text("{% for m in messages %}{{ m.content }}{% endfor %}" + end)
+    remark = thinking_remark(spec(JUDGE, chat_template=str(template)))
+    assert remark is None if named is None else named in remark
