@@ -11,7 +11,7 @@ TokenCounts(prompt=0, cached=0, generated=0)
 """
 
 from judgerel_ray.engines.catalog import ENGINES, make_engine
-from judgerel_ray.engines.engine import Engine, EngineFacts, EngineSpec, Prepared
+from judgerel_ray.engines.engine import Engine, EngineFacts, EngineSpec, PartlyAnswered, Prepared
 from judgerel_ray.engines.fingerprint import Fingerprint, judge_fingerprint
 from judgerel_ray.engines.sizing import (
     ModelSize,
@@ -29,6 +29,7 @@ __all__ = [
     "EngineSpec",
     "Fingerprint",
     "ModelSize",
+    "PartlyAnswered",
     "Prepared",
     "PromptCounter",
     "PromptFit",

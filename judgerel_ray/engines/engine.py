@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from judgerel_ray.config import Limits
-from judgerel_ray.core import Ask, Completion, Condition, TokenCounts
+from judgerel_ray.core import Ask, Completion, Condition, EngineError, JudgeRelError, TokenCounts
 from judgerel_ray.protocols import split_thought
 
 SMALLEST_TEMPERATURE = 0.01  # vLLM raises anything between 0 and this to it, without an error
@@ -116,6 +116,33 @@ class Prepared:
     may_think: bool = False
 
 
+class PartlyAnswered(EngineError):  # noqa: N818  a state of the world, not a mistake
+    """Some replications of an ask were answered, and others failed.
+
+    Parameters
+    ----------
+    completions : sequence of Completion
+        Those that were answered, in order.
+    errors : mapping of int to JudgeRelError
+        Why each other replication was not: as of :meth:`Engine.complete`.
+
+    Examples
+    --------
+    >>> str(PartlyAnswered((), {3: EngineError("no whole reply")}))
+    'no whole reply'
+    """
+
+    def __init__(
+        self, completions: Sequence[Completion], errors: Mapping[int, JudgeRelError]
+    ) -> None:
+        first = next(iter(errors.values()))
+        super().__init__(first.problem, where=first.where, hint=first.hint)
+        self.completions, self.errors = tuple(completions), dict(errors)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return PartlyAnswered, (self.completions, self.errors)
+
+
 class Engine(Protocol):
     """A model that completes prompts.
 
@@ -135,7 +162,8 @@ class Engine(Protocol):
         """Answer every replication of `ask`, in order, or read what its condition scores.
 
         EngineLost when the engine is gone, EngineError when this request failed and may be asked
-        again, RequestRefused when it never will succeed.
+        again, RequestRefused when it never will succeed, PartlyAnswered when that holds for some
+        of its replications.
         """
         ...
 

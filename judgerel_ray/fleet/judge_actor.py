@@ -18,10 +18,12 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
+
+import polars as pl
 
 from judgerel_ray.config import Prices
 from judgerel_ray.core import (
@@ -37,7 +39,14 @@ from judgerel_ray.core import (
     TokenCounts,
 )
 from judgerel_ray.design import goal_of
-from judgerel_ray.engines import Engine, EngineSpec, Fingerprint, judge_fingerprint, make_engine
+from judgerel_ray.engines import (
+    Engine,
+    EngineSpec,
+    Fingerprint,
+    PartlyAnswered,
+    judge_fingerprint,
+    make_engine,
+)
 from judgerel_ray.engines.fingerprint import differing_parts
 from judgerel_ray.fleet.engine_log import (
     ECHO,
@@ -46,11 +55,18 @@ from judgerel_ray.fleet.engine_log import (
     own_log_tail,
 )
 from judgerel_ray.fleet.gate import Load, TokenGate
-from judgerel_ray.fleet.landing import landed_rows, never_sent, read_reply
-from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, GrowingAsk, Lease, Receipt
+from judgerel_ray.fleet.landing import Rows, landed_rows, never_sent, read_reply, split_answers
+from judgerel_ray.fleet.lease import (
+    ActorFacts,
+    FailedAsk,
+    GrowingAsk,
+    Lease,
+    Receipt,
+    split_ask,
+)
 from judgerel_ray.fleet.limiting import Share, seen_backends, share_limits
 from judgerel_ray.fleet.telemetry import record
-from judgerel_ray.store import RunDirectory, land, load_writers, read_token
+from judgerel_ray.store import RunDirectory, encode_rows, land, load_writers, read_token
 from judgerel_ray.tables import count_outcomes
 
 T = TypeVar("T")
@@ -105,6 +121,9 @@ class _Answer(NamedTuple):
     ask: Ask
     completions: tuple[Completion, ...] | None = None
     failure: FailedAsk | None = None
+
+
+_Answered = tuple[Ask, tuple[Completion, ...]]
 
 
 @dataclass(slots=True)
@@ -236,46 +255,63 @@ class JudgeActor:
 
         A block that was withdrawn is not reported: nobody sent it, and the driver asks it.
         """
-        answers, verdicts = [await self._answer(ask, progress)], dict[int, int]()
-        while isinstance(ask, GrowingAsk):
-            more = _next_block(ask, answers[-1].completions, verdicts)
+        block, verdicts = await self._answer(ask, progress), dict[int, int]()
+        answers = list(block)
+        # A block of which some failed is in several parts.
+        while isinstance(ask, GrowingAsk) and len(block) == 1:
+            try:
+                more = _next_block(ask, block[0].completions, verdicts)
+            except Exception:  # a reply that cannot be read; landing says which
+                progress.unsettled.add(ask.condition.item_id)
+                break
             if more is None:
                 break
-            following = await self._answer(more, progress)
-            if following.completions is None:
+            block = await self._answer(more, progress)
+            if any(one.completions is None for one in block):
                 progress.unsettled.add(ask.condition.item_id)
-            if following.completions is None and following.failure is None:
-                break
-            answers.append(following)
+            answers += [one for one in block if one.completions or one.failure]
         return answers
 
-    async def _answer(self, ask: Ask, progress: _Progress) -> _Answer:
-        """One ask: refused without engine time, withdrawn, failed, or answered."""
+    async def _answer(self, ask: Ask, progress: _Progress) -> tuple[_Answer, ...]:
+        """One ask: refused without engine time, withdrawn, failed, or answered; or in parts."""
         try:
             prepared = self._engine.prepare(ask.condition)
             most = ask.condition.max_tokens
             load = Load(prompt=prepared.prompt_tokens, new=ask.n * most, sequences=ask.n)
             if progress.recalled or not await self._admitted(load, progress):
-                return _Answer(ask)
+                return (_Answer(ask),)
             try:
                 completions = await self._engine.complete(prepared, ask)
-                took = [one.completion_tokens for one in completions if one.completion_tokens]
+                counts = [one.completion_tokens for one in completions]
+                took = [min(count, most) for count in counts if count]  # as a server counts them
                 self._gate.learn(allowed=most * len(took), taken=sum(took))
-                return _Answer(ask, completions=completions)
+                return (_Answer(ask, completions=completions),)
             finally:
                 self._gate.leave(load)
-        except RequestRefused as refusal:
-            return _Answer(ask, completions=never_sent(ask, refusal.problem, refusal.where))
         except EngineLost:
             raise
-        except SweepError as mistake:  # a server that takes nothing of this judge
-            self._mistake = mistake
-            return _Answer(ask, failure=FailedAsk(ask=ask, kind="request", message=str(mistake)))
-        except EngineError as error:
-            return _Answer(ask, failure=FailedAsk(ask=ask, kind="request", message=str(error)))
+        except PartlyAnswered as part:
+            answered = {one.replication: one for one in part.completions}
+            pieces = [
+                _Answer(one, completions=(answered[one.first],))
+                if one.first in answered
+                else self._failed(one, part.errors[one.first])
+                for one in split_ask(ask, 1)
+            ]
+            return _joined(pieces)
         except Exception as error:  # noqa: BLE001  one ask's defect must not fail its neighbours
-            message = f"{type(error).__name__}: {error}"
-            return _Answer(ask, failure=FailedAsk(ask=ask, kind="defect", message=message))
+            return (self._failed(ask, error),)
+
+    def _failed(self, ask: Ask, error: Exception) -> _Answer:
+        """An ask that was not answered: it never can be, or it stays pending."""
+        if isinstance(error, RequestRefused):
+            return _Answer(ask, completions=never_sent(ask, error.problem, error.where))
+        if isinstance(error, SweepError):  # a server that takes nothing of this judge
+            self._mistake = error
+        if isinstance(error, SweepError | EngineError):
+            return _Answer(ask, failure=FailedAsk(ask=ask, kind="request", message=str(error)))
+        message = f"{type(error).__name__}: {error}"
+        return _Answer(ask, failure=FailedAsk(ask=ask, kind="defect", message=message))
 
     async def _admitted(self, load: Load, progress: _Progress) -> bool:
         """Wait at the gate; False where the lease was recalled first."""
@@ -311,19 +347,57 @@ class JudgeActor:
                 withdrawn=withdrawn,
             )
         tokens, seconds = self._spent()
-        # All of landing is off the loop: for a second the engine would get no new requests.
-        rows = await asyncio.to_thread(
-            landed_rows,
+        try:
+            # All of landing is off the loop: for a second the engine would get no new requests.
+            rows, landed = await asyncio.to_thread(
+                self._written, lease, answered, tokens=tokens, seconds=seconds
+            )
+        except StoreError:
+            raise
+        except Exception:
+            # Nothing was written, and it fails again however often it is asked: land the others.
+            fit, unfit = await asyncio.to_thread(
+                split_answers, answered, lambda some: self._check(lease, some)
+            )
+            if not unfit:
+                raise
+            self._reported, self._marked = self._reported - tokens, self._marked - seconds
+            rest = [one for one in answers if one.completions is None]
+            rest += [_Answer(ask, failure=_unfit(ask, error)) for ask, error in unfit]
+            return await self._land(lease, [*(_Answer(*one) for one in fit), *rest])
+        return Receipt(
+            lease=lease.lease,
+            attempt=lease.attempt,
+            landed=landed,
+            rows=rows.height,
+            outcomes=count_outcomes(rows),
+            failed=failed,
+            withdrawn=withdrawn,
+            tokens=tokens,
+            seconds=seconds,
+        )
+
+    def _rows(self, lease: Lease, answered: Sequence[_Answered]) -> Rows:
+        """Rows of what was answered."""
+        return landed_rows(
             answered,
             attempt=lease.attempt,
             prices=self._spec.prices,
             landed_at=datetime.now(UTC),
         )
-        conditions: dict[str, list[tuple[int, int]]] = {}
-        for ask, _ in answered:
-            conditions.setdefault(ask.condition.condition_key, []).append((ask.first, ask.n))
-        landed = await asyncio.to_thread(
-            land,
+
+    def _check(self, lease: Lease, answered: Sequence[_Answered]) -> None:
+        """Do all of landing but the writing."""
+        rows = self._rows(lease, answered)
+        places = lease.judge, lease.attempt, _ranges(answered)
+        encode_rows(rows.judgments, rows.completions, *places)
+
+    def _written(
+        self, lease: Lease, answered: Sequence[_Answered], *, tokens: TokenCounts, seconds: float
+    ) -> tuple[pl.DataFrame, bool]:
+        """Write what was answered and commit it; its judgments, and whether they landed."""
+        rows = self._rows(lease, answered)
+        landed = land(
             self._spec.run,
             session=self._spec.session,
             lease=lease.lease,
@@ -331,23 +405,13 @@ class JudgeActor:
             judge=lease.judge,
             judgments=rows.judgments,
             completions=rows.completions,
-            conditions=conditions,
+            conditions=_ranges(answered),
             tokens=tokens,
             seconds=seconds,
             engine=self._facts | seen_backends(self._engine),
             parents={key for ask, _ in answered for key in ask.condition.parents},
         )
-        return Receipt(
-            lease=lease.lease,
-            attempt=lease.attempt,
-            landed=landed,
-            rows=rows.judgments.height,
-            outcomes=count_outcomes(rows.judgments),
-            failed=failed,
-            withdrawn=withdrawn,
-            tokens=tokens,
-            seconds=seconds,
-        )
+        return rows.judgments, landed
 
     def _spent(self) -> tuple[TokenCounts, float]:
         """Tokens and busy seconds since the last receipt.
@@ -358,6 +422,48 @@ class JudgeActor:
         tokens, seconds = counted - self._reported, now - self._marked
         self._reported, self._marked = counted, now
         return tokens, seconds
+
+
+def _joined(pieces: Sequence[_Answer]) -> tuple[_Answer, ...]:
+    """Neighbouring replications of an ask that were all answered, or failed alike, as one ask."""
+    joined: list[_Answer] = []
+    for piece in pieces:
+        last = joined[-1] if joined else None
+        if last is not None and _alike(last, piece):
+            ask = Ask(condition=piece.ask.condition, first=last.ask.first, n=last.ask.n + 1)
+            completions = last.completions and (*last.completions, *(piece.completions or ()))
+            failure = last.failure and replace(last.failure, ask=ask)
+            joined[-1] = _Answer(ask, completions, failure)
+        else:
+            joined.append(piece)
+    return tuple(joined)
+
+
+def _alike(one: _Answer, other: _Answer) -> bool:
+    """Whether two asks were both answered, or failed for the same reason."""
+    if one.failure is None or other.failure is None:
+        return one.failure is other.failure
+    return (one.failure.kind, one.failure.message) == (other.failure.kind, other.failure.message)
+
+
+def _ranges(answered: Iterable[_Answered]) -> dict[str, list[tuple[int, int]]]:
+    """The replications that were answered, by condition."""
+    conditions: dict[str, list[tuple[int, int]]] = {}
+    for ask, _ in answered:
+        conditions.setdefault(ask.condition.condition_key, []).append((ask.first, ask.n))
+    return conditions
+
+
+def _unfit(ask: Ask, error: Exception) -> FailedAsk:
+    """A reply that no row can hold: which, and why."""
+    last = ask.first + ask.n - 1
+    which = f"{ask.first}" if ask.n == 1 else f"{ask.first}-{last}"
+    message = (
+        f"no row can hold the reply to replication {which} of condition "
+        f"{ask.condition.condition_key}, item {ask.condition.item_id}: "
+        f"{type(error).__name__}: {' '.join(str(error).split())}"
+    )
+    return FailedAsk(ask=ask, kind="defect", message=message)
 
 
 def _next_block(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from operator import attrgetter
@@ -19,8 +19,10 @@ from judgerel_ray.core import (
     Completion,
     Condition,
     Outcome,
+    StoreError,
     request_key,
 )
+from judgerel_ray.fleet.lease import split_ask
 from judgerel_ray.protocols import (
     CONFIDENT_FORMS,
     read_assessment,
@@ -210,7 +212,9 @@ def error_rows(
     ...            failed_at=datetime.now(UTC)).height
     0
     """
-    first_line = message.strip().splitlines()[0][:500] if message.strip() else ""
+    # What an exception quotes may hold halves of characters, which no file can.
+    message = message.encode("utf-8", "replace").decode().strip()
+    first_line = message.splitlines()[0][:500] if message else ""
     rows = [
         {
             "key": request_key(ask.condition.condition_key, r),
@@ -264,7 +268,8 @@ def without_thought(completion: Completion) -> Completion:
         return completion
     is_cut = completion.finish_reason == "length"
     split = split_thought(completion.text, is_whole=not is_cut)
-    thought = "\n".join(one for one in (completion.thought, split.thought) if one) or None
+    apart, before = completion.thought or "", split.thought or ""
+    thought = (before if apart.strip() in before else f"{apart}\n{before}".strip("\n")) or None
     if thought is None:
         return completion
     # A server that says thoughts apart says nothing else where the limit came before the reply.
@@ -275,6 +280,64 @@ def without_thought(completion: Completion) -> Completion:
         thought=thought,
         finish_reason=CUT_IN_THOUGHT if in_thought else completion.finish_reason,
     )
+
+
+def split_answers(
+    answers: Sequence[tuple[Ask, tuple[Completion, ...]]],
+    check: Callable[[Sequence[tuple[Ask, tuple[Completion, ...]]]], object],
+) -> tuple[list[tuple[Ask, tuple[Completion, ...]]], list[tuple[Ask, Exception]]]:
+    """Find by halves which answers cannot be laid out, down to single replications.
+
+    Parameters
+    ----------
+    answers : sequence of (Ask, tuple of Completion)
+        As of :func:`landed_rows`.
+    check : callable
+        Raises where what it is given cannot be laid out.
+
+    Returns
+    -------
+    tuple of two lists
+        The answers that can, and what was asked of the others, with why.
+
+    Raises
+    ------
+    StoreError
+        As `check` does: then it is not known that any answer is to blame.
+
+    Examples
+    --------
+    >>> split_answers([], lambda some: None)
+    ([], [])
+    """
+    try:
+        check(answers)
+    except StoreError:
+        raise
+    except Exception as error:  # whatever it is, one reply's defect costs that reply
+        halves = _halves(answers)
+        if not halves:
+            return [], [(ask, error) for ask, _ in answers]
+        parts = [split_answers(half, check) for half in halves]
+        failed = [one for _, some in parts for one in some]
+        if not failed:  # each half is sound, and both together are not
+            raise
+        return [one for some, _ in parts for one in some], failed
+    return list(answers), []
+
+
+def _halves(
+    answers: Sequence[tuple[Ask, tuple[Completion, ...]]],
+) -> tuple[Sequence[tuple[Ask, tuple[Completion, ...]]], ...]:
+    """Cut answers in two: between asks, within the one there is, or not at all."""
+    middle = len(answers) // 2
+    if middle:
+        return answers[:middle], answers[middle:]
+    for ask, completions in answers:
+        if ask.n > 1 and len(completions) == ask.n:
+            some = split_ask(ask, -(-ask.n // 2))
+            return tuple([(one, completions[one.first - ask.first :][: one.n])] for one in some)
+    return ()
 
 
 class ReadReply(NamedTuple):

@@ -40,6 +40,7 @@ from judgerel_ray.protocols.replies.scales import (
     shipped_scales,
 )
 from judgerel_ray.protocols.replies.thoughts import (
+    drop_moved_thought,
     may_think,
     opening_mark,
     split_thought,
@@ -78,6 +79,7 @@ __all__ = [
     "answer_frame",
     "as_plain",
     "counted_mention",
+    "drop_moved_thought",
     "fill",
     "fill_example",
     "labels_for",

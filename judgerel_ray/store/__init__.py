@@ -15,7 +15,7 @@ from judgerel_ray.store.losses import (
     whole_commits,
 )
 from judgerel_ray.store.manifest import check_same_sweep, read_manifest, write_manifest, write_own
-from judgerel_ray.store.parts import close_lease, land, land_files, load_writers
+from judgerel_ray.store.parts import close_lease, encode_rows, land, land_files, load_writers
 from judgerel_ray.store.records import CommitRecord, Range
 from judgerel_ray.store.rundir import RunDirectory, judge_folder
 from judgerel_ray.store.scan import (
@@ -53,6 +53,7 @@ __all__ = [
     "check_same_sweep",
     "checked_ledger",
     "close_lease",
+    "encode_rows",
     "end_session",
     "is_superseded",
     "judge_folder",

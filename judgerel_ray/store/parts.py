@@ -6,6 +6,7 @@ import io
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from typing import NamedTuple
 import dataframely as dy
 import polars as pl
 
-from judgerel_ray.core import TableError, TokenCounts, request_key
+from judgerel_ray.core import StoreError, TableError, TokenCounts, request_key
 from judgerel_ray.store.digests import REST, sections_of, sha256
 from judgerel_ray.store.files import Disk
 from judgerel_ray.store.records import (
@@ -113,26 +114,25 @@ def land(
     Effects: two Parquet files, then a record in commits/ by exclusive creation, which is the
     moment of landing. Retry: safe, lands once.
     """
-    rows = _checked(judgments, judge, attempt, conditions)
-    data_name, texts_name = _names(judge, session, lease, attempt)
-    parts = [_Part(data_name, encode_parquet(foldered(rows)))]
+    texts = None if isinstance(completions, CommitRecord) else completions
+    rows, data = encode_rows(judgments, texts, judge, attempt, conditions)
+    names = _names(judge, session, lease, attempt)
+    parts = [_Part(*one) for one in zip(names, data, strict=False)]
     if isinstance(completions, CommitRecord):
         lost = completions
         vouched = lost.texts_sha256, lost.texts_bytes, lost.texts_sections
     else:
-        parts.append(_Part(texts_name, encode_parquet(_matching(completions, rows, judge))))
-        data = parts[1].data
-        vouched = sha256(data), len(data), sections_of(data)
+        vouched = sha256(data[1]), len(data[1]), sections_of(data[1])
     record = CommitRecord(
         session=session,
         lease=lease,
         attempt=attempt,
         judge=judge,
-        data_file=data_name,
-        texts_file=texts_name,
-        data_sha256=sha256(parts[0].data),
+        data_file=names[0],
+        texts_file=names[1],
+        data_sha256=sha256(data[0]),
         texts_sha256=vouched[0],
-        data_bytes=len(parts[0].data),
+        data_bytes=len(data[0]),
         rows=rows.height,
         conditions={key: union(ranges) for key, ranges in conditions.items()},
         outcomes=count_outcomes(rows),
@@ -143,7 +143,7 @@ def land(
         texts_bytes=vouched[1],
         parents=None if parents is None else tuple(sorted(set(parents))),
         n_answers=count_answers(rows),
-        data_sections=sections_of(parts[0].data),
+        data_sections=sections_of(data[0]),
         texts_sections=vouched[2],
     )
     return _settled(run, record, parts)
@@ -245,21 +245,35 @@ def _is_as_written_now(commit: CommitRecord) -> bool:
 
 
 def _settled(run: RunDirectory, record: CommitRecord, parts: Sequence[_Part]) -> bool:
-    """Write files and then their record, which counts if nobody settled the attempt before."""
-    for part in parts:
-        if part.there is not None and isinstance(run.files, Disk):
-            run.files.share(part.name, part.data, part.there)
-        else:
-            run.write_bytes(part.name, part.data)
-    sealed = seal(commit_content(record))
+    """Write files and then their record, which counts if nobody settled the attempt before.
+
+    Where a file cannot be written none of them stays. Where it is not known whether the record
+    stands, they do.
+    """
+    sealed = seal(commit_content(record))  # before any file: what cannot be a record leaves none
+    try:
+        for part in parts:
+            if part.there is not None and isinstance(run.files, Disk):
+                run.files.share(part.name, part.data, part.there)
+            else:
+                run.write_bytes(part.name, part.data)
+    except BaseException:
+        with suppress(StoreError):
+            _remove(run, parts)
+        raise
     standing = run.settle(f"{FOLDER}/{record.name}", sealed)
     if standing == sealed:
         return True
     # Only what a whole record of another shows to be needless may go.
     if unseal(standing) is not None:
-        for part in parts:
-            run.remove(part.name)
+        _remove(run, parts)
     return False
+
+
+def _remove(run: RunDirectory, parts: Sequence[_Part]) -> None:
+    """Take files away again that no record names."""
+    for part in parts:
+        run.remove(part.name)
 
 
 def close_lease(
@@ -306,6 +320,46 @@ def close_lease(
         standing = run.read_bytes(f"{FOLDER}/{name}")
     record = read_attempt(name, standing)
     return record if isinstance(record, CommitRecord) else None
+
+
+def encode_rows(
+    judgments: pl.DataFrame,
+    completions: pl.DataFrame | None,
+    judge: str,
+    attempt: int,
+    conditions: Mapping[str, Sequence[Range]],
+) -> tuple[pl.DataFrame, list[bytes]]:
+    """Check rows and lay them out as files: all that rows can fail at, and nothing is written.
+
+    Parameters
+    ----------
+    judgments, judge, attempt, conditions
+        As of :func:`land`.
+    completions : DataFrame or None
+        As of :func:`land`; None where the texts are lost.
+
+    Returns
+    -------
+    tuple of DataFrame and list of bytes
+        The judgments in their order, and the files: of judgments and, if there are any, of texts.
+
+    Raises
+    ------
+    TableError
+        As of :func:`land`.
+
+    Examples
+    --------
+    >>> rows, files = encode_rows(
+    ...     Judgments.create_empty(), Completions.create_empty(), "j", 1, {})
+    >>> rows.height, [data[:4] for data in files]
+    (0, [b'PAR1', b'PAR1'])
+    """
+    rows = _checked(judgments, judge, attempt, conditions)
+    files = [encode_parquet(foldered(rows))]
+    if completions is not None:
+        files.append(encode_parquet(_matching(completions, rows, judge)))
+    return rows, files
 
 
 def encode_parquet(frame: pl.DataFrame) -> bytes:

@@ -146,8 +146,10 @@ def test_a_request_that_was_turned_away_took_no_tokens(blame):
 
 
 def test_an_answer_counts_what_it_says_it_took():
-    assert spent_on('{"usage": {"total_tokens": 12}}') == 12
-    assert spent_on("{}") == 90
+    assert spent_on({"usage": {"total_tokens": 12}}) == 12
+    for odd in (None, 10**30, -1, 1.5, True, "12", [12]):
+        assert spent_on({"usage": {"total_tokens": odd}}) == 90
+    assert spent_on({}) == spent_on([]) == 90
 
 
 class OneAtATime(Counter):

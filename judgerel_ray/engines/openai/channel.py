@@ -15,7 +15,6 @@ request is given up, and everything stays pending.
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import re
 from collections.abc import Mapping
@@ -29,10 +28,10 @@ from typing import Any
 from judgerel_ray.config import Limits
 from judgerel_ray.core import EngineError
 from judgerel_ray.engines.engine import JSON, EngineSpec
+from judgerel_ray.engines.openai.boundary import Boundary, int32_count
 from judgerel_ray.engines.openai.limits import Limiter
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 20.0
-LONGEST_SHOWN = 300
 
 
 class Blame(StrEnum):
@@ -81,7 +80,12 @@ _TOO_LONG = ("context_length", "context length", "maximum context", "too long", 
 
 
 def status_failure(
-    status: int, body: str, headers: Mapping[str, str], *, at: datetime | None = None
+    status: int,
+    body: str,
+    headers: Mapping[str, str],
+    *,
+    at: datetime | None = None,
+    boundary: Boundary | None = None,
 ) -> Failure:
     """Say what an answer other than 200 means.
 
@@ -95,6 +99,8 @@ def status_failure(
         Their names in small letters.
     at : datetime, optional
         When it came; default now.
+    boundary : Boundary, optional
+        What keeps the key out of the message; default one of a server without keys.
 
     Returns
     -------
@@ -108,11 +114,11 @@ def status_failure(
     >>> status_failure(404, '{"error": {"message": "no such model"}}', {}).blame.value
     'setting'
     """
-    error = _error_of(body)
-    words = " ".join(str(error.get(name) or "") for name in ("code", "type", "message")).lower()
-    code = f"{error.get('code') or ''} {error.get('type') or ''}".lower()
-    message = str(error.get("message") or body)
-    message = f"HTTP {status}: {' '.join(message.split())[:LONGEST_SHOWN]}"
+    boundary = boundary or Boundary()
+    error = _error_of(body, boundary)
+    words = " ".join(_word(error, name) for name in ("code", "type", "message")).lower()
+    code = f"{_word(error, 'code')} {_word(error, 'type')}".lower()
+    message = f"HTTP {status}: {boundary.message(_word(error, 'message') or body)}"
     wait_s = retry_after(headers, at=at)
     if status == 429 and any(mark in code for mark in _SPENT):
         return Failure(blame=Blame.SETTING, message=message)
@@ -125,7 +131,7 @@ def status_failure(
     if status in _OF_SETTINGS:
         return Failure(blame=Blame.SETTING, message=message)
     if status in _OF_PROMPTS:
-        of_setting = error.get("param") in _PARAMETERS or any(mark in code for mark in _UNTAKEN)
+        of_setting = _word(error, "param") in _PARAMETERS or any(mark in code for mark in _UNTAKEN)
         of_setting = of_setting or _OF_FIELD.search(words) is not None
         too_long = any(mark in words for mark in _TOO_LONG)
         blame = Blame.SETTING if of_setting and not too_long else Blame.PROMPT
@@ -167,7 +173,7 @@ def retry_after(headers: Mapping[str, str], *, at: datetime | None = None) -> fl
             return seconds
     try:
         until = parsedate_to_datetime(headers["retry-after"])
-    except (KeyError, ValueError, TypeError):
+    except (KeyError, ValueError, TypeError, IndexError, OverflowError):
         return None
     if until.tzinfo is None:  # "-0000" stands for UTC, too
         until = until.replace(tzinfo=UTC)
@@ -193,11 +199,11 @@ def wait_before(key: str, n_tries: int, asked_s: float | None = None) -> float:
     return wait if asked_s is None else max(wait, asked_s + share * min(1.0, 0.1 + asked_s))
 
 
-def _error_of(body: str) -> Mapping[str, object]:
+def _error_of(body: str, boundary: Boundary) -> Mapping[str, JSON]:
     """What a server says of an error, in OpenAI's layout or any near to it."""
     try:
-        content = json.loads(body)
-    except (ValueError, RecursionError):
+        content = boundary.document(body)
+    except EngineError:
         return {}
     if not isinstance(content, dict):
         return {}
@@ -207,12 +213,22 @@ def _error_of(body: str) -> Mapping[str, object]:
     return error if isinstance(error, dict) else {}
 
 
+def _word(error: Mapping[str, JSON], name: str) -> str:
+    """What stands under a name, where it is text or a number."""
+    value = error.get(name)
+    return str(value) if isinstance(value, str | int | float) and value else ""
+
+
 _NAMED = frozenset({"model", "messages", "prompt"})
 _NOT_THERE = ("ConnectError", "ConnectTimeout", "PoolTimeout")
 NO_KEY = "none"  # what a server without keys is sent: the client library insists on one
 _AGAIN = frozenset({Blame.LATER, Blame.SERVER})
 # A reply may have been made and lost on the way: the provider counts it, whatever arrived.
 _COUNTED = frozenset({Blame.SERVER, Blame.UNKNOWN})
+
+
+class SentElsewhere(Exception):  # noqa: N818  a state of the world, not a mistake
+    """A server that wants the prompt sent to another, which the sweep does not name."""
 
 
 class RequestFailed(EngineError):  # noqa: N818  a state of the world, not a mistake
@@ -227,17 +243,17 @@ class RequestFailed(EngineError):  # noqa: N818  a state of the world, not a mis
 class Channel:
     """A client of one server, with the limits of its provider.
 
-    ``secret`` is the key's value, to be kept out of every message; ``client`` is the library's.
+    ``client`` is the library's; all that it brings passes ``boundary``.
     """
 
     client: Any
     limits: Limits
     limiter: Limiter
-    secret: str | None = field(default=None, repr=False)
+    boundary: Boundary = field(default_factory=Boundary)
     refusal: Failure | None = None
     """Why the server takes nothing more of this judge; nothing is sent after it."""
 
-    async def send(self, body: dict[str, JSON], *, key: str, tokens: int) -> str:
+    async def send(self, body: dict[str, JSON], *, key: str, tokens: int) -> JSON:
         """Send a request until it is answered, or never will be.
 
         Parameters
@@ -251,8 +267,8 @@ class Channel:
 
         Returns
         -------
-        str
-            The body of the server's answer; whether it is whole is not yet known.
+        JSON
+            The server's answer; whether it is whole is not yet known.
 
         Raises
         ------
@@ -267,7 +283,7 @@ class Channel:
                 raise RequestFailed(self.refusal, n_tries)
             n_tries += 1
             answer = await self._try(body, permit, tokens, until)
-            if isinstance(answer, str):
+            if not isinstance(answer, Failure):
                 return answer
             n_failed += answer.blame is Blame.SERVER
             wait = wait_before(key, n_tries, answer.wait_s)
@@ -287,13 +303,14 @@ class Channel:
 
     async def _try(
         self, body: dict[str, JSON], permit: int, tokens: int, until: float
-    ) -> str | Failure:
-        """Send once; the body, or why there is none."""
+    ) -> JSON | Failure:
+        """Send once; the answer, or why there is none."""
+        answer: JSON | Failure
         spent = tokens
         try:
             async with asyncio.timeout(max(0.0, min(self.limits.timeout, until - monotonic()))):
                 answer = await self._once(body)
-            if isinstance(answer, str):
+            if not isinstance(answer, Failure):
                 spent = tokens_told(answer, tokens)
             elif answer.blame not in _COUNTED:
                 spent = 0
@@ -305,7 +322,7 @@ class Channel:
             await self.limiter.leave(permit, spent)
         return answer
 
-    async def _once(self, body: dict[str, JSON]) -> str | Failure:
+    async def _once(self, body: dict[str, JSON]) -> JSON | Failure:
         """Send once with the client library; its errors as failures, without keys."""
         import openai
 
@@ -314,23 +331,21 @@ class Channel:
         asked = self.client.completions if "prompt" in body else self.client.chat.completions
         try:
             answer = await asked.with_raw_response.create(**named, extra_body=rest)
-            return str(answer.text)
+            return self.boundary.document(str(answer.text))
+        except EngineError as error:
+            return Failure(blame=Blame.UNKNOWN, message=error.problem)
         except openai.APIStatusError as error:
             headers = {name.lower(): value for name, value in error.response.headers.items()}
-            failure = status_failure(error.status_code, error.response.text, headers)
-            return Failure(
-                blame=failure.blame,
-                message=self._without_key(failure.message),
-                wait_s=failure.wait_s,
+            return status_failure(
+                error.status_code, error.response.text, headers, boundary=self.boundary
             )
         except openai.APITimeoutError:
             return Failure(blame=Blame.SERVER, message="no answer in time")
         except openai.APIConnectionError as error:
-            cause = error.__cause__ or error
-            kind = type(cause).__name__
-            message = self._without_key(f"{kind}: {' '.join(str(cause).split())[:200]}")
-            blame = Blame.LATER if kind in _NOT_THERE else Blame.SERVER
-            return Failure(blame=blame, message=message)
+            return connection_failure(error, self.boundary)
+        except openai.OpenAIError as error:
+            message = self.boundary.message(f"{type(error).__name__}: {error}")
+            return Failure(blame=Blame.UNKNOWN, message=message)
 
     def _with_tries(self, failure: Failure, n_tries: int, *, over: bool) -> Failure:
         """A failure with how long it was tried."""
@@ -345,24 +360,34 @@ class Channel:
         message = f"{failure.message} (after {tries}; limits: {limit})"
         return Failure(blame=failure.blame, message=message, wait_s=failure.wait_s)
 
-    def _without_key(self, message: str) -> str:
-        """A message without the key, should the server have repeated it."""
-        return message.replace(self.secret, "[key]") if self.secret else message
 
-
-def tokens_told(answer: str, at_most: int) -> int:
-    """Tokens that an answer says it took; the most it may have where it does not say.
+def connection_failure(error: Exception, boundary: Boundary) -> Failure:
+    """Say what an error of the way to a server means.
 
     Examples
     --------
-    >>> tokens_told('{"usage": {"total_tokens": 12}}', 99), tokens_told("?", 99)
+    >>> connection_failure(ConnectionError("reset by  peer"), Boundary())
+    Failure(blame=<Blame.SERVER: 'server'>, message='ConnectionError: reset by peer', wait_s=None)
+    """
+    cause = error.__cause__ or error
+    if isinstance(cause, SentElsewhere):
+        return Failure(blame=Blame.SETTING, message=boundary.message(str(cause)))
+    kind = type(cause).__name__
+    blame = Blame.LATER if kind in _NOT_THERE else Blame.SERVER
+    return Failure(blame=blame, message=boundary.message(f"{kind}: {cause}"))
+
+
+def tokens_told(answer: JSON, at_most: int) -> int:
+    """Tokens that an answer says it took; the most it may have where it says none, or more.
+
+    Examples
+    --------
+    >>> tokens_told({"usage": {"total_tokens": 12}}, 99), tokens_told("?", 99)
     (12, 99)
     """
-    try:
-        total = json.loads(answer)["usage"]["total_tokens"]
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return at_most
-    return total if isinstance(total, int) and total >= 0 else at_most
+    usage = answer.get("usage") if isinstance(answer, Mapping) else None
+    total = int32_count(usage.get("total_tokens")) if isinstance(usage, Mapping) else None
+    return at_most if total is None else min(total, at_most)
 
 
 def make_client(spec: EngineSpec, environment: Mapping[str, str], limits: Limits) -> Any:
@@ -380,16 +405,55 @@ def make_client(spec: EngineSpec, environment: Mapping[str, str], limits: Limits
     Returns
     -------
     openai.AsyncOpenAI
+        It follows redirects at the server alone: what is sent anywhere else would be a prompt given
+        away, and what came back another judge's reply.
     """
     import openai
 
     key = environment.get(spec.api_key_env or "") or NO_KEY
+
+    async def stay_home(request: Any) -> None:
+        home = client.base_url
+        if not is_same_server(home, request.url):
+            raise SentElsewhere(
+                f"{_server_name(home)} redirects to {_server_name(request.url)}, which is not the "
+                "server in base_url"
+            )
+
     client = openai.AsyncOpenAI(
         api_key=key,
         base_url=spec.base_url,
         max_retries=0,
         timeout=limits.timeout + 5.0,  # the last resort; the try's own time ends before
+        # Before any request is sent, those that redirects make included.
+        http_client=openai.DefaultAsyncHttpxClient(event_hooks={"request": [stay_home]}),
     )
     # Taken from variables that the sweep does not name.
     client.organization = client.project = None
     return client
+
+
+_PORTS = {"http": 80, "https": 443}
+
+
+def is_same_server(home: Any, there: Any) -> bool:
+    """Whether two URLs are of one server: scheme, host and port, or HTTPS where it was HTTP.
+
+    Examples
+    --------
+    >>> import openai
+    >>> home = openai.AsyncOpenAI(api_key="none", base_url="http://a.example/v1").base_url
+    >>> is_same_server(home, home.join("https://a.example/v1/")), is_same_server(
+    ...     home, home.join("//b.example/v1"))
+    (True, False)
+    """
+    ports = [url.port or _PORTS.get(url.scheme) for url in (home, there)]
+    same = (home.scheme, home.host, ports[0]) == (there.scheme, there.host, ports[1])
+    safer = (home.scheme, there.scheme) == ("http", "https") and ports == [80, 443]
+    return same or (safer and home.host == there.host)
+
+
+def _server_name(url: Any) -> str:
+    """A URL without its path, and without what may stand before its host."""
+    port = "" if url.port is None else f":{url.port}"
+    return f"{url.scheme}://{url.host}{port}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,16 +25,19 @@ from judgerel_ray.core import (
     EngineError,
     EngineLost,
     EngineStartError,
+    JudgeRelError,
     RequestRefused,
     SweepError,
     TokenCounts,
     request_key,
 )
-from judgerel_ray.engines.engine import JSON, EngineFacts, EngineSpec, Prepared
+from judgerel_ray.engines.engine import JSON, EngineFacts, EngineSpec, PartlyAnswered, Prepared
+from judgerel_ray.engines.openai.boundary import Boundary, int32_count
 from judgerel_ray.engines.openai.channel import (
     Blame,
     Channel,
     RequestFailed,
+    connection_failure,
     make_client,
     wait_before,
 )
@@ -54,6 +56,8 @@ from judgerel_ray.protocols import as_plain
 PATIENCE_S = 120.0  # a local server may be loading its model
 LOOK_S = 20.0
 MOST_NAMED = 8
+LONGEST_NAME = 80  # of what a server says it is, and of the models that it lists
+MOST_BACKENDS = 64
 CHARACTERS_PER_TOKEN = 4
 
 
@@ -110,13 +114,13 @@ class OpenAIEngine:
         began = monotonic()
         check_key(self.spec, os.environ)
         client = make_client(self.spec, os.environ, self.limits)
-        secret = os.environ.get(self.spec.api_key_env or "") or None
+        boundary = Boundary(os.environ.get(self.spec.api_key_env or ""))
         async with contextlib.AsyncExitStack() as closing:
             closing.push_async_callback(client.close)
-            server = await look_at_server(client, self.spec, secret)
+            server = await look_at_server(client, self.spec, boundary)
             closing.pop_all()
         self._channel = Channel(
-            client=client, limits=self.limits, limiter=self.limiter, secret=secret
+            client=client, limits=self.limits, limiter=self.limiter, boundary=boundary
         )
         return self._facts(server, monotonic() - began)
 
@@ -178,11 +182,13 @@ class OpenAIEngine:
             If a request was not answered within its deadline; the ask stays pending.
         RequestRefused
             If the server can never answer it.
+        PartlyAnswered
+            If some of its replications were answered, and others failed.
 
         Notes
         -----
-        Retry: safe. One failed request fails the ask, after the others have ended: what they cost
-        is spent already, and a server's clients should not hang up on it.
+        Retry: safe. What failed is known after all requests have ended: what they cost is spent
+        already, and a server's clients should not hang up on it.
         """
         del prepared  # what is sent is written with each replication's seed
         channel = self._channel
@@ -194,36 +200,53 @@ class OpenAIEngine:
         made = requests_of(ask, model=self.spec.model, chat=chat, options=self.options)
         tasks = [asyncio.ensure_future(self._ask_one(channel, one, ask)) for one in made]
         try:
-            answers = await asyncio.gather(*tasks, return_exceptions=True)
+            answers = [one for each in await asyncio.gather(*tasks) for one in each]
         finally:
             for task in tasks:  # cancelled, else all are done
                 task.cancel()
-        errors = [answer for answer in answers if isinstance(answer, BaseException)]
+        found = tuple(one for one in answers if isinstance(one, Completion))
+        errors = {
+            replication: one
+            for replication, one in zip(ask.replications, answers, strict=True)
+            if not isinstance(one, Completion)
+        }
+        if found and errors:
+            raise PartlyAnswered(found, errors)
         if errors:
             # A prompt's own fault is the same for all replications, and the last thing to notice.
-            raise min(errors, key=lambda error: isinstance(error, RequestRefused))
-        return tuple(one for each in answers if isinstance(each, tuple) for one in each)
+            raise min(errors.values(), key=lambda error: isinstance(error, RequestRefused))
+        return found
 
     async def _ask_one(
         self, channel: Channel, request: Request, ask: Ask
-    ) -> tuple[Completion, ...]:
-        """One request; what its server declined is a reply, too."""
+    ) -> tuple[Completion | JudgeRelError, ...]:
+        """One request: what came of each replication; what its server declined is a reply, too."""
         condition = ask.condition
         key = request_key(condition.condition_key, request.first)
         where = {"judge": self.spec.name, "key": key}
         try:
-            text = await channel.send(request.body, key=key, tokens=tokens_at_most(request))
-            reply = read_reply(text, request)
+            answer = await channel.send(request.body, key=key, tokens=tokens_at_most(request))
+            reply = read_reply(answer, request)
             cuts = not stops_there(condition, self.options)
-            found = completions_of(reply, request, condition, cuts=cuts)
+            clean = channel.boundary.clean
+            found = completions_of(reply, request, condition, cuts=cuts, clean=clean)
         except RequestFailed as failed:
             return self._failed(failed, request, condition, where)
         except EngineError as error:
-            raise EngineError(error.problem, where={**where, **error.where}) from None
-        self._count(reply.usage)
-        if reply.backend is not None:
-            self.backends.add(reply.backend)
-        return found
+            found = (error,) * request.n
+        except Exception as error:  # noqa: BLE001  a defect here must not cost its neighbours
+            message = channel.boundary.message(f"{type(error).__name__}: {error}")
+            found = (EngineError(f"request failed: {message}"),) * request.n
+        else:
+            self._count(reply.usage)
+            if reply.backend is not None and len(self.backends) < MOST_BACKENDS:
+                self.backends.add(reply.backend[:LONGEST_NAME])
+        return tuple(
+            EngineError(one.problem, where={**where, **one.where})
+            if isinstance(one, EngineError)
+            else one
+            for one in found
+        )
 
     def _failed(
         self,
@@ -231,7 +254,7 @@ class OpenAIEngine:
         request: Request,
         condition: Condition,
         where: dict[str, str],
-    ) -> tuple[Completion, ...]:
+    ) -> tuple[Completion | JudgeRelError, ...]:
         """A request that was not answered: by whose fault."""
         failure = failed.failure
         if failure.blame is Blame.DECLINED:
@@ -248,16 +271,18 @@ class OpenAIEngine:
                 )
                 for place in range(request.n)
             )
+        error: JudgeRelError
         if failure.blame is Blame.PROMPT:
-            raise RequestRefused(f"request_refused: {failure.message}", where=where) from None
-        if failure.blame is Blame.SETTING:
-            self._mistake = SweepError(
+            error = RequestRefused(f"request_refused: {failure.message}", where=where)
+        elif failure.blame is Blame.SETTING:
+            error = self._mistake = SweepError(
                 f"the server takes nothing of this judge: {failure.message}",
                 where={"judge": self.spec.name},
-                hint="mend its key, model or engine_options",
+                hint="mend its key, model, base_url or engine_options",
             )
-            raise self._mistake from None
-        raise EngineError(f"request failed: {failure.message}", where=where) from None
+        else:
+            error = EngineError(f"request failed: {failure.message}", where=where)
+        return (error,) * request.n
 
     def _count(self, usage: Usage) -> None:
         """Add what a server says one request took."""
@@ -308,7 +333,7 @@ class Server:
     max_model_len: int | None = None
 
 
-async def look_at_server(client: Any, spec: EngineSpec, secret: str | None) -> Server:
+async def look_at_server(client: Any, spec: EngineSpec, boundary: Boundary) -> Server:
     """Ask a server for its models.
 
     Parameters
@@ -317,8 +342,8 @@ async def look_at_server(client: Any, spec: EngineSpec, secret: str | None) -> S
         Its client.
     spec : EngineSpec
         The judge.
-    secret : str or None
-        The key, to be kept out of messages.
+    boundary : Boundary
+        Where its bytes come in.
 
     Returns
     -------
@@ -328,7 +353,7 @@ async def look_at_server(client: Any, spec: EngineSpec, secret: str | None) -> S
     Raises
     ------
     SweepError
-        If the server does not take the key, or has no such model.
+        If the server does not take the key, has no such model, or redirects to another server.
     EngineStartError
         If no server answers in :data:`PATIENCE_S` seconds.
     """
@@ -349,19 +374,25 @@ async def look_at_server(client: Any, spec: EngineSpec, secret: str | None) -> S
                 return Server(version=_client_version())  # a server that lists no models
             why = f"HTTP {status}"
         except openai.APIConnectionError as error:
-            cause = error.__cause__ or error
-            why = f"{type(cause).__name__}: {' '.join(str(cause).split())[:200]}"
+            failure = connection_failure(error, boundary)
+            if failure.blame is Blame.SETTING:
+                raise SweepError(
+                    failure.message,
+                    where={"judge": spec.name},
+                    hint="base_url = the server that answers",
+                ) from None
+            why = failure.message
         except TimeoutError:
             why = f"no answer in {LOOK_S:.0f} s"
         wait = wait_before(spec.name, n_tries)
         if monotonic() + wait > until:
             raise EngineStartError(
-                f"no server answers: {why.replace(secret, '[key]') if secret else why}",
+                f"no server answers: {why}",
                 where={"judge": spec.name, "base_url": spec.base_url},
                 hint="is it started, and base_url right, its /v1 included?",
             )
         await asyncio.sleep(wait)
-    return _server_of(_models(answer.text), spec)
+    return _server_of(_models(answer.text, boundary), spec)
 
 
 def _key_refused(spec: EngineSpec, status: int) -> SweepError:
@@ -379,15 +410,15 @@ def _key_refused(spec: EngineSpec, status: int) -> SweepError:
     )
 
 
-def _models(text: str) -> dict[str, Mapping[str, JSON]]:
+def _models(text: str, boundary: Boundary) -> dict[str, Mapping[str, JSON]]:
     """The models a server lists, by name; empty where it is no list of models."""
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
+        content = boundary.document(text)
+    except EngineError:
         return {}
     listed = content.get("data") if isinstance(content, dict) else None
-    rows = listed if isinstance(listed, list) else []
-    return {str(row["id"]): row for row in rows if isinstance(row, dict) and row.get("id")}
+    rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
+    return {row["id"]: row for row in rows if isinstance(row.get("id"), str) and row["id"]}
 
 
 def _server_of(models: Mapping[str, Mapping[str, JSON]], spec: EngineSpec) -> Server:
@@ -397,18 +428,18 @@ def _server_of(models: Mapping[str, Mapping[str, JSON]], spec: EngineSpec) -> Se
         return Server(version=version)
     if spec.model not in models:
         close = get_close_matches(spec.model, models, n=1)
-        named = ", ".join(sorted(models)[:MOST_NAMED]) + (", ..." * (len(models) > MOST_NAMED))
+        shown = [" ".join(name.split())[:LONGEST_NAME] for name in sorted(models)[:MOST_NAMED]]
+        named = ", ".join(shown) + (", ..." * (len(models) > MOST_NAMED))
         raise SweepError(
             f"the server has no model {spec.model!r}, it has {named}",
             where={"judge": spec.name},
-            hint=f"did you mean {close[0]}?" if close else None,
+            hint=f"did you mean {close[0][:LONGEST_NAME]}?" if close else None,
         )
-    longest = models[spec.model].get("max_model_len")
-    owner = str(models[spec.model].get("owned_by") or "")
-    return Server(
-        version=f"{version}, server of {owner}" if owner else version,
-        max_model_len=longest if isinstance(longest, int) else None,
-    )
+    owner = models[spec.model].get("owned_by")
+    if isinstance(owner, str) and owner:
+        version += f", server of {owner[:LONGEST_NAME]}"
+    longest = int32_count(models[spec.model].get("max_model_len"))
+    return Server(version=version, max_model_len=longest or None)
 
 
 def _client_version() -> str:

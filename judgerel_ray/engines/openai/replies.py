@@ -6,9 +6,8 @@ for the number here.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from judgerel_ray.core import (
     DECLINED,
@@ -21,8 +20,16 @@ from judgerel_ray.core import (
 )
 from judgerel_ray.engines.engine import JSON, cut_after
 from judgerel_ray.engines.next_tokens import NextTokens, spelled_verdicts, verdict_place
+from judgerel_ray.engines.openai.boundary import (
+    LONGEST_MESSAGE,
+    finite_logprob,
+    int32_count,
+    plain_text,
+)
 from judgerel_ray.engines.openai.requests import Request
+from judgerel_ray.protocols import drop_moved_thought
 
+LONGEST_SHOWN = 80  # characters of a finish reason
 Listing = tuple[tuple[bytes, float], ...]
 
 
@@ -47,17 +54,17 @@ def reply_tokens(choice: Mapping[str, JSON]) -> ReplyTokens:
     if not isinstance(logprobs, Mapping):
         return ReplyTokens()
     content = logprobs.get("content")
-    if isinstance(content, Sequence):  # chat
+    if isinstance(content, list):  # chat
         steps = [step for step in content if isinstance(step, Mapping)]
         return ReplyTokens(
             tokens=tuple(_bytes_of(step) for step in steps),
             listings=tuple(_listing(step.get("top_logprobs")) for step in steps),
         )
     tokens, tops = logprobs.get("tokens"), logprobs.get("top_logprobs")
-    if not isinstance(tokens, Sequence) or not isinstance(tops, Sequence):
+    if not isinstance(tokens, list) or not isinstance(tops, list) or len(tokens) != len(tops):
         return ReplyTokens()
     return ReplyTokens(
-        tokens=tuple(str(token).encode() for token in tokens),
+        tokens=tuple(_bytes_of({"token": token}) for token in tokens),
         listings=tuple(_by_text(top) for top in tops),
     )
 
@@ -126,33 +133,31 @@ def _spelling(text: str, tokens: Sequence[bytes]) -> tuple[bytes, ...]:
 
 
 def _listing(reported: JSON) -> Listing:
-    """Next tokens of a chat reply's step."""
-    steps = reported if isinstance(reported, Sequence) else ()
-    return tuple(
-        (_bytes_of(step), _number(step.get("logprob")))
+    """Next tokens of a chat reply's step; what has no log-probability is left off."""
+    steps = reported if isinstance(reported, list) else []
+    pairs = [
+        (_bytes_of(step), finite_logprob(step.get("logprob")))
         for step in steps
         if isinstance(step, Mapping)
-    )
+    ]
+    return tuple((token, logprob) for token, logprob in pairs if logprob is not None)
 
 
 def _by_text(reported: JSON) -> Listing:
     """Next tokens of a plain completion's step."""
     if not isinstance(reported, Mapping):
         return ()
-    return tuple((token.encode(), _number(logprob)) for token, logprob in reported.items())
+    return _listing([{"token": token, "logprob": value} for token, value in reported.items()])
 
 
 def _bytes_of(step: Mapping[str, JSON]) -> bytes:
-    """A token's bytes, where they are told; else those of its text."""
-    numbers = step.get("bytes")
-    if isinstance(numbers, Sequence) and numbers and not isinstance(numbers, str):
-        return bytes(int(str(one)) for one in numbers)
-    return str(step.get("token", "")).encode()
-
-
-def _number(value: JSON) -> float:
-    """A log-probability."""
-    return float(value) if isinstance(value, int | float) else float("-inf")
+    """A token's bytes, where they are some; else those of its text."""
+    numbers, token = step.get("bytes"), step.get("token")
+    if isinstance(numbers, list) and numbers:
+        whole = [one for one in map(int32_count, numbers) if one is not None and one < 256]
+        if len(whole) == len(numbers):
+            return bytes(whole)
+    return plain_text(token).encode() if isinstance(token, str) else b""
 
 
 _WHOLE = {
@@ -186,12 +191,12 @@ class Reply:
     backend: str | None
 
 
-def read_reply(text: str, request: Request) -> Reply:
+def read_reply(content: JSON, request: Request) -> Reply:
     """Read the body of an answer.
 
     Parameters
     ----------
-    text : str
+    content : JSON
         The body.
     request : Request
         What was asked.
@@ -203,38 +208,47 @@ def read_reply(text: str, request: Request) -> Reply:
     Raises
     ------
     EngineError
-        If it is not JSON, or lacks a choice that was asked for; the request stays pending.
+        If it lacks a choice that was asked for; the request stays pending.
 
     Examples
     --------
     >>> asked = Request(first=0, n=1, seed=None, chat=True, body={})
-    >>> read_reply('{"choices": []}', asked)
+    >>> read_reply({"choices": []}, asked)
     Traceback (most recent call last):
         ...
     judgerel_ray.core.errors.EngineError: the server gave 0 of 1 replies
     """
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise EngineError(f"the server's answer is not JSON: {str(error)[:80]}") from None
-    if not isinstance(content, dict):
+    if not isinstance(content, Mapping):
         raise EngineError("the server's answer is not a JSON object")
     listed = content.get("choices")
     choices = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    places = [one.get("index", place) for place, one in enumerate(choices)]
-    if sorted(map(str, places)) != sorted(map(str, range(request.n))):
-        raise EngineError(f"the server gave {len(choices)} of {request.n} replies")
-    ordered = sorted(zip(places, choices, strict=True), key=lambda pair: int(str(pair[0])))
+    by_place = {int32_count(one.get("index", place)): one for place, one in enumerate(choices)}
+    if len(choices) != request.n or set(by_place) != set(range(request.n)):
+        why = _error_words(content)
+        raise EngineError(f"the server gave {len(choices)} of {request.n} replies{why}")
+    backend = content.get("system_fingerprint")
     return Reply(
-        choices=tuple(choice for _, choice in ordered),
+        choices=tuple(by_place[place] for place in range(request.n)),
         usage=_usage(content.get("usage")),
-        backend=str(content["system_fingerprint"]) if content.get("system_fingerprint") else None,
+        backend=backend if isinstance(backend, str) and backend else None,
     )
 
 
+def _error_words(content: Mapping[str, JSON]) -> str:
+    """What an answer says of an error, as some servers do under status 200."""
+    error = content.get("error")
+    message = error.get("message") if isinstance(error, Mapping) else error
+    return f": {' '.join(message.split())[:LONGEST_MESSAGE]}" if isinstance(message, str) else ""
+
+
 def completions_of(
-    reply: Reply, request: Request, condition: Condition, *, cuts: bool
-) -> tuple[Completion, ...]:
+    reply: Reply,
+    request: Request,
+    condition: Condition,
+    *,
+    cuts: bool,
+    clean: Callable[[str], str] = plain_text,
+) -> tuple[Completion | EngineError, ...]:
     """Read one answer as completions, one per replication, in order.
 
     Parameters
@@ -248,41 +262,61 @@ def completions_of(
     cuts : bool
         Whether replies are cut here behind their first stop string: servers other than vLLM cut
         before it and do not say which it was.
+    clean : callable
+        What keeps the key out of texts that are only put together here.
 
     Returns
     -------
-    tuple of Completion
-        A reply that was declined has that finish reason, and no text where none was written.
-
-    Raises
-    ------
-    EngineError
-        If a reply is not whole.
+    tuple of Completion or EngineError
+        A reply that was declined has that finish reason, and no text where none was written. In
+        place of one that is not whole there is the reason.
     """
-    made = []
+    made: list[Completion | EngineError] = []
     for place, choice in enumerate(reply.choices):
-        key = request_key(condition.condition_key, request.first + place)
-        text, why = _text_of(choice, chat=request.chat), _why_of(choice, key=key)
-        if why == DECLINED:
-            text = text or _refusal(choice)
-        elif text is None:
-            raise EngineError("the server's reply has no text", where={"key": key})
-        cut = cut_after(text, condition.stop) if cuts and text else text
-        tokens = reply_tokens(choice) if condition.scoring is not None else ReplyTokens()
-        made.append(
-            Completion(
-                key=key,
-                replication=request.first + place,
-                seed=None if request.seed is None else request.seed + place,
-                text=cut,
-                finish_reason="stop" if cut != text else why,
-                prompt_tokens=reply.usage.prompt,
-                cached_tokens=reply.usage.cached if request.n == 1 else None,
-                completion_tokens=_n_tokens(choice, reply.usage, request),
-                logprobs=verdict_logprobs(cut or "", tokens, condition.menu),
-            )
-        )
+        try:
+            made.append(_completion(place, choice, reply.usage, request, condition, cuts, clean))
+        except EngineError as error:
+            made.append(error)
     return tuple(made)
+
+
+def _completion(
+    place: int,
+    choice: Mapping[str, JSON],
+    usage: Usage,
+    request: Request,
+    condition: Condition,
+    cuts: bool,
+    clean: Callable[[str], str],
+) -> Completion:
+    """Read one choice; EngineError where it is not whole."""
+    key = request_key(condition.condition_key, request.first + place)
+    text, why = _text_of(choice, chat=request.chat), _why_of(choice, key=key)
+    thought = _thought_of(choice)
+    if why == DECLINED:
+        text = text or _refusal(choice)
+    elif text is None and thought is not None:
+        text = ""  # it thought, and said nothing
+    elif text is None:
+        raise EngineError("the server's reply has no text", where={"key": key})
+    text = text and clean(drop_moved_thought(text, thought))
+    cut = cut_after(text, condition.stop) if cuts and text else text
+    tokens = reply_tokens(choice) if condition.scoring is not None else ReplyTokens()
+    return Completion(
+        key=key,
+        replication=request.first + place,
+        seed=None if request.seed is None else request.seed + place,
+        text=cut,
+        finish_reason="stop" if cut != text else why,
+        prompt_tokens=usage.prompt,
+        cached_tokens=usage.cached if request.n == 1 else None,
+        completion_tokens=_n_tokens(choice, usage, request),
+        thought=thought and clean(thought),
+        logprobs=tuple(
+            replace(one, token=clean(one.token))
+            for one in verdict_logprobs(cut or "", tokens, condition.menu)
+        ),
+    )
 
 
 def _text_of(choice: Mapping[str, JSON], *, chat: bool) -> str | None:
@@ -300,6 +334,30 @@ def _text_of(choice: Mapping[str, JSON], *, chat: bool) -> str | None:
     return content if isinstance(content, str) else None
 
 
+def _thought_of(choice: Mapping[str, JSON]) -> str | None:
+    """What a server says apart of what the model thought: a field, or parts of the content."""
+    message = choice.get("message")
+    if not isinstance(message, Mapping):
+        return None
+    for name in ("reasoning_content", "reasoning"):
+        if isinstance(found := message.get(name), str) and found.strip():
+            return found
+    content = message.get("content")
+    parts = [
+        part.get("thinking") or part.get("reasoning")
+        for part in (content if isinstance(content, list) else ())
+        if isinstance(part, Mapping)
+    ]
+    return "".join(_parts_text(part) for part in parts).strip() or None
+
+
+def _parts_text(part: JSON) -> str:
+    """The text of a part of the content, which may be in parts itself."""
+    if isinstance(part, list):
+        return "".join(_parts_text(one.get("text")) for one in part if isinstance(one, Mapping))
+    return part if isinstance(part, str) else ""
+
+
 def _refusal(choice: Mapping[str, JSON]) -> str | None:
     """A refusal that a model wrote in a field of its own."""
     message = choice.get("message")
@@ -312,9 +370,10 @@ def _why_of(choice: Mapping[str, JSON], *, key: str) -> str:
     reason = choice.get("finish_reason")
     if reason == DECLINED or _refusal(choice) is not None:
         return DECLINED
-    if reason not in _WHOLE:
-        raise EngineError(f"no whole reply: finish reason {reason!r}", where={"key": key})
-    return _WHOLE[str(reason)]
+    if not isinstance(reason, str) or reason not in _WHOLE:
+        shown = repr(reason[:LONGEST_SHOWN] if isinstance(reason, str) else type(reason).__name__)
+        raise EngineError(f"no whole reply: finish reason {shown}", where={"key": key})
+    return _WHOLE[reason]
 
 
 def _n_tokens(choice: Mapping[str, JSON], usage: Usage, request: Request) -> int | None:
@@ -322,7 +381,7 @@ def _n_tokens(choice: Mapping[str, JSON], usage: Usage, request: Request) -> int
     if request.n == 1:
         return usage.completion
     ids = choice.get("token_ids")
-    return len(ids) if isinstance(ids, Sequence) else None
+    return len(ids) if isinstance(ids, list) else None
 
 
 def _usage(reported: JSON) -> Usage:
@@ -332,12 +391,7 @@ def _usage(reported: JSON) -> Usage:
     details = reported.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
     return Usage(
-        prompt=_whole(reported.get("prompt_tokens")),
-        cached=_whole(cached),
-        completion=_whole(reported.get("completion_tokens")),
+        prompt=int32_count(reported.get("prompt_tokens")),
+        cached=int32_count(cached),
+        completion=int32_count(reported.get("completion_tokens")),
     )
-
-
-def _whole(value: JSON) -> int | None:
-    """A count; None where it is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -32,7 +32,7 @@ from judgerel_ray.importers.logs.reading import (
     values,
     zipped,
 )
-from judgerel_ray.protocols import read_free_reply
+from judgerel_ray.protocols import drop_moved_thought, read_free_reply
 
 
 def _lm_eval_known(seen: Sight) -> bool:
@@ -109,7 +109,9 @@ def _batch(path: str) -> Iterator[Row]:
             continue
         for choice in map(mapping, choices):
             message, reason = mapping(choice.get("message")), str(choice.get("finish_reason"))
+            thought = text(message.get("reasoning_content") or message.get("reasoning"))
             reply = text(message.get("content") or choice.get("text"))
+            reply = reply and drop_moved_thought(reply, thought)
             cut = reason in ("length", "max_tokens")
             read = read_free_reply(reply or "", finish_reason="length" if cut else "stop")
             unread = read.outcome is Outcome.UNPARSED

@@ -136,6 +136,19 @@ def whole_reply(reply: str, thought: str | None) -> str:
     return thought + reply
 
 
+def drop_moved_thought(text: str, thought: str | None) -> str:
+    """Take off a thought that a server gives in a field of its own and at the reply's begin, too.
+
+    Examples
+    --------
+    >>> drop_moved_thought("Maybe B. [[A]]", "Maybe B."), drop_moved_thought("[[A]]", "Maybe B.")
+    (' [[A]]', '[[A]]')
+    """
+    moved = (thought or "").strip()
+    begun = text.lstrip()
+    return begun[len(moved) :] if moved and begun.startswith(moved) else text
+
+
 def opening_mark(prompt: str) -> str:
     r"""Return the mark with which a prompt opens a thought at its end; empty where it opens none.
 
