@@ -261,7 +261,7 @@ class JudgeActor:
         while isinstance(ask, GrowingAsk) and len(block) == 1:
             try:
                 more = _next_block(ask, block[0].completions, verdicts)
-            except Exception:  # a reply that cannot be read; landing says which
+            except Exception:  # noqa: BLE001  a reply that cannot be read; landing says which
                 progress.unsettled.add(ask.condition.item_id)
                 break
             if more is None:
