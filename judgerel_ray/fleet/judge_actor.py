@@ -10,6 +10,7 @@ A plain class: only the scheduler makes a Ray actor of it. One lease's way throu
       -> next block   of a condition that is asked adaptively: Ask(T=1.0 r5-9), until it is enough
       -> landed_rows  verdicts read; judgments and texts laid out
       -> land         parts, then the commit record           exactly once, or not at all
+      -> by halves    what no row can hold is found, reported and left out
       -> Receipt(rows, outcomes, failed, withdrawn, tokens)   to the driver; no text travels
 """
 
