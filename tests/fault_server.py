@@ -1,6 +1,8 @@
 """A server that speaks OpenAI's API over real HTTP, and fails by a seeded plan.
 
 It says what it saw: when requests came, how many were there at once, and what their headers held.
+Beside faults that come by chance it has :data:`MODES`, named ways to misbehave towards the requests
+that a test picks: each is a reply that some server has given, or could.
 """
 
 from __future__ import annotations
@@ -11,11 +13,13 @@ import random
 import socket
 import threading
 import time
+from base64 import b64encode, urlsafe_b64encode
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
+from urllib.parse import quote
 
 from aiohttp import web
 
@@ -64,9 +68,14 @@ class FaultServer:
     failing: bool = True
     spent_after: int | None = None
     """After how many requests there is no money left."""
+    mode: str | None = None
+    """One of :data:`MODES`, for the requests that `picks` is true of."""
+    picks: Callable[[Mapping[str, Any]], bool] = lambda _: True
+    elsewhere: str = ""
+    """Address of another server, to which it may redirect."""
 
     def __post_init__(self) -> None:
-        self._n: Counter[str] = Counter()
+        self._n: Counter[Any] = Counter()
         self._here = self.most_here = 0
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -116,7 +125,9 @@ class FaultServer:
         self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
         app = web.Application(client_max_size=2**24)
         app.router.add_get("/v1/models", self._models)
+        app.router.add_get("/v1/models/", self._models)
         app.router.add_post("/v1/chat/completions", self._complete)
+        app.router.add_post("/v1/chat/completions/", self._complete)
         app.router.add_post("/v1/completions", self._complete)
         # A client that hangs up ends its request, as at any server.
         runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
@@ -142,6 +153,10 @@ class FaultServer:
 
     async def _models(self, request: web.Request) -> web.Response:
         model = {"id": self.model, "object": "model", "owned_by": "tests"}
+        if self.mode == "models_redirect_other":
+            raise web.HTTPTemporaryRedirect(f"{self.elsewhere}/models")
+        if self.mode in LISTS and not request.path.endswith("/"):
+            return LISTS[self.mode](Bad(self, request, {}, {"data": [model]}))
         return self._keeps_out(request) or web.json_response({"data": [model]})
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
@@ -161,6 +176,9 @@ class FaultServer:
                 return out
             if self.seconds:
                 await asyncio.sleep(self.seconds)
+            if self._is_bad(request, body):
+                seen.fault = self.mode
+                return await self._misbehave(request, body)
             return await self._answer(request, seen)
         finally:
             self._here -= 1
@@ -219,6 +237,35 @@ class FaultServer:
             return response
         return web.json_response(content)
 
+    def _is_bad(self, request: web.Request, body: dict[str, Any]) -> bool:
+        """Whether the mode is done to a request: of those that pass, to each request once."""
+        if self.mode not in REPLIES or not self.picks(body) or request.path.endswith("/"):
+            return False
+        once = self.mode, digest_of(body)
+        self._n[once] += 1
+        return self._n[once] == 1 or self.mode not in PASSING
+
+    async def _misbehave(self, request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+        """Do what the mode says."""
+        assert self.mode is not None
+        if self.mode == "hang":
+            await asyncio.sleep(3600)
+        found = REPLIES[self.mode](Bad(self, request, body, self.content_of(body, None)))
+        if isinstance(found, web.StreamResponse):
+            return found
+        assert request.transport is not None
+        if isinstance(found, Trickle):
+            response = web.StreamResponse(headers={"Content-Length": str(len(found.data))})
+            await response.prepare(request)
+            for byte in found.data:
+                await response.write(bytes([byte]))
+                await asyncio.sleep(found.pause_s)
+            return response
+        request.transport.write(found)  # type: ignore[attr-defined]
+        await asyncio.sleep(0.05)
+        request.transport.close()
+        return web.Response()
+
     def content_of(self, body: dict[str, Any], fault: str | None) -> dict[str, Any]:
         """What it answers: a verdict drawn from the prompt and the seed."""
         chat = "messages" in body
@@ -227,8 +274,11 @@ class FaultServer:
         for place in range(body.get("n", 1)):
             seed = body.get("seed")
             drawn = random.Random(f"{prompt}:{None if seed is None else seed + place}")
-            text = f"Best Response: [[{drawn.choice(LABELS)}]] for reasons."
+            label = drawn.choice(LABELS)
+            text = f"Best Response: [[{label}]] for reasons."
             choice: dict[str, Any] = {"index": place, "finish_reason": "stop"}
+            if body.get("logprobs"):
+                choice["logprobs"] = _logprobs(label, chat=chat)
             if chat:
                 choice["message"] = {"role": "assistant", "content": text}
             else:
@@ -251,3 +301,294 @@ class FaultServer:
         if fault == "usage":
             del whole["usage"]
         return whole
+
+
+def _logprobs(label: str, *, chat: bool) -> dict[str, Any]:
+    """The tokens of a reply, and what else each could have been."""
+    tokens = ["Best Response: [[", label, "]]", " for reasons."]
+    tops = [[(token, -0.1), ("A", -2.5), ("B", -3.5)] for token in tokens]
+    if not chat:
+        return {"tokens": tokens, "top_logprobs": [dict(reversed(top)) for top in tops]}
+    steps = [
+        [{"token": t, "logprob": p, "bytes": list(t.encode())} for t, p in top] for top in tops
+    ]
+    return {"content": [{**step[0], "top_logprobs": step[1:]} for step in steps]}
+
+
+@dataclass(frozen=True)
+class Bad:
+    """What a mode may use: the server, the request, its body, and the good answer to it."""
+
+    server: FaultServer
+    request: web.Request
+    body: Mapping[str, Any]
+    content: dict[str, Any]
+
+    @property
+    def key(self) -> str:
+        """The API key, as it was sent."""
+        return self.request.headers.get("Authorization", "").removeprefix("Bearer ")
+
+    def with_value(self, path: str, value: Any) -> dict[str, Any]:
+        """The good answer with one value changed; of a path as ``choices.0.message``."""
+        changed: Any = json.loads(json.dumps(self.content))
+        inner = changed
+        *outer, last = [int(name) if name.isdigit() else name for name in path.split(".")]
+        for name in outer:
+            inner = inner[name]
+        inner[last] = value
+        return changed  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Trickle:
+    """Bytes that come one by one."""
+
+    data: bytes
+    pause_s: float
+
+
+Mode = Callable[[Bad], Any]
+SURROGATE = "half \ud800 of one"
+CHOICE = "choices.0"
+TEXT = f"{CHOICE}.message.content"
+STEP = f"{CHOICE}.logprobs.content.1"
+TOP = f"{STEP}.top_logprobs.0"
+USAGE = "usage"
+
+
+def _json(content: Any, status: int = 200, **headers: str) -> web.Response:
+    """JSON as Python writes it, which has NaN."""
+    text = json.dumps(content)
+    return web.Response(text=text, status=status, content_type="application/json", headers=headers)
+
+
+def _value(path: str, value: Any) -> Mode:
+    """A good answer with another value somewhere."""
+    return lambda bad: _json(bad.with_value(path, value))
+
+
+def _with_key(path: str, spell: Callable[[str], Any] = str) -> Mode:
+    """A good answer with the key somewhere, in some spelling."""
+    return lambda bad: _json(bad.with_value(path, spell(bad.key)))
+
+
+def _raw(text: str | Callable[[Bad], str], status: int = 200, **headers: str) -> Mode:
+    """A body as it stands."""
+    return lambda bad: web.Response(
+        text=text if isinstance(text, str) else text(bad), status=status, headers=headers
+    )
+
+
+def _error(status: int, spell: Callable[[str], Any] = str, **more: Any) -> Mode:
+    """An error whose message is made from the key."""
+    return lambda bad: _json({"error": {"message": spell(bad.key), **more}}, status)
+
+
+def _headers(status: int, **headers: Callable[[Bad], str]) -> Mode:
+    """A status with headers."""
+    return lambda bad: web.Response(
+        status=status,
+        text="see the headers",
+        headers={name.replace("_", "-"): made(bad) for name, made in headers.items()},
+    )
+
+
+def _said(key: str) -> str:
+    return f"Best Response: [[A]] by {key} for reasons."
+
+
+def _escaped(key: str) -> str:
+    return "".join(f"\\u{ord(one):04x}" for one in key)
+
+
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "plain": str,
+    "base64": lambda key: b64encode(key.encode()).decode(),
+    "base64_second": lambda key: b64encode(f"x{key}".encode()).decode(),
+    "base64_third": lambda key: b64encode(f"xy{key}z".encode()).decode(),
+    "base64_url": lambda key: urlsafe_b64encode(f"user:{key}".encode()).decode(),
+    "url": lambda key: quote(key, safe=""),
+    "url_whole": lambda key: "".join(f"%{ord(one):02x}" for one in key),
+    "json": lambda key: json.dumps({"Authorization": f"Bearer {key}"}).replace("/", "\\/"),
+    "json_whole": _escaped,
+    "hex": lambda key: key.encode().hex(),
+}
+"""How a key may be written, whole or cut."""
+
+_HEAD = b"HTTP/1.1 200 OK\r\n"
+LISTS: dict[str, Mode] = {
+    "models_key": _with_key("data.0.owned_by"),
+    "models_key_base64": _with_key("data.0.owned_by", SPELLINGS["base64_second"]),
+    "models_surrogate": _value("data.0.owned_by", SURROGATE),
+    "models_owner_list": _value("data.0.owned_by", [1]),
+    "models_length_1e30": _value("data.0.max_model_len", 10**30),
+    "models_names_list": _value("data", [{"id": ["x"]}, 7, None]),
+    "models_html": _raw("<html>hello</html>"),
+    "models_deep": _raw("[" * 100_000),
+    "models_404_key": _error(404),
+    "models_redirect_same": _headers(307, location=lambda _: "/v1/models/"),
+}
+"""Ways of the list of models under which a judge starts all the same."""
+REPLIES: dict[str, Mode] = {
+    **{f"text_{name}": _with_key(TEXT, lambda key, to=to: _said(to(key)))  # type: ignore[misc]
+       for name, to in SPELLINGS.items()},
+    **{f"error_{name}": _error(500, to) for name, to in SPELLINGS.items()},
+    "text_key_escaped_in_body": lambda bad: web.Response(
+        text=json.dumps(bad.with_value(TEXT, _said("KEY"))).replace("KEY", _escaped(bad.key))
+    ),
+    "text_key_cut": _with_key(TEXT, lambda key: _said(key[:14])),
+    "text_surrogate": _value(TEXT, SURROGATE),
+    "text_nul": _value(TEXT, "Best Response: [[A]] \0 \x1b[2J"),
+    "text_number": _value(TEXT, 7),
+    "text_null": _value(TEXT, None),
+    "text_dict": _value(TEXT, {"text": "x"}),
+    "text_parts": _value(TEXT, [{"text": "Best Response: "}, 7, {"text": None}, {"text": "[[A]]"}]),
+    "text_parts_key": _with_key(
+        TEXT, lambda key: [{"text": "Best Response: [[A]] " + key[:9]}, {"text": key[9:]}]
+    ),
+    "text_huge": _value(TEXT, "Best Response: [[A]] " + "x" * 2_000_000),
+    "finish_key": _with_key(f"{CHOICE}.finish_reason"),
+    "finish_key_late": _with_key(f"{CHOICE}.finish_reason", lambda key: "x" * 70 + key),
+    "finish_null": _value(f"{CHOICE}.finish_reason", None),
+    "finish_list": _value(f"{CHOICE}.finish_reason", ["stop"]),
+    "finish_surrogate": _value(f"{CHOICE}.finish_reason", SURROGATE),
+    "fingerprint_key": _with_key("system_fingerprint"),
+    "fingerprint_base64": _with_key("system_fingerprint", SPELLINGS["base64_third"]),
+    "fingerprint_surrogate": _value("system_fingerprint", SURROGATE),
+    "fingerprint_list": _value("system_fingerprint", [1]),
+    "refusal_key": _with_key(f"{CHOICE}.message", lambda key: {"content": None, "refusal": key}),
+    "refusal_list": _value(f"{CHOICE}.message.refusal", [1]),
+    "reasoning_key": _with_key(f"{CHOICE}.message.reasoning"),
+    "reasoning_surrogate": _value(f"{CHOICE}.message.reasoning_content", SURROGATE),
+    **{
+        f"prompt_tokens_{label}": _value(f"{USAGE}.prompt_tokens", value)
+        for label, value in {
+            "2_33": 2**33, "1e30": 10**30, "negative": -1, "fraction": 1.5, "text": "7",
+            "null": None, "nan": float("nan"), "true": True,
+        }.items()
+    },
+    "completion_tokens_2_33": _value(f"{USAGE}.completion_tokens", 2**33),
+    "completion_tokens_most": _value(f"{USAGE}.completion_tokens", 2**31 - 1),
+    "total_tokens_1e30": _value(f"{USAGE}.total_tokens", 10**30),
+    "cached_tokens_2_33": _value(f"{USAGE}.prompt_tokens_details.cached_tokens", 2**33),
+    "cached_list": _value(f"{USAGE}.prompt_tokens_details", [1]),
+    "usage_list": _value(USAGE, [1]),
+    "usage_null": _value(USAGE, None),
+    **{
+        f"logprob_{label}": _value(f"{TOP}.logprob", value)
+        for label, value in {
+            "null": None, "nan": float("nan"), "infinity": float("inf"),
+            "minus_infinity": float("-inf"), "text": "-1", "true": True, "1e400": 10**400,
+            "positive": 5.0,
+        }.items()
+    },
+    "logprobs_text": _value(f"{CHOICE}.logprobs", "x"),
+    "logprobs_null": _value(f"{CHOICE}.logprobs", None),
+    "logprobs_content_text": _value(f"{CHOICE}.logprobs.content", "abc"),
+    "logprobs_short": _value(f"{CHOICE}.logprobs.content", [{"token": "Best"}]),
+    "logprobs_of_nulls": _value(f"{CHOICE}.logprobs.content", [None, None]),
+    "logprobs_unequal": _value(
+        f"{CHOICE}.logprobs", {"tokens": ["Best Response: [[", "A"], "top_logprobs": [{}]}
+    ),
+    "top_logprobs_dict": _value(f"{STEP}.top_logprobs", {"A": -1}),
+    "token_surrogate": _value(f"{TOP}.token", "\ud800"),
+    "token_surrogate_alone": _value(TOP, {"token": "\ud800", "logprob": -1.0}),
+    "token_key": _with_key(TOP, lambda key: {"token": key, "logprob": -1.0}),
+    "token_list": _value(TOP, {"token": [1], "logprob": -1.0}),
+    "bytes_key": _with_key(f"{TOP}.bytes", lambda key: list(key.encode())),
+    "bytes_300": _value(f"{TOP}.bytes", [300]),
+    "bytes_negative": _value(f"{TOP}.bytes", [-1]),
+    "bytes_text": _value(f"{TOP}.bytes", ["x", None]),
+    "choices_none": _value("choices", []),
+    "choices_null": _value("choices", None),
+    "choices_dict": _value("choices", {"0": {}}),
+    "choices_two": lambda bad: _json({**bad.content, "choices": bad.content["choices"] * 2}),
+    "choice_null": _value(CHOICE, None),
+    "index_other": _value(f"{CHOICE}.index", 1),
+    "index_text": _value(f"{CHOICE}.index", "0"),
+    "index_null": _value(f"{CHOICE}.index", None),
+    "message_list": _value(f"{CHOICE}.message", [1]),
+    "message_text": _value(f"{CHOICE}.message", "Best Response: [[A]]"),
+    "deep": _raw("[" * 100_000),
+    "deep_inside": lambda bad: web.Response(
+        text=json.dumps({**bad.content, "more": "DEEP"}).replace(
+            '"DEEP"', '["\\ud800",' * 600 + "0" + "]" * 600
+        )
+    ),
+    "digits": lambda bad: web.Response(
+        text=json.dumps(bad.content).replace('"fp-1"', "9" * 5_000)
+    ),
+    "garbage_behind": lambda bad: web.Response(text=json.dumps(bad.content) + "}]"),
+    "mark_before": lambda bad: web.Response(text="\ufeff" + json.dumps(bad.content)),
+    "html": _raw(lambda bad: f"<html>{bad.key}</html>"),
+    "empty": _raw(""),
+    "array": _raw("[1]"),
+    "number": _raw("7"),
+    "half_json": _raw('{"choices": [{"message": '),
+    "not_utf8": lambda bad: web.Response(
+        body=json.dumps(bad.with_value(TEXT, "[[A]] ?")).encode().replace(b"?", b"\xff")
+    ),
+    "charset_lie": lambda bad: web.Response(
+        body=json.dumps(bad.content).encode(),
+        headers={"Content-Type": "application/json; charset=utf-16"},
+    ),
+    "charset_unknown": lambda bad: web.Response(
+        body=json.dumps(bad.content).encode(),
+        headers={"Content-Type": "application/json; charset=klingon"},
+    ),
+    "gzip_lie": lambda _: _HEAD + b"Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd",
+    "error_200": _raw('{"error": {"message": "overloaded"}}'),
+    "error_200_key": _error(200),
+    "error_at_cut": _error(500, lambda key: "x" * 285 + key),
+    "error_cut_by_server": _error(500, lambda key: f"Bearer {key[:20]}"),
+    "error_cut_before": _error(500, lambda key: f"...{key[9:]}"),
+    "error_surrogate": _error(500, lambda _: SURROGATE),
+    "error_list": _error(500, lambda key: [key, {"a": key}]),
+    "error_plain": _raw(lambda bad: f"Bearer {bad.key}", 500),
+    "error_deep": _raw('{"error":' * 900 + "1" + "}" * 900, 500),
+    "400_key": _error(400, lambda key: f"maximum context length, {key}"),
+    "400_param_list": _error(400, lambda key: f"no {key}", param=["model"], code={"a": 1}),
+    "400_setting_key": _error(400, code="unsupported_value", param="temperature"),
+    "401_key": _error(401, lambda key: f"Incorrect API key: {key}", code="invalid_api_key"),
+    "404_key": _error(404),
+    "413_key": _error(413),
+    "418_key": _error(418),
+    "422_list": _raw('{"detail": [{"loc": ["body", "messages"]}]}', 422),
+    "429_key_header": _headers(429, retry_after=lambda bad: bad.key),
+    "429_nan": _headers(429, retry_after=lambda _: "nan"),
+    "429_date": _headers(429, retry_after=lambda _: f"Wed, 21 Oct {'9' * 30} 07:28:00 GMT"),
+    "429_year": _headers(429, retry_after=lambda _: "Wed, 21 Oct 99999 07:28:00 GMT"),
+    "503_key": _error(503),
+    "204": lambda _: web.Response(status=204),
+    "304": lambda _: web.Response(status=304),
+    "302_nowhere": lambda _: web.Response(status=302),
+    "redirect_same": _headers(307, location=lambda _: "/v1/chat/completions/"),
+    "redirect_loop": _headers(307, location=lambda _: "/v1/chat/completions"),
+    "redirect_other": _headers(
+        307, location=lambda bad: f"{bad.server.elsewhere}/chat/completions"
+    ),
+    "redirect_other_get": _headers(302, location=lambda bad: f"{bad.server.elsewhere}/models"),
+    "redirect_key": _headers(308, location=lambda bad: f"//{quote(bad.key, safe='')}.example/v1"),
+    "redirect_nonsense": _headers(307, location=lambda bad: f"http://[{bad.key}/"),
+    "redirect_file": _headers(307, location=lambda bad: f"file:///{bad.key}"),
+    "header_key": lambda bad: _HEAD + f"X-Key : {bad.key}\r\n\r\n".encode(),
+    "header_key_good": lambda bad: _json(bad.content, **{"X-Request-Id": bad.key}),
+    "status_line_key": lambda bad: f"HTP {bad.key}\r\n\r\n".encode(),
+    "length_lie": lambda _: _HEAD + b"Content-Length: 99999\r\n\r\n{}",
+    "hangs_up": lambda _: b"",
+    "hang": lambda _: web.Response(),
+    "trickle": lambda _: Trickle(b"{" * 10_000, 0.05),
+}  # fmt: skip
+"""What may come in place of a good answer."""
+PASSING = frozenset(name for name in REPLIES if name.startswith(("429", "503"))) | {"redirect_same"}
+"""Those after which a request is sent again at once: done to each request once."""
+SETTINGS = frozenset(
+    {
+        "401_key", "404_key", "400_setting_key", "redirect_other", "redirect_other_get",
+        "redirect_key", "redirect_nonsense", "redirect_file",
+    }
+)  # fmt: skip
+"""Those after which nothing more can be asked of the judge."""
+SLOW = frozenset({"hang", "trickle"})
+MODES = (*LISTS, *REPLIES)

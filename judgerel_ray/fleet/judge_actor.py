@@ -10,6 +10,7 @@ A plain class: only the scheduler makes a Ray actor of it. One lease's way throu
       -> next block   of a condition that is asked adaptively: Ask(T=1.0 r5-9), until it is enough
       -> landed_rows  verdicts read; judgments and texts laid out
       -> land         parts, then the commit record           exactly once, or not at all
+      -> by halves    what no row can hold is found, reported and left out
       -> Receipt(rows, outcomes, failed, withdrawn, tokens)   to the driver; no text travels
 """
 
@@ -261,7 +262,7 @@ class JudgeActor:
         while isinstance(ask, GrowingAsk) and len(block) == 1:
             try:
                 more = _next_block(ask, block[0].completions, verdicts)
-            except Exception:  # a reply that cannot be read; landing says which
+            except Exception:  # noqa: BLE001  a reply that cannot be read; landing says which
                 progress.unsettled.add(ask.condition.item_id)
                 break
             if more is None:

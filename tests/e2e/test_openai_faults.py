@@ -114,6 +114,44 @@ def test_a_planted_key_is_nowhere_but_in_its_variable(
     assert SECRET not in said.out + said.err + commands
 
 
+@pytest.mark.parametrize(
+    "mode", ["error_at_cut", "fingerprint_surrogate", "prompt_tokens_2_33"]
+)
+def test_a_reply_that_is_not_as_it_should_be_costs_itself_alone(
+    fault_server, write, tmp_path, mode, capsys
+):
+    """And its neighbours land the first time, are asked once, and the next run asks the rest."""
+    run = tmp_path / "run"
+    with fault_server(mode=mode) as server:
+        file = write(server, limits="retries = 0", replications=6)
+        file.write_text(f"{file.read_text()}max_attempts = 1\n")
+        server.picks = lambda body: "number 3?" in body["messages"][-1]["content"]
+        code = main(["run", str(file), "--out", str(run)])
+        is_whole = mode != "error_at_cut"
+        assert code == (0 if is_whole else 1)
+        assert rows_of(run).height == (60 if is_whole else 54)
+        server.mode = None
+        assert main(["run", str(file), "--out", str(run)]) == 0
+    capsys.readouterr()
+    assert rows_of(run)["key"].n_unique() == 60
+    assert len(server.asked) == (60 if is_whole else 66)
+    assert main(["verify", str(run)]) == 0
+
+
+def test_a_redirect_to_another_server_ends_its_judge_and_sends_nothing_there(
+    fault_server, write, tmp_path, capsys
+):
+    with (
+        fault_server() as other,
+        fault_server(mode="redirect_other", elsewhere=other.url) as server,
+    ):
+        assert main(["run", str(write(server)), "--out", str(tmp_path / "run")]) == 2
+    message = capsys.readouterr().err
+    assert f"redirects to {other.url.removesuffix('/v1')}, which is not the server in" in message
+    assert "base_url" in message
+    assert other.asked == []
+
+
 def test_limits_of_a_provider_are_shared_by_all_actors_of_all_its_judges(
     fault_server, write, tmp_path
 ):

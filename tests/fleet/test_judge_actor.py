@@ -5,10 +5,11 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
-from judgerel_ray.core import Ask, Completion, TokenCounts
+from judgerel_ray.core import Ask, Completion, TableError, TokenCounts, TokenLogprob
 from judgerel_ray.core.errors import (
     EngineError,
     EngineLost,
@@ -18,12 +19,23 @@ from judgerel_ray.core.errors import (
 )
 from judgerel_ray.design import goal_of
 from judgerel_ray.engines import EngineFacts, Fingerprint, Prepared, judge_fingerprint
-from judgerel_ray.fleet import GrowingAsk, JudgeActor, Lease, Receipt, judge_actor, landed_rows
+from judgerel_ray.fleet import (
+    GrowingAsk,
+    JudgeActor,
+    Lease,
+    Receipt,
+    judge_actor,
+    landed_rows,
+    landing,
+)
+from judgerel_ray.fleet.landing import error_rows, read_reply
 from judgerel_ray.stats.intervals.stopping import StoppingRule
 from judgerel_ray.store import (
     begin_session,
     close_lease,
+    read_errors,
     read_ledger,
+    record_errors,
     scan_completions,
     scan_judgments,
     verify_run,
@@ -558,3 +570,153 @@ def test_an_engine_that_does_not_start_names_a_log_that_is_there(
     assert text.startswith(said)
     assert f"read its log, {log} on " in text
     assert "above" not in text
+
+
+class Spoiling(HeldEngine):
+    """An engine whose replies to some requests hold what no table can."""
+
+    def __init__(self, inner, bad: dict[tuple[str, int], dict[str, object]]) -> None:
+        super().__init__(inner, max_num_seqs=1000)
+        self.bad = bad
+        self.go.set()
+
+    async def complete(self, prepared: Prepared, ask: Ask) -> tuple[Completion, ...]:
+        found = await super().complete(prepared, ask)
+        item = ask.condition.item_id
+        return tuple(replace(one, **self.bad.get((item, one.replication), {})) for one in found)
+
+
+SPOILT: list[dict[str, object]] = [
+    {"text": "half \ud800 of one"},
+    {"prompt_tokens": 2**33},
+    {"completion_tokens": 2**33},
+    {"logprobs": (TokenLogprob(token="A", logprob=None),)},  # type: ignore[arg-type]
+    {"finish_reason": None},
+]
+
+
+@pytest.mark.parametrize("value", SPOILT)
+def test_a_reply_that_no_row_can_hold_costs_that_reply_alone(
+    asking, run_here, make_actor_here, value
+):
+    """Of 200 items, three replications each, three replies are bad: 597 land, three are named."""
+    items = asking.items(200, 3)
+    asks = [ask for item in items for ask in item]
+    bad = {("q7", 0): value, ("q120", 1): value, ("q199", 2): value}
+
+    async def story() -> tuple[Receipt, TokenCounts, int]:
+        actor = make_actor_here()
+        actor._engine = engine = Spoiling(actor._engine, bad)
+        await actor.start()
+        receipt = await actor.run(lease_of(asks))
+        return receipt, engine.counters(), len(engine.asked)
+
+    begin_session(run_here)
+    receipt, spent, n_asked = play(story)
+    assert (receipt.landed, receipt.rows, n_asked) == (True, 597, 200)
+    assert receipt.tokens == spent == read_ledger(run_here).tokens
+    failed = {(one.ask.condition.item_id, one.ask.first, one.ask.n) for one in receipt.failed}
+    assert failed == {(item, replication, 1) for item, replication in bad}
+    for one in receipt.failed:
+        assert one.kind == "defect"
+        assert f"replication {one.ask.first} of condition" in one.message
+        assert f"item {one.ask.condition.item_id}: " in one.message
+        assert "\n" not in one.message
+    ledger = read_ledger(run_here)
+    assert (ledger.n_rows, len(ledger.commits)) == (597, 1)
+    assert verify_run(run_here) == []  # and no file is left that no record names
+    rows = error_rows(
+        [one.ask for one in receipt.failed],
+        lease="s0001-l000001",
+        attempt=1,
+        kind="defect",
+        message=f"{receipt.failed[0].message} \ud800",
+        failed_at=datetime.now(UTC),
+    )
+    record_errors(run_here, session=1, judge="j", rows=rows)
+    assert read_errors(run_here)["key"].n_unique() == 3
+
+
+def test_a_lease_of_bad_replies_alone_lands_nothing_and_names_them(
+    asking, run_here, make_actor_here
+):
+    async def story() -> tuple[Receipt, Receipt, TokenCounts]:
+        actor = make_actor_here()
+        bad = {("q1", n): {"prompt_tokens": 2**33} for n in range(2)}
+        actor._engine = engine = Spoiling(actor._engine, bad)
+        await actor.start()
+        spoilt = await actor.run(lease_of([asking.ask("q1", n=2)]))
+        sound = await actor.run(lease_of([asking.ask("q2", n=2)], lease=2))
+        return spoilt, sound, engine.counters()
+
+    begin_session(run_here)
+    spoilt, sound, spent = play(story)
+    assert (spoilt.landed, spoilt.rows, [one.ask.n for one in spoilt.failed]) == (True, 0, [1, 1])
+    assert (spoilt.tokens, sound.tokens) == (TokenCounts(), spent)  # told by the next with a record
+    assert read_ledger(run_here).tokens == spent
+    assert verify_run(run_here) == []
+
+
+def test_what_is_wrong_with_no_reply_alone_fails_the_lease_and_leaves_nothing(
+    asking, run_here, make_actor_here
+):
+    """One replication that was asked twice: each is sound, and no one can say which is wrong."""
+
+    async def story() -> None:
+        actor = make_actor_here()
+        await actor.start()
+        await actor.run(lease_of([asking.ask("q1", n=2), asking.ask("q1", first=1, n=2)]))
+
+    begin_session(run_here)
+    with pytest.raises(TableError):
+        play(story)
+    assert read_ledger(run_here).n_rows == 0
+    assert verify_run(run_here) == []
+
+
+def test_a_store_that_fails_is_no_replys_fault(asking, make_actor_here, monkeypatch):
+    laid_out = []
+
+    def fails(*_args, **_given):
+        raise StoreError("disk full")
+
+    def counted(*args, **given):
+        laid_out.append(1)
+        return landed_rows(*args, **given)
+
+    monkeypatch.setattr(judge_actor, "land", fails)
+    monkeypatch.setattr(judge_actor, "landed_rows", counted)
+
+    async def story() -> None:
+        actor = make_actor_here()
+        await actor.start()
+        await actor.run(lease_of([asking.ask(f"q{i}") for i in range(8)]))
+
+    with pytest.raises(StoreError, match="disk full"):
+        play(story)
+    assert len(laid_out) == 1
+
+
+def test_a_growing_condition_with_a_bad_reply_keeps_its_neighbours(
+    asking, run_here, make_actor_here, monkeypatch
+):
+    def reads(condition, text, finish_reason):
+        if condition.item_id == "q1":
+            raise ZeroDivisionError("by none")
+        return read_reply(condition, text, finish_reason)
+
+    monkeypatch.setattr(judge_actor, "read_reply", reads)
+    monkeypatch.setattr(landing, "read_reply", reads)
+
+    async def story() -> Receipt:
+        actor = make_actor_here()
+        await actor.start()
+        return await actor.run(lease_of(growing(asking, "q1", "q2")))
+
+    begin_session(run_here)
+    receipt = play(story)
+    assert {one.ask.condition.item_id for one in receipt.failed} == {"q1"}
+    assert sum(one.ask.n for one in receipt.failed) == RULE.first
+    assert "ZeroDivisionError: by none" in receipt.failed[0].message
+    assert receipt.unsettled == ("q1",)
+    assert receipt.rows == len(drawn(run_here)["q2"]) > RULE.first

@@ -174,6 +174,36 @@ def test_files_stay_while_it_is_unknown_who_won(disk_run, land_rows, monkeypatch
     assert len(parquet_files(disk_run)) == 2
 
 
+@pytest.mark.parametrize("fails", ["data/", "texts/"])
+def test_a_part_that_cannot_be_written_leaves_none(disk_run, land_rows, monkeypatch, fails):
+    session = begin_session(disk_run).number
+    write = RunDirectory.write_bytes
+
+    def full(run, name, data):
+        if name.startswith(fails):
+            raise StoreError("disk full")
+        write(run, name, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunDirectory, "write_bytes", full)
+        with pytest.raises(StoreError, match="disk full"):
+            land_rows(disk_run, session, 1, {"aa": [(0, 3)]})
+    assert parquet_files(disk_run) == []
+    assert land_rows(disk_run, session, 1, {"aa": [(0, 3)]}) is True
+
+
+def test_what_cannot_be_a_record_leaves_no_parts(disk_run, rows):
+    made = rows({"aa": [(0, 3)]})
+    session = begin_session(disk_run).number
+    with pytest.raises(UnicodeEncodeError):
+        land(
+            disk_run, session=session, lease=1, attempt=1, judge="j", conditions=made.conditions,
+            judgments=made.judgments(), completions=made.completions(), tokens=TokenCounts(),
+            seconds=0.0, engine={"backends": ["\ud800"]},
+        )  # fmt: skip
+    assert parquet_files(disk_run) == []
+
+
 def test_a_torn_record_is_none_and_the_rows_are_pending(disk_run, land_rows, monkeypatch):
     monkeypatch.setattr("judgerel_ray.store.parts._TORN_PAUSE_S", 0.0)
     session = begin_session(disk_run).number

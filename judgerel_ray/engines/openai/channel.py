@@ -331,21 +331,21 @@ class Channel:
         asked = self.client.completions if "prompt" in body else self.client.chat.completions
         try:
             answer = await asked.with_raw_response.create(**named, extra_body=rest)
-            return self.boundary.document(str(answer.text))
+            return self.boundary.document(body_text(answer.http_response.content))
         except EngineError as error:
             return Failure(blame=Blame.UNKNOWN, message=error.problem)
         except openai.APIStatusError as error:
             headers = {name.lower(): value for name, value in error.response.headers.items()}
             return status_failure(
-                error.status_code, error.response.text, headers, boundary=self.boundary
+                error.status_code,
+                body_text(error.response.content),
+                headers,
+                boundary=self.boundary,
             )
         except openai.APITimeoutError:
             return Failure(blame=Blame.SERVER, message="no answer in time")
-        except openai.APIConnectionError as error:
+        except Exception as error:  # noqa: BLE001  whatever a server can make the library raise
             return connection_failure(error, self.boundary)
-        except openai.OpenAIError as error:
-            message = self.boundary.message(f"{type(error).__name__}: {error}")
-            return Failure(blame=Blame.UNKNOWN, message=message)
 
     def _with_tries(self, failure: Failure, n_tries: int, *, over: bool) -> Failure:
         """A failure with how long it was tried."""
@@ -359,6 +359,17 @@ class Channel:
         )
         message = f"{failure.message} (after {tries}; limits: {limit})"
         return Failure(blame=failure.blame, message=message, wait_s=failure.wait_s)
+
+
+def body_text(body: bytes) -> str:
+    r"""Decode a body: JSON is UTF-8, whatever its header says.
+
+    Examples
+    --------
+    >>> body_text(b'\xef\xbb\xbf{"a": 1}'), body_text(b"\xff")
+    ('{"a": 1}', '�')
+    """
+    return body.decode("utf-8-sig", "replace")
 
 
 def connection_failure(error: Exception, boundary: Boundary) -> Failure:

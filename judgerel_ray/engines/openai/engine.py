@@ -37,6 +37,7 @@ from judgerel_ray.engines.openai.channel import (
     Blame,
     Channel,
     RequestFailed,
+    body_text,
     connection_failure,
     make_client,
     wait_before,
@@ -373,7 +374,9 @@ async def look_at_server(client: Any, spec: EngineSpec, boundary: Boundary) -> S
             if status == 501 or (status < 500 and status != 429):
                 return Server(version=_client_version())  # a server that lists no models
             why = f"HTTP {status}"
-        except openai.APIConnectionError as error:
+        except TimeoutError:
+            why = f"no answer in {LOOK_S:.0f} s"
+        except Exception as error:  # noqa: BLE001  whatever a server can make the library raise
             failure = connection_failure(error, boundary)
             if failure.blame is Blame.SETTING:
                 raise SweepError(
@@ -382,8 +385,6 @@ async def look_at_server(client: Any, spec: EngineSpec, boundary: Boundary) -> S
                     hint="base_url = the server that answers",
                 ) from None
             why = failure.message
-        except TimeoutError:
-            why = f"no answer in {LOOK_S:.0f} s"
         wait = wait_before(spec.name, n_tries)
         if monotonic() + wait > until:
             raise EngineStartError(
@@ -392,7 +393,7 @@ async def look_at_server(client: Any, spec: EngineSpec, boundary: Boundary) -> S
                 hint="is it started, and base_url right, its /v1 included?",
             )
         await asyncio.sleep(wait)
-    return _server_of(_models(answer.text, boundary), spec)
+    return _server_of(_models(body_text(answer.http_response.content), boundary), spec)
 
 
 def _key_refused(spec: EngineSpec, status: int) -> SweepError:
