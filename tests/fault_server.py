@@ -73,6 +73,8 @@ class FaultServer:
     picks: Callable[[Mapping[str, Any]], bool] = lambda _: True
     elsewhere: str = ""
     """Address of another server, to which it may redirect."""
+    thinks: str | None = None
+    """How it says the thought of every reply: ``tags``, ``opened`` (by the prompt), ``field``."""
 
     def __post_init__(self) -> None:
         self._n: Counter[Any] = Counter()
@@ -129,6 +131,7 @@ class FaultServer:
         app.router.add_post("/v1/chat/completions", self._complete)
         app.router.add_post("/v1/chat/completions/", self._complete)
         app.router.add_post("/v1/completions", self._complete)
+        app.router.add_post("/tokenize", self._tokenize)
         # A client that hangs up ends its request, as at any server.
         runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
         await runner.setup()
@@ -158,6 +161,30 @@ class FaultServer:
         if self.mode in LISTS and not request.path.endswith("/"):
             return LISTS[self.mode](Bad(self, request, {}, {"data": [model]}))
         return self._keeps_out(request) or web.json_response({"data": [model]})
+
+    async def _tokenize(self, request: web.Request) -> web.Response:
+        """What vLLM's server says of a prompt, where the template opens a thought."""
+        del request
+        tokens = ["<|user|>", "?", "<|assistant|>", "\u010a", "<think>", "\u010a"]
+        return web.json_response({"token_strs": tokens[: 6 if self.thinks == "opened" else 4]})
+
+    def _thinking(self, text: str, body: dict[str, Any]) -> dict[str, Any]:
+        """A choice with a thought that names every verdict, stopped and cut as a server does."""
+        thought = "".join(f"Best Response: [[{label}]]? " for label in LABELS)
+        whole = f"<think>{thought}</think>{text}"
+        if body["max_tokens"] < len(whole) // 4:
+            whole = whole[: 4 * body["max_tokens"]]
+        ended = "stop" if whole.endswith(text) else "length"
+        ends = [whole.find(mark) + len(mark) for mark in body.get("stop", ()) if mark in whole]
+        if ends:
+            whole, ended = whole[: min(ends)], "stop"
+        message: dict[str, Any] = {"role": "assistant", "content": whole}
+        if self.thinks == "opened":
+            message["content"] = whole.removeprefix("<think>")
+        elif self.thinks == "field":
+            thought, mark, reply = whole.removeprefix("<think>").partition("</think>")
+            message |= {"reasoning_content": thought, "content": reply if mark else None}
+        return {"message": message, "finish_reason": ended}
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
@@ -283,6 +310,8 @@ class FaultServer:
                 choice["message"] = {"role": "assistant", "content": text}
             else:
                 choice["text"] = text
+            if self.thinks:
+                choice |= self._thinking(text, body)
             if fault == "filter":
                 choice |= {"finish_reason": "content_filter", "message": {"content": None}}
             if fault == "refusal":

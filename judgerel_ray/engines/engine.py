@@ -207,4 +207,6 @@ def stopped_in_thought(completion: Completion, stop: tuple[str, ...]) -> bool:
     True
     """
     text = completion.text or ""
+    if completion.thought and not text:  # the server says thoughts apart
+        return completion.thought.endswith(stop or ("\0",))
     return text.endswith(stop or ("\0",)) and split_thought(text, is_whole=False).is_open

@@ -6,6 +6,7 @@ One server is started for all tests; the last of them to run kills it and starts
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import os
 import signal
@@ -247,6 +248,29 @@ def test_a_reply_stopped_by_the_server_is_the_one_that_is_cut_here(server):
     assert [one.text for one in stopped] == [one.text for one in cut]
     spent = [sum(one.completion_tokens for one in each) for each in (stopped, cut)]
     assert spent[0] < spent[1]
+
+
+def test_a_server_says_how_its_template_ends_a_prompt(server):
+    asked = {"messages": [{"role": "user", "content": "?"}], "return_token_strs": True}
+    request = urllib.request.Request(
+        f"{server.url.removesuffix('/v1')}/tokenize",
+        data=json.dumps({"model": "tiny", **asked}).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        assert json.load(answer)["token_strs"][-1] == "<|assistant|>"
+    spec = EngineSpec(
+        name="j", engine="openai", model="tiny", base_url=server.url,
+        engine_options={"server": "vllm"},
+    )  # fmt: skip
+    engine = make_engine(spec)
+
+    async def look():
+        facts = await engine.start()
+        await engine.stop()
+        return facts.stops
+
+    assert asyncio.run(look()).startswith("sent")  # it opens no thought
 
 
 def test_two_hundred_requests_are_at_the_server_at_once(server):

@@ -12,10 +12,12 @@ import pytest
 
 from judgerel_ray.config import Limits
 from judgerel_ray.core import (
+    CUT_IN_THOUGHT,
     DECLINED,
     Ask,
     EngineError,
     EngineStartError,
+    Menu,
     RequestRefused,
     SweepError,
     TokenCounts,
@@ -24,6 +26,9 @@ from judgerel_ray.engines import EngineSpec, make_engine
 from judgerel_ray.engines.openai import engine as openai_engine
 from judgerel_ray.engines.openai import limits as openai_limits
 from judgerel_ray.engines.openai.engine import OpenAIEngine
+from judgerel_ray.fleet.landing import read_reply, without_thought
+from judgerel_ray.protocols import stop_strings
+from tests.fault_server import LABELS
 
 # Only what hangs takes as long: a true answer of a busy machine is never late.
 PATIENT = {"timeout": 60.0, "deadline": 300.0, "retries": 4}
@@ -361,3 +366,36 @@ def test_the_server_of_tests_closes_who_came_while_it_stopped(fault_server):
             one.close()
         gc.collect()
     assert [str(one.message) for one in told] == []
+
+
+@pytest.mark.parametrize("thinks", ["tags", "opened", "field"])
+@pytest.mark.parametrize("server_kind", ["vllm", "openai"])
+def test_no_verdict_comes_from_a_thought_of_a_server(fault_server, ask_of, thinks, server_kind):
+    menu = Menu(labels=tuple(LABELS), option_ids=tuple(LABELS), form="best_response")
+    stop = stop_strings(menu)
+    assert len(stop) <= 4
+    with fault_server(thinks=thinks) as server:
+        spec = spec_of(server, engine_options={"server": server_kind})
+        ask = ask_of(n=6, menu=menu, stop=stop, max_tokens=400)
+        cut = ask_of(n=6, menu=menu, stop=stop, max_tokens=12)
+        if server_kind == "openai" and thinks == "opened":
+            cut = ask  # a reply cut off in a thought that nothing marks is like any other
+        _, (whole, short) = asked(spec, ask, cut)
+        _, (again,) = asked(spec, ask)
+        says = [server.content_of({**one.body, "max_tokens": 400, "stop": []}, None)
+                for one in server.asked[:6]]  # fmt: skip
+    known = {one["choices"][0]["message"]["content"].rpartition("[[")[2][0] for one in says}
+    for found in (whole, again):
+        labels = [read_reply(ask.condition, one.text, one.finish_reason).label for one in found]
+        assert set(labels) == known
+        # early_stop ends the reply at its verdict, whoever ends it.
+        assert {without_thought(one).text for one in found} == {
+            f"Best Response: [[{label}]]" for label in known
+        }
+    kept = [without_thought(one) for one in whole]
+    assert all("[[" in (one.thought or "") for one in kept)
+    if cut is not ask:
+        for one in map(without_thought, short):
+            assert (one.text, one.finish_reason) == ("", CUT_IN_THOUGHT)
+            read = read_reply(cut.condition, one.text, one.finish_reason)
+            assert read.outcome == "truncated"

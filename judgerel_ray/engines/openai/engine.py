@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from time import monotonic
 from typing import Any
@@ -31,7 +31,14 @@ from judgerel_ray.core import (
     TokenCounts,
     request_key,
 )
-from judgerel_ray.engines.engine import JSON, EngineFacts, EngineSpec, PartlyAnswered, Prepared
+from judgerel_ray.engines.engine import (
+    JSON,
+    EngineFacts,
+    EngineSpec,
+    PartlyAnswered,
+    Prepared,
+    stopped_in_thought,
+)
 from judgerel_ray.engines.openai.boundary import Boundary, int32_count
 from judgerel_ray.engines.openai.channel import (
     Blame,
@@ -45,6 +52,7 @@ from judgerel_ray.engines.openai.channel import (
 from judgerel_ray.engines.openai.limits import Limiter, SharedLimits
 from judgerel_ray.engines.openai.replies import Usage, completions_of, read_reply
 from judgerel_ray.engines.openai.requests import (
+    OpenAIOptions,
     Request,
     check_askable,
     openai_options,
@@ -52,7 +60,7 @@ from judgerel_ray.engines.openai.requests import (
     stops_there,
     tokens_at_most,
 )
-from judgerel_ray.protocols import as_plain
+from judgerel_ray.protocols import as_plain, opening_mark
 
 PATIENCE_S = 120.0  # a local server may be loading its model
 LOOK_S = 20.0
@@ -97,6 +105,8 @@ class OpenAIEngine:
         self._channel: Channel | None = None
         self._counts = TokenCounts()
         self._mistake: SweepError | None = None
+        self._opened = ""
+        self._thinks = False
         self.backends: set[str] = set()
 
     def __repr__(self) -> str:
@@ -119,6 +129,9 @@ class OpenAIEngine:
         async with contextlib.AsyncExitStack() as closing:
             closing.push_async_callback(client.close)
             server = await look_at_server(client, self.spec, boundary)
+            if self.options.server == "vllm" and self.spec.chat_template is not False:
+                self._opened = await opened_thought(client, self.spec, self.options)
+                self._thinks = bool(self._opened)
             closing.pop_all()
         self._channel = Channel(
             client=client, limits=self.limits, limiter=self.limiter, boundary=boundary
@@ -153,7 +166,11 @@ class OpenAIEngine:
             start_seconds=round(seconds, 3),
             device_name=self.spec.base_url,
             seeds=seeds,
-            stops="sent where there are four or fewer" if vllm else "replies are cut here",
+            stops=(
+                "sent where there are four or fewer"
+                if vllm and not self._thinks
+                else "replies are cut here"
+            ),
         )
 
     def prepare(self, condition: Condition) -> Prepared:
@@ -191,21 +208,26 @@ class OpenAIEngine:
         Retry: safe. What failed is known after all requests have ended: what they cost is spent
         already, and a server's clients should not hang up on it.
         """
-        del prepared  # what is sent is written with each replication's seed
         channel = self._channel
         if channel is None:
             raise EngineLost("engine is not running", where={"judge": self.spec.name})
         if self._mistake is not None:
             raise self._mistake
-        chat = self.spec.chat_template is not False
-        made = requests_of(ask, model=self.spec.model, chat=chat, options=self.options)
-        tasks = [asyncio.ensure_future(self._ask_one(channel, one, ask)) for one in made]
+        chat, thinks = self.spec.chat_template is not False, self._thinks
+        # A stop string inside a thought is no verdict: a judge that thinks is sent none.
+        sent = replace(ask, condition=replace(ask.condition, stop=())) if thinks else ask
+        cuts = not stops_there(sent.condition, self.options)
+        made = requests_of(sent, model=self.spec.model, chat=chat, options=self.options)
+        tasks = [asyncio.ensure_future(self._ask_one(channel, one, ask, cuts)) for one in made]
         try:
             answers = [one for each in await asyncio.gather(*tasks) for one in each]
         finally:
             for task in tasks:  # cancelled, else all are done
                 task.cancel()
         found = tuple(one for one in answers if isinstance(one, Completion))
+        if not cuts and any(stopped_in_thought(one, ask.condition.stop) for one in found):
+            self._thinks = True
+            return await self.complete(prepared, ask)
         errors = {
             replication: one
             for replication, one in zip(ask.replications, answers, strict=True)
@@ -219,7 +241,7 @@ class OpenAIEngine:
         return found
 
     async def _ask_one(
-        self, channel: Channel, request: Request, ask: Ask
+        self, channel: Channel, request: Request, ask: Ask, cuts: bool
     ) -> tuple[Completion | JudgeRelError, ...]:
         """One request: what came of each replication; what its server declined is a reply, too."""
         condition = ask.condition
@@ -228,9 +250,8 @@ class OpenAIEngine:
         try:
             answer = await channel.send(request.body, key=key, tokens=tokens_at_most(request))
             reply = read_reply(answer, request)
-            cuts = not stops_there(condition, self.options)
-            clean = channel.boundary.clean
-            found = completions_of(reply, request, condition, cuts=cuts, clean=clean)
+            clean, opened = channel.boundary.clean, self._opened
+            found = completions_of(reply, request, condition, cuts=cuts, clean=clean, opened=opened)
         except RequestFailed as failed:
             return self._failed(failed, request, condition, where)
         except EngineError as error:
@@ -394,6 +415,33 @@ async def look_at_server(client: Any, spec: EngineSpec, boundary: Boundary) -> S
             )
         await asyncio.sleep(wait)
     return _server_of(_models(body_text(answer.http_response.content), boundary), spec)
+
+
+async def opened_thought(client: Any, spec: EngineSpec, options: OpenAIOptions) -> str:
+    """Ask a vLLM server with which mark its chat template opens a thought at a prompt's end.
+
+    Returns
+    -------
+    str
+        Empty where it opens none, or the server does not say: a reply that is cut off inside such a
+        thought has no mark by which it could be known.
+    """
+    root = str(client.base_url).rstrip("/").removesuffix("/v1")
+    body: dict[str, JSON] = {
+        "model": spec.model,
+        "messages": [{"role": "user", "content": "?"}],
+        "return_token_strs": True,
+        "chat_template_kwargs": options.extra_body.get("chat_template_kwargs"),
+    }
+    try:
+        async with asyncio.timeout(LOOK_S):
+            answer = await client.post(f"{root}/tokenize", cast_to=object, body=body)
+    except Exception:  # noqa: BLE001  whatever a server can make the library raise
+        return ""
+    listed = answer.get("token_strs") if isinstance(answer, dict) else None
+    pieces = [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
+    # As byte-pair and SentencePiece tokenizers spell blanks and line breaks.
+    return opening_mark("".join(pieces).translate(str.maketrans("\u0120\u010a\u2581", " \n ")))
 
 
 def _key_refused(spec: EngineSpec, status: int) -> SweepError:

@@ -27,7 +27,7 @@ from judgerel_ray.engines.openai.boundary import (
     plain_text,
 )
 from judgerel_ray.engines.openai.requests import Request
-from judgerel_ray.protocols import drop_moved_thought
+from judgerel_ray.protocols import drop_moved_thought, split_thought
 
 LONGEST_SHOWN = 80  # characters of a finish reason
 Listing = tuple[tuple[bytes, float], ...]
@@ -248,6 +248,7 @@ def completions_of(
     *,
     cuts: bool,
     clean: Callable[[str], str] = plain_text,
+    opened: str = "",
 ) -> tuple[Completion | EngineError, ...]:
     """Read one answer as completions, one per replication, in order.
 
@@ -264,6 +265,9 @@ def completions_of(
         before it and do not say which it was.
     clean : callable
         What keeps the key out of texts that are only put together here.
+    opened : str
+        The mark with which the server's chat template opens a thought, where it does: a reply that
+        is cut off before any mark was inside it.
 
     Returns
     -------
@@ -274,7 +278,9 @@ def completions_of(
     made: list[Completion | EngineError] = []
     for place, choice in enumerate(reply.choices):
         try:
-            made.append(_completion(place, choice, reply.usage, request, condition, cuts, clean))
+            made.append(
+                _completion(place, choice, reply.usage, request, condition, cuts, clean, opened)
+            )
         except EngineError as error:
             made.append(error)
     return tuple(made)
@@ -288,6 +294,7 @@ def _completion(
     condition: Condition,
     cuts: bool,
     clean: Callable[[str], str],
+    opened: str,
 ) -> Completion:
     """Read one choice; EngineError where it is not whole."""
     key = request_key(condition.condition_key, request.first + place)
@@ -300,6 +307,8 @@ def _completion(
     elif text is None:
         raise EngineError("the server's reply has no text", where={"key": key})
     text = text and clean(drop_moved_thought(text, thought))
+    if opened and text and why == "length" and not (thought or split_thought(text).thought):
+        text = opened + text
     cut = cut_after(text, condition.stop) if cuts and text else text
     tokens = reply_tokens(choice) if condition.scoring is not None else ReplyTokens()
     return Completion(
