@@ -85,8 +85,8 @@ def read_generations(
     data = run.files.read_many(f"{FOLDER}/{name}" for name in records) if records else {}
     found, broken = [], []
     for name in records:
-        content = unseal(data.get(f"{FOLDER}/{name}"))
-        if content is None or content.get("number") != parse_generation(name):
+        content = unseal(data.get(f"{FOLDER}/{name}"), f"{FOLDER}/{name}", run.identity)
+        if content is None:
             broken.append(name)
             continue
         kept = {key: content[key] for key in ("number", "reader", "version", "read_at", "files")}
@@ -109,7 +109,7 @@ def note_generation(run: RunDirectory, made: Generation) -> None:
 
 def _newest_noted(run: RunDirectory) -> int:
     """The newest generation that the manifest knows; 0 where it knows none."""
-    content = unseal(run.files.read_many([MANIFEST]).get(MANIFEST))
+    content = unseal(run.files.read_many([MANIFEST]).get(MANIFEST), MANIFEST, run.identity)
     reading = (content or {}).get("reading")
     number = reading.get("generation") if isinstance(reading, Mapping) else None
     return number if isinstance(number, int) else 0
@@ -214,8 +214,9 @@ def land_generation(
         files=files,
     )
     fields = {name: getattr(made, name) for name in ("number", "reader", "version", "read_at")}
-    sealed = seal({"kind": "generation", **fields, "files": files})
-    if run.settle(f"{FOLDER}/{made.name}", sealed) == sealed:
+    place = f"{FOLDER}/{made.name}"
+    sealed = seal({"kind": "generation", **fields, "files": files}, place, run.identity)
+    if run.settle(place, sealed) == sealed:
         return made
     for one in files.values():
         run.remove(str(one["data_file"]))

@@ -251,12 +251,13 @@ def _settled(run: RunDirectory, record: CommitRecord, parts: Sequence[_Part]) ->
             run.files.share(part.name, part.data, part.there)
         else:
             run.write_bytes(part.name, part.data)
-    sealed = seal(commit_content(record))
-    standing = run.settle(f"{FOLDER}/{record.name}", sealed)
+    place = f"{FOLDER}/{record.name}"
+    sealed = seal(commit_content(record), place, run.identity)
+    standing = run.settle(place, sealed)
     if standing == sealed:
         return True
     # Only what a whole record of another shows to be needless may go.
-    if unseal(standing) is not None:
+    if unseal(standing, place, run.identity) is not None:
         for part in parts:
             run.remove(part.name)
     return False
@@ -296,15 +297,16 @@ def close_lease(
     Effects: at most one record in commits/. Retry: safe, gives the same answer.
     """
     name = attempt_name(session, lease, attempt)
+    place = f"{FOLDER}/{name}"
     content = {"kind": "tombstone", "session": session, "lease": lease, "attempt": attempt}
-    standing = run.settle(f"{FOLDER}/{name}", seal(content))
+    standing = run.settle(place, seal(content, place, run.identity))
     # Where links are missing a record may be under its writer's pen; one torn for good is none.
     for _ in range(_TORN_TRIES):
-        if unseal(standing) is not None:
+        if unseal(standing, place, run.identity) is not None:
             break
         time.sleep(_TORN_PAUSE_S)
-        standing = run.read_bytes(f"{FOLDER}/{name}")
-    record = read_attempt(name, standing)
+        standing = run.read_bytes(place)
+    record = read_attempt(name, standing, run.identity)
     return record if isinstance(record, CommitRecord) else None
 
 

@@ -29,12 +29,12 @@ from judgerel_ray.store.records import (
     FOLDER,
     PROGRESS,
     CommitRecord,
-    is_whole_json,
     parse_attempt,
     parse_end,
     read_at_end,
     read_attempt,
     session_name,
+    unseal,
 )
 from judgerel_ray.store.rundir import RunDirectory
 from judgerel_ray.store.sessions import TOKEN, is_whole_token, live_session
@@ -256,7 +256,7 @@ def _records(run: RunDirectory, look: Look, ledger: Ledger) -> Iterator[Finding]
     yield from _packed(run, look)
     late = run.files.read_many(f"{FOLDER}/{name}" for name in look.late)
     for name in look.late:
-        if isinstance(read_attempt(name, late.get(f"{FOLDER}/{name}")), CommitRecord):
+        if isinstance(read_attempt(name, late.get(f"{FOLDER}/{name}"), run.identity), CommitRecord):
             yield _note("late_record", f"{FOLDER}/{name}", "not accepted by the newest session")
     losses = part_commits(run, look)[1].counted(run)
     if FOLDER in losses.folders:
@@ -423,10 +423,10 @@ def _notes_of_progress(run: RunDirectory, look: Look) -> Iterator[Finding]:
             "wrong_sha256", name, "differs from the checksum in its name; it holds notes only"
         )
     data = run.files.read_many([PROGRESS]).get(PROGRESS)
-    if data is not None and not is_whole_json(data):
+    if data is not None and unseal(data, PROGRESS, run.identity) is None:
         yield _error("wrong_sha256", PROGRESS, "torn or altered; the next run writes it again")
     token = run.files.read_many([TOKEN]).get(TOKEN)
-    if token is not None and not is_whole_token(token):
+    if token is not None and not is_whole_token(token, run.identity):
         yield _error("broken_record", TOKEN, "torn or altered; the next run writes a new one")
     yield from _other_records(run, look)
 
@@ -442,9 +442,11 @@ def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
     records = {place.removeprefix(f"{FOLDER}/"): data for place, data in found.items()}
     known: dict[str, int] = {}
     for name, data in records.items():
-        known |= dict.fromkeys(read_at_end(name, data, "broken"), parse_end(name) or 0)
+        known |= dict.fromkeys(
+            read_at_end(name, data, "broken", run.identity), parse_end(name) or 0
+        )
     last = max((name for name in records if parse_end(name)), key=_number, default=None)
-    for place in read_at_end(last, records[last], "beside") if last else ():
+    for place in read_at_end(last, records[last], "beside", run.identity) if last else ():
         if not run.exists(place):
             gone = "missing; no number uses it, and the next run goes on without it"
             yield _error("missing_file", place, gone)
@@ -461,7 +463,7 @@ def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
             yield finding("missing_file", f"{FOLDER}/{name}", gone)
     for name in records:
         place = f"{FOLDER}/{name}"
-        if is_whole_file(name, records):
+        if is_whole_file(name, records, run.identity):
             continue
         if name in known:
             went_on = f"torn or altered; session {known[name]} went on without it"
