@@ -9,10 +9,11 @@ from itertools import permutations
 
 import pytest
 
+import judgerel_ray
 from bench.faults import called, put
 from bench.small_run import make_run, read_again, run_here
 from judgerel_ray import example
-from judgerel_ray.core import StoreError
+from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.store import RunDirectory, packs, read_ledger, scan_judgments, verify_run
 
 REDUCE = ("--by", "judge", "--coefficient", "percent_agreement", "--format", "json")
@@ -38,7 +39,7 @@ def check(run, name, data, whole, others):
     put(run, name, data)
     try:
         verified = called(["verify", run.url])
-        reduced, status, shown = answers(run)
+        reduced, status, _ = answers(run)
     finally:
         put(run, name, kept)
     text = f"{verified.out}{verified.err}"
@@ -94,6 +95,31 @@ def test_no_file_of_another_run_passes_for_ones_own(runs):
     assert answers(one) == whole
 
 
+def test_only_regular_files_of_a_run_are_opened(shipped):
+    for name, data in shipped.files.read_many(shipped.files.sizes("")).items():
+        path = shipped.address(name)
+        os.unlink(path)
+        os.mkfifo(path)
+        verified = called(["verify", shipped.url])
+        assert verified.is_one_line, verified
+        assert f"expected a regular file, got a FIFO [path={path}]" in verified.err
+        reduced = called(["reduce", shipped.url, *REDUCE])
+        assert reduced.code == 0 or (reduced.is_one_line and path in reduced.err), reduced
+        os.unlink(path)
+        put(shipped, name, data)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "json"])
+def test_judgments_that_come_through_a_pipe_are_refused(tmp_path, ending):
+    path = tmp_path / f"judgments.{ending}"
+    os.mkfifo(path)
+    refused = called(["reduce", os.fspath(path)])
+    assert refused.is_one_line
+    assert "expected a regular file, got a FIFO" in refused.err
+    with pytest.raises(SweepError, match="got a FIFO"):
+        judgerel_ray.reduce(path)
+
+
 RESUMED = (
     "commits/s0001-l000001-a1.json", "commits/session-0001.json", "commits/session-0002.json",
     "commits/session-0002.ended", "commits/session-0001.pack", "commits/generation-0002.json",
@@ -109,11 +135,11 @@ def test_a_run_goes_on_without_what_was_copied_over_or_says_what_to_put_back(run
     shutil.copytree(folder, tmp_path / "copy")
     run = RunDirectory.open(os.fspath(tmp_path / "copy/run"))
     put(run, name, two.files.read(name))
-    try:
-        asked, _ = run_here(tmp_path / "copy/sweep.toml", run.url, ask_lost=True)
-    except StoreError as refused:
-        assert name in str(refused)
+    if name == "manifest.json":
+        with pytest.raises(StoreError, match=name):
+            run_here(tmp_path / "copy/sweep.toml", run.url, ask_lost=True)
         return
+    asked, _ = run_here(tmp_path / "copy/sweep.toml", run.url, ask_lost=True)
     assert asked < read_ledger(one).n_rows
     # A reading is made again by `rejudge`; a record that a pack holds counts, and is to be removed.
     errors = [found.name for found in verify_run(run) if found.level == "error"]
