@@ -26,6 +26,7 @@ from judgerel_ray.tables import Judgments, count_outcomes
 READINGS = "generations"
 """The folder of these files in a run directory."""
 _NAME = re.compile(r"generation-(\d{4,})\.json")
+_FILE = re.compile(r"(\d{4,})-s\d+-l\d+-a\d+-[0-9a-f]+\.parquet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +99,25 @@ def read_generations(
     # Those before it are read by nobody any more.
     later = tuple(name for name in broken if (parse_generation(name) or 0) > newest)
     return tuple(found), later
+
+
+def newer_readings(run: RunDirectory) -> dict[str, int]:
+    """Files of readings that are newer than every record of one, with their number.
+
+    A `rejudge` that died before its record leaves some; or a record is gone, and they are all that
+    tells that the run was read again.
+
+    Examples
+    --------
+    >>> run = RunDirectory.create("memory://doctest-newer-readings")
+    >>> run.write_bytes("generations/judge=j/0001-s0001-l000001-a1-00ff00ff.parquet", b"")
+    >>> list(newer_readings(run).values())
+    [1]
+    """
+    newest = max((parse_generation(one) or 0 for one in run.names(FOLDER)), default=0)
+    found = ((one, _FILE.fullmatch(one.rpartition("/")[2])) for one in run.files.sizes(READINGS))
+    numbers = {name: int(match.group(1)) for name, match in found if match}
+    return {name: number for name, number in numbers.items() if number > newest}
 
 
 def note_generation(run: RunDirectory, made: Generation) -> None:

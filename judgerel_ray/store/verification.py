@@ -19,7 +19,12 @@ import polars as pl
 from judgerel_ray.core import StoreError, request_key
 from judgerel_ray.store.digests import UNREADABLE, sha256
 from judgerel_ray.store.failures import altered_errors
-from judgerel_ray.store.generations import READINGS, generation_name, parse_generation
+from judgerel_ray.store.generations import (
+    READINGS,
+    generation_name,
+    newer_readings,
+    parse_generation,
+)
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.manifest import SWEEP_KEY, read_manifest
@@ -379,14 +384,22 @@ def _replaced(run: RunDirectory, look: Look) -> Iterator[Finding]:
             yield _error("wrong_sha256", name, f"not the bytes that were written; {unused}")
 
 
+_NEWER = (
+    "newer than every reading: a rejudge was killed, or its record is gone; judgerel rejudge reads "
+    "the texts again"
+)
+
+
 def _orphans(run: RunDirectory, look: Look) -> Iterator[Finding]:
     """Name the files no commit that counts names, and leftovers of writers that died."""
     named = {name for one in look.commits for name in (one.data_file, one.texts_file)}
     named.update(look.older)
+    newer = newer_readings(run)
     for folder in ("data", "texts", READINGS):
         for name in run.files.sizes(folder):
             if name not in named:
-                yield _note("orphan", name, "no commit names it; readers do not see it")
+                why = "no commit names it; readers do not see it"
+                yield _note("orphan", name, _NEWER if name in newer else why)
     for name in look.names:
         if name.endswith(".tmp") and parse_attempt(name) is None:
             yield _note("orphan", f"{FOLDER}/{name}", "left by a writer that died")
