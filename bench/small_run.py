@@ -24,7 +24,7 @@ from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
 from judgerel_ray.asking.run.opening import known_judges, open_run
 from judgerel_ray.asking.run.running import _board, _leave_final, lay_out
 from judgerel_ray.asking.run.waves import Waves
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import Sweep, load_sweep
 from judgerel_ray.fleet import Fleet, JudgePool, JudgeSpec
 from judgerel_ray.fleet.judge_actor import JudgeActor
 from judgerel_ray.fleet.lease import Lease, WorkQueue
@@ -136,9 +136,10 @@ def write_sweep(folder: Path, *, n_items: int = N_ITEMS) -> Path:
     return file
 
 
-def run_here(file: Path, out: str, *, ask_lost: bool = False) -> tuple[int, str]:
+def run_here(sweep: Path | Sweep, out: str, *, ask_lost: bool = False) -> tuple[int, str]:
     """What `judgerel run` does, without Ray: how many requests were asked, and the messages."""
-    resolved = resolve(load_sweep(file), known=known_judges(out, None))
+    loaded = load_sweep(sweep) if isinstance(sweep, Path) else sweep
+    resolved = resolve(loaded, known=known_judges(out, None))
     plan = plan_resolved(resolved)
     run = open_run(resolved, plan, out, None)
     messages = io.StringIO()

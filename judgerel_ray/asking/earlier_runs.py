@@ -98,7 +98,8 @@ def keep_left(run: RunDirectory, left: Left) -> None:
     Effects: a file in the run directory. Retry: safe.
     """
     n_rows = sum(one.rows for one in whole_commits(run))
-    run.write_bytes(EARLIER, seal({"n_rows": n_rows, "left": dict(left)}))
+    data = seal({"n_rows": n_rows, "left": dict(left)}, EARLIER, run.identity)
+    run.write_bytes(EARLIER, data)
 
 
 def _learn(
@@ -113,7 +114,7 @@ def _learn(
     may rest on what that held: it is forgotten where that lost rows, and not taken where that is
     none of the runs any more.
     """
-    stated = unseal(run.files.read_many([EARLIER]).get(EARLIER))
+    stated = unseal(run.files.read_many([EARLIER]).get(EARLIER), EARLIER, run.identity)
     if stated is None:
         return True
     if sum(one.rows for one in commits) < cast(int, stated["n_rows"]):

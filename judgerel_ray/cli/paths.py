@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from judgerel_ray.cli.screen import tell
 from judgerel_ray.core import JudgeRelError, SweepError
+from judgerel_ray.core.files import check_regular
 
 if TYPE_CHECKING:
     from judgerel_ray.cli.parsing import Asked
@@ -28,7 +29,8 @@ def source_path(path: str) -> str:
     Raises
     ------
     SweepError
-        If there is none, naming the one beside it that was likely meant; or if stdout is it.
+        If there is none, naming the one beside it that was likely meant; or if stdout is it, or a
+        FIFO, a socket or a device.
 
     Examples
     --------
@@ -39,6 +41,7 @@ def source_path(path: str) -> str:
     """
     if "://" in path or _exists(path):
         _check_stdout(path)
+        check_regular(path)
         return path
     folder, name = os.path.split(path)
     try:

@@ -20,6 +20,7 @@ from pydantic_core import ErrorDetails
 
 from judgerel_ray.config.sweep import Sweep
 from judgerel_ray.core import SweepError, count_of, decoded
+from judgerel_ray.core.files import read_regular
 from judgerel_ray.protocols.ask import NUMBER, OTHERS_KEY, TABLE, AskTable
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
 
@@ -90,7 +91,7 @@ def file_text(path: str | Path, kind: str) -> str:
         If it cannot be read.
     """
     try:
-        content = Path(path).read_bytes()
+        content = read_regular(path)
     except FileNotFoundError:
         raise SweepError(
             f"no such {kind} file", where={"file": str(path)}, hint="name an existing .toml file"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import lzma
+import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable
 from pathlib import PurePosixPath
+from typing import BinaryIO
 
 from judgerel_ray.core.errors import SweepError, Unreadable
 from judgerel_ray.core.text import closest
@@ -47,6 +51,83 @@ def reading_errors() -> tuple[type[Exception], ...]:
     return (*backend_errors(), ValueError, ImportError)
 
 
+_IRREGULAR = {
+    stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}  # fmt: skip
+
+
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a regular file of this machine for reading, and nothing else: a FIFO would hang.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened, or something else lies there (``EINVAL``, a folder ``EISDIR``).
+
+    Examples
+    --------
+    >>> open_regular("/dev/null")
+    Traceback (most recent call last):
+        ...
+    OSError: [Errno 22] expected a regular file, got a device: '/dev/null'
+    """
+    # Looked at before it is opened, which moves some devices; and after, as it may be another.
+    _check_mode(os.stat(path).st_mode, path)
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    file = os.fdopen(os.open(path, flags | getattr(os, "O_CLOEXEC", 0)), "rb")
+    try:
+        _check_mode(os.fstat(file.fileno()).st_mode, path)
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def read_regular(path: str | os.PathLike[str]) -> bytes:
+    """Whole content of a regular file of this machine. Raises: as :func:`open_regular`."""
+    with open_regular(path) as file:
+        return file.read()
+
+
+def check_regular(path: str) -> None:
+    """Refuse a path of this machine at which neither a file nor a folder lies.
+
+    Files are read more than once, so that what comes through a pipe is none.
+
+    Raises
+    ------
+    SweepError
+        If a FIFO, a socket or a device lies there.
+
+    Examples
+    --------
+    >>> check_regular("no-such.csv")
+    >>> check_regular("/dev/null")
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: expected a regular file, got a device [path=/dev/null] ...
+    """
+    try:
+        _check_mode(os.stat(path).st_mode, path)
+    except IsADirectoryError:
+        return
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno == errno.EINVAL:
+            raise SweepError(
+                str(error.strerror), where={"path": path}, hint="write it to a file, and name that"
+            ) from error
+
+
+def _check_mode(mode: int, path: str | os.PathLike[str]) -> None:
+    """Refuse what is no regular file."""
+    if not stat.S_ISREG(mode):
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+        what = _IRREGULAR.get(stat.S_IFMT(mode), "something else")
+        raise OSError(errno.EINVAL, f"expected a regular file, got {what}", os.fspath(path))
+
+
 def read_bytes(path: str) -> bytes:
     """Whole content of a file as it is stored, local or at any fsspec URL.
 
@@ -64,6 +145,7 @@ def read_bytes(path: str) -> bytes:
     """
     import fsspec
 
+    check_regular(path)
     try:
         with fsspec.open(path, "rb") as file:
             content: bytes = file.read()

@@ -24,7 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judgerel_ray.core import SweepError, TokenCounts, printable
-from judgerel_ray.store.records import seal
+from judgerel_ray.store.records import PROGRESS, seal
 
 SMOOTHING_S = 20.0  # a rate looks back about this long
 
@@ -142,8 +142,8 @@ class Board:
     notices: list[str] = field(default_factory=list)
     """Lines to be shown once, such as that an engine died; who shows them takes them out."""
 
-    def as_text(self) -> str:
-        """The content of progress.json."""
+    def as_text(self, run: str) -> str:
+        """The content of progress.json of the run of this identity."""
         content = {
             "sweep": self.sweep,
             "session": self.session,
@@ -152,7 +152,7 @@ class Board:
             "updated_at": datetime.now(UTC).isoformat(),
             "judges": {name: judge.as_json() for name, judge in self.judges.items()},
         }
-        return seal(content).decode()
+        return seal(content, PROGRESS, run).decode()
 
 
 LINE_EVERY_S = 10.0

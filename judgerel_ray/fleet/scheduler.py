@@ -321,7 +321,7 @@ class Fleet:
         if self._outside.now() - self._heartbeat_at >= HEARTBEAT_S:
             self._heartbeat_at = self._outside.now()
             self._check_still_ours()
-            self._run.write_text("progress.json", self._board.as_text())
+            self._run.write_text("progress.json", self._board.as_text(self._run.identity))
 
     def _check_still_ours(self) -> None:
         """Refuse to go on where a newer session was opened: nothing landed since counts."""

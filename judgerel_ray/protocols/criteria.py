@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from judgerel_ray.core import SweepError, decoded
+from judgerel_ray.core.files import read_regular
 
 _SHIPPED = Path(__file__).parent
 _SUFFIX = ".toml"
@@ -72,7 +73,7 @@ def read_wording(kind: str, name_or_path: str) -> tuple[str, dict[str, object], 
     path = path if is_path else _SHIPPED / kind / f"{name_or_path}{_SUFFIX}"
     where: dict[str, object] = {"file": path}
     try:
-        return path.stem, tomllib.loads(decoded(path.read_bytes(), where=where, lines=True)), where
+        return path.stem, tomllib.loads(decoded(read_regular(path), where=where, lines=True)), where
     except tomllib.TOMLDecodeError as error:
         raise SweepError(f"not a TOML file: {error}", where=where) from error
     except (OSError, ValueError, RecursionError) as error:

@@ -32,6 +32,7 @@ from judgerel_ray.core import (
     decoded,
     digest,
 )
+from judgerel_ray.core.files import read_regular
 from judgerel_ray.protocols.criteria import listed, nearest
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
 from judgerel_ray.protocols.replies.own_forms import OWN, TIE, own_form
@@ -276,7 +277,7 @@ def _check(text: str, known: tuple[str, ...], path: Path) -> None:
 
 def _read(path: Path) -> str:
     """Text of a file with one kind of newline and none at the end."""
-    return decoded(path.read_bytes(), where={"file": path}, lines=True).rstrip("\n")
+    return decoded(read_regular(path), where={"file": path}, lines=True).rstrip("\n")
 
 
 def _placeholders(names: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.core.files import backend_errors
+from judgerel_ray.core.files import backend_errors, open_regular, read_regular
 
 # What file systems without hard links answer to link(2): FAT and FUSE say EPERM, others the rest.
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV})
@@ -112,7 +112,7 @@ class Disk:
         """Give the bytes of a file; StoreError where it is missing or unreadable."""
         path = Path(self.address(name))
         with _as_store_error(path, "read"):
-            return path.read_bytes()
+            return read_regular(path)
 
     def read_many(self, names: Iterable[str]) -> dict[str, bytes]:
         """Read files by name; those that are missing are left out."""
@@ -120,14 +120,14 @@ class Disk:
         for name in names:
             path = Path(self.address(name))
             with suppress(FileNotFoundError), _as_store_error(path, "read", FileNotFoundError):
-                found[name] = path.read_bytes()
+                found[name] = read_regular(path)
         return found
 
     def read_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
         """Give bytes of a file, by start and length; fewer where it ends before."""
         path = Path(self.address(name))
         found = []
-        with _as_store_error(path, "read"), open(path, "rb", buffering=0) as file:
+        with _as_store_error(path, "read"), open_regular(path) as file:
             for start, length in ranges:
                 file.seek(start)
                 found.append(file.read(length))

@@ -26,6 +26,7 @@ from judgerel_ray.tables import Judgments, count_outcomes
 READINGS = "generations"
 """The folder of these files in a run directory."""
 _NAME = re.compile(r"generation-(\d{4,})\.json")
+_FILE = re.compile(r"(\d{4,})-s\d+-l\d+-a\d+-[0-9a-f]+\.parquet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +86,8 @@ def read_generations(
     data = run.files.read_many(f"{FOLDER}/{name}" for name in records) if records else {}
     found, broken = [], []
     for name in records:
-        content = unseal(data.get(f"{FOLDER}/{name}"))
-        if content is None or content.get("number") != parse_generation(name):
+        content = unseal(data.get(f"{FOLDER}/{name}"), f"{FOLDER}/{name}", run.identity)
+        if content is None:
             broken.append(name)
             continue
         kept = {key: content[key] for key in ("number", "reader", "version", "read_at", "files")}
@@ -100,6 +101,25 @@ def read_generations(
     return tuple(found), later
 
 
+def newer_readings(run: RunDirectory) -> dict[str, int]:
+    """Files of readings that are newer than every record of one, with their number.
+
+    A `rejudge` that died before its record leaves some; or a record is gone, and they are all that
+    tells that the run was read again.
+
+    Examples
+    --------
+    >>> run = RunDirectory.create("memory://doctest-newer-readings")
+    >>> run.write_bytes("generations/judge=j/0001-s0001-l000001-a1-00ff00ff.parquet", b"")
+    >>> list(newer_readings(run).values())
+    [1]
+    """
+    newest = max((parse_generation(one) or 0 for one in run.names(FOLDER)), default=0)
+    found = ((one, _FILE.fullmatch(one.rpartition("/")[2])) for one in run.files.sizes(READINGS))
+    numbers = {name: int(match.group(1)) for name, match in found if match}
+    return {name: number for name, number in numbers.items() if number > newest}
+
+
 def note_generation(run: RunDirectory, made: Generation) -> None:
     """Write into the manifest which generation is the newest: its record cannot go unseen then."""
     reading = {"generation": made.number, "reader": made.reader, "version": made.version}
@@ -109,7 +129,7 @@ def note_generation(run: RunDirectory, made: Generation) -> None:
 
 def _newest_noted(run: RunDirectory) -> int:
     """The newest generation that the manifest knows; 0 where it knows none."""
-    content = unseal(run.files.read_many([MANIFEST]).get(MANIFEST))
+    content = unseal(run.files.read_many([MANIFEST]).get(MANIFEST), MANIFEST, run.identity)
     reading = (content or {}).get("reading")
     number = reading.get("generation") if isinstance(reading, Mapping) else None
     return number if isinstance(number, int) else 0
@@ -214,8 +234,9 @@ def land_generation(
         files=files,
     )
     fields = {name: getattr(made, name) for name in ("number", "reader", "version", "read_at")}
-    sealed = seal({"kind": "generation", **fields, "files": files})
-    if run.settle(f"{FOLDER}/{made.name}", sealed) == sealed:
+    place = f"{FOLDER}/{made.name}"
+    sealed = seal({"kind": "generation", **fields, "files": files}, place, run.identity)
+    if run.settle(place, sealed) == sealed:
         return made
     for one in files.values():
         run.remove(str(one["data_file"]))

@@ -168,7 +168,7 @@ def _create(lease: Lease) -> bool:
     name, data = _name(lease.number), _content(lease, TTL_S)
     if lease.files.create(name, data):
         return True
-    standing = unseal(lease.files.read_many([name]).get(name))
+    standing = unseal(lease.files.read_many([name]).get(name), name)
     return standing is not None and standing.get("holder_nonce") == lease.nonce
 
 
@@ -177,7 +177,8 @@ def _held(files: Disk | Bucket, number: int) -> HeldLease | None:
 
     One that cannot be read was cut off while it was written, on a disk without hard links.
     """
-    content = unseal(files.read_many([_name(number)]).get(_name(number)))
+    name = _name(number)
+    content = unseal(files.read_many([name]).get(name), name)
     if content is None or _is_over(content):
         return None
     return HeldLease(
@@ -216,7 +217,8 @@ def _content(lease: Lease, ttl_s: float | None) -> bytes:
             "taken_at": lease.taken_at,
             "expires_at": 0.0 if ttl_s is None else time.time() + ttl_s,
             "expires_uptime": 0.0 if ttl_s is None else time.monotonic() + ttl_s,
-        }
+        },
+        _name(lease.number),
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from judgerel_ray.core import TokenCounts, request_key
+from judgerel_ray.core import StoreError, TokenCounts, request_key
 from judgerel_ray.store.digests import sha256
 from judgerel_ray.store.generations import as_read, older_files, read_generations
 from judgerel_ray.store.packs import packed_records
@@ -30,13 +30,14 @@ from judgerel_ray.store.records import (
     parse_attempt,
     parse_end,
     parse_session,
+    read_at_end,
     read_attempt,
-    read_end,
     read_session,
+    sealed_run,
     session_name,
     union,
 )
-from judgerel_ray.store.rundir import RunDirectory
+from judgerel_ray.store.rundir import MANIFEST, RunDirectory
 from judgerel_ray.tables import count_outcomes
 
 _BATCH = 256  # records whose bytes are held at a time
@@ -207,7 +208,9 @@ def look_at_commits(
     for start in range(0, len(single), _BATCH):
         batch = single[start : start + _BATCH]
         data = run.files.read_many(f"{FOLDER}/{name}" for name in batch)
-        read |= {name: read_attempt(name, data.get(f"{FOLDER}/{name}")) for name in batch}
+        read |= {
+            name: read_attempt(name, data.get(f"{FOLDER}/{name}"), run.identity) for name in batch
+        }
     broken = [name for name, record in read.items() if record is None]
     both = (*held.values(), *read.values())
     landed = [record for record in both if isinstance(record, CommitRecord)]
@@ -266,16 +269,31 @@ def build_ledger(
 def newest_session(
     run: RunDirectory, names: Iterable[str]
 ) -> tuple[SessionRecord | None, tuple[str, ...]]:
-    """Read the newest session whose record holds, and name the broken ones above it."""
+    """Read the newest session whose record holds, and name the broken ones above it.
+
+    Raises
+    ------
+    StoreError
+        If all that hold are of another run than the manifest: one of the two was put in its place.
+    """
     broken: list[str] = []
+    of_another = ""
     numbers = {name: number for name in names if (number := parse_session(name)) is not None}
     for name in sorted(numbers, key=lambda one: numbers[one], reverse=True):
         data = run.files.read_many([f"{FOLDER}/{name}"])
-        record = read_session(name, data.get(f"{FOLDER}/{name}"))
+        record = read_session(name, data.get(f"{FOLDER}/{name}"), run.identity)
         if record is not None:
             broken += _gone_sessions(names, numbers.values(), record.number)
             return record, tuple(broken)
         broken.append(name)
+        if sealed_run(data.get(f"{FOLDER}/{name}"), f"{FOLDER}/{name}") is not None:
+            of_another = name
+    if of_another:
+        raise StoreError(
+            f"{MANIFEST} and {FOLDER}/{of_another} are of two runs",
+            where={"path": run.address(MANIFEST), "record": run.address(f"{FOLDER}/{of_another}")},
+            hint="put back whichever was copied over the run's own",
+        )
     return None, (*broken, *_gone_sessions(names, numbers.values(), 0))
 
 
@@ -293,7 +311,8 @@ def _ended_with(run: RunDirectory, session: int, names: Collection[str]) -> tupl
     if name not in names:
         return ()
     place = f"{FOLDER}/{name}"
-    return read_end(name, run.files.read_many([place]).get(place)) or ()
+    data = run.files.read_many([place]).get(place)
+    return read_at_end(name, data, "records", run.identity)
 
 
 def _totals(

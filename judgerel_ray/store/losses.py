@@ -22,7 +22,7 @@ from typing import Literal
 import polars as pl
 
 from judgerel_ray.store.digests import UNREADABLE, altered
-from judgerel_ray.store.generations import data_sizes, texts_sizes
+from judgerel_ray.store.generations import data_sizes, newer_readings, texts_sizes
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.parts import expected_keys
 from judgerel_ray.store.records import FOLDER, AttemptId, CommitRecord, parse_attempt
@@ -154,6 +154,8 @@ class Losses:
         session, or a later one, that no record names.
     n_torn, n_unnamed : int
         Rows in those files, as :meth:`counted` found.
+    readings : mapping
+        Files of readings newer than every record of one, with their number, as it found, too.
     """
 
     torn: tuple[str, ...] = ()
@@ -166,6 +168,7 @@ class Losses:
     unnamed: Mapping[str, int] = field(default_factory=dict)
     n_torn: int = 0
     n_unnamed: int = 0
+    readings: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def n_landed(self) -> int:
@@ -212,9 +215,9 @@ class Losses:
         return (*self.torn, *(one.name for one in (*self.damaged, *self.unfounded)))
 
     def counted(self, run: RunDirectory) -> Losses:
-        """The same, with the rows counted in files that no whole record tells of."""
+        """The same, with what files hold that no whole record tells of."""
         n_torn, n_unnamed = (count_rows(run, parts) for parts in (self.torn_parts, self.unnamed))
-        return replace(self, n_torn=n_torn, n_unnamed=n_unnamed)
+        return replace(self, n_torn=n_torn, n_unnamed=n_unnamed, readings=newer_readings(run))
 
     def with_unfounded(self, names: Iterable[str], kept: Sequence[CommitRecord]) -> Losses:
         """The same, and these of the commits kept so far."""

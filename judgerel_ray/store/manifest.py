@@ -35,7 +35,7 @@ def write_manifest(run: RunDirectory, manifest: Mapping[str, object]) -> None:
     >>> read_manifest(run)["sweep"]
     {'judge': {'llama': {'temperature': 0.7}}}
     """
-    run.write_bytes(MANIFEST, seal({**manifest, "format": FORMAT}))
+    run.write_bytes(MANIFEST, seal({**manifest, "format": FORMAT}, MANIFEST, run.identity))
 
 
 def write_own(run: RunDirectory, name: str, data: bytes) -> None:
@@ -54,17 +54,21 @@ def write_own(run: RunDirectory, name: str, data: bytes) -> None:
 
     Notes
     -----
-    Effects: the manifest first, with the digest of what is there before and of what will be, so
-    that readers trust either whenever they look; then the file. Retry: safe.
+    Effects: the manifest first, with the digests of what may be there before and of what will be,
+    so that readers trust either whenever they look; then the file; and the manifest again, so that
+    what was there before is trusted no longer. Retry: safe.
     """
     manifest = read_manifest(run)
-    if SWEEP_KEY in manifest:
-        known, new = run.own_digests(), sha256(data)
-        last = known.get(name, ())[-1:]
-        if list(last) != [new]:
-            files = {**known, name: [*last, new]}
-            write_manifest(run, {**manifest, FILES: files})
+    if SWEEP_KEY not in manifest:
+        run.write_bytes(name, data)
+        return
+    known, new = run.own_digests(), sha256(data)
+    before = [one for one in known.get(name, ()) if one != new]
+    if before or name not in known:
+        write_manifest(run, {**manifest, FILES: {**known, name: [*before, new]}})
     run.write_bytes(name, data)
+    if before:
+        write_manifest(run, {**manifest, FILES: {**known, name: [new]}})
 
 
 def read_manifest(run: RunDirectory) -> dict[str, object]:

@@ -91,7 +91,7 @@ def packed_records(
         if not any(one.session <= number for name in left if (one := parse_attempt(name))):
             continue
         for name, data in _entries(run, number):
-            if name in left and (record := read_attempt(name, data)) is not None:
+            if name in left and (record := read_attempt(name, data, run.identity)) is not None:
                 found[name] = record
                 left.discard(name)
     return found
@@ -137,7 +137,7 @@ def leave_pack(
                 left.discard(name)
                 if name not in there:
                     run.create_exclusive(f"{FOLDER}/{name}", data)
-    opening = unseal(_read(run, session_name(session))) if len(left) >= MIN_RECORDS else None
+    opening = _opening(run, session) if len(left) >= MIN_RECORDS else None
     if opening is None:
         return False
     body, ordered = io.BytesIO(), sorted(left)
@@ -149,25 +149,25 @@ def leave_pack(
                 file.write(data)
     packed = body.getvalue()
     header = {"kind": "pack", "number": session, "session": opening["nonce"]}
-    sealed = seal({**header, "sha256": sha256(packed)})
-    run.write_bytes(f"{FOLDER}/{pack_name(session)}", sealed + packed)
+    place = f"{FOLDER}/{pack_name(session)}"
+    sealed = seal({**header, "sha256": sha256(packed)}, place, run.identity)
+    run.write_bytes(place, sealed + packed)
     return True
 
 
-def is_whole_file(name: str, files: Mapping[str, bytes]) -> bool:
+def is_whole_file(name: str, files: Mapping[str, bytes], run: str) -> bool:
     """Whether a file in commits/ holds what was written, given the files beside it by name.
 
     Examples
     --------
-    >>> is_whole_file("session-0001.pack", {"session-0001.pack": seal({}), "token": b""})
-    False
-    >>> is_whole_file("session-0001.json", {"session-0001.json": seal({})})
-    True
+    >>> files = {"session-0001.json": seal({}, "commits/session-0001.json"), "a.pack": b""}
+    >>> [is_whole_file("session-0001.json", files, run) for run in ("", "1")]
+    [True, False]
     """
     number = parse_pack(name)
     if number is None:
-        return is_whole_record(name, files[name])
-    return _body(number, files[name], files.get(session_name(number))) is not None
+        return is_whole_record(name, files[name], run)
+    return _body(number, files[name], files.get(session_name(number)), run) is not None
 
 
 def _entries(run: RunDirectory, number: int) -> Iterator[tuple[str, bytes]]:
@@ -176,7 +176,7 @@ def _entries(run: RunDirectory, number: int) -> Iterator[tuple[str, bytes]]:
     # What else lies in the store may be readable; if it is not, the records' own reader says so.
     with suppress(StoreError):
         data, opening = _read(run, pack_name(number)), _read(run, session_name(number))
-    body = _body(number, data, opening)
+    body = _body(number, data, opening, run.identity)
     if body is None:
         return
     with gzip.GzipFile(fileobj=io.BytesIO(body)) as file:
@@ -191,10 +191,17 @@ def _read(run: RunDirectory, name: str) -> bytes | None:
     return run.files.read_many([place]).get(place)
 
 
-def _body(number: int, data: bytes | None, opening: bytes | None) -> bytes | None:
+def _opening(run: RunDirectory, number: int) -> Mapping[str, object] | None:
+    """The record of a session; None where it is not whole."""
+    name = session_name(number)
+    return unseal(_read(run, name), f"{FOLDER}/{name}", run.identity)
+
+
+def _body(number: int, data: bytes | None, opening: bytes | None, run: str) -> bytes | None:
     """What follows the header of a pack; None where it is not whole, or of another session."""
     head, end, body = (data or b"").partition(_HEADER_END)
-    header, session = unseal(head + end), unseal(opening)
+    header = unseal(head + end, f"{FOLDER}/{pack_name(number)}", run)
+    session = unseal(opening, f"{FOLDER}/{session_name(number)}", run)
     if header is None or session is None:
         return None
     stated = tuple(header.get(key) for key in ("kind", "number", "session", "sha256"))

@@ -250,7 +250,9 @@ def _settled(run: RunDirectory, record: CommitRecord, parts: Sequence[_Part]) ->
     Where a file cannot be written none of them stays. Where it is not known whether the record
     stands, they do.
     """
-    sealed = seal(commit_content(record))  # before any file: what cannot be a record leaves none
+    place = f"{FOLDER}/{record.name}"
+    # Before any file: what cannot be a record leaves none.
+    sealed = seal(commit_content(record), place, run.identity)
     try:
         for part in parts:
             if part.there is not None and isinstance(run.files, Disk):
@@ -261,11 +263,11 @@ def _settled(run: RunDirectory, record: CommitRecord, parts: Sequence[_Part]) ->
         with suppress(StoreError):
             _remove(run, parts)
         raise
-    standing = run.settle(f"{FOLDER}/{record.name}", sealed)
+    standing = run.settle(place, sealed)
     if standing == sealed:
         return True
     # Only what a whole record of another shows to be needless may go.
-    if unseal(standing) is not None:
+    if unseal(standing, place, run.identity) is not None:
         _remove(run, parts)
     return False
 
@@ -310,15 +312,16 @@ def close_lease(
     Effects: at most one record in commits/. Retry: safe, gives the same answer.
     """
     name = attempt_name(session, lease, attempt)
+    place = f"{FOLDER}/{name}"
     content = {"kind": "tombstone", "session": session, "lease": lease, "attempt": attempt}
-    standing = run.settle(f"{FOLDER}/{name}", seal(content))
+    standing = run.settle(place, seal(content, place, run.identity))
     # Where links are missing a record may be under its writer's pen; one torn for good is none.
     for _ in range(_TORN_TRIES):
-        if unseal(standing) is not None:
+        if unseal(standing, place, run.identity) is not None:
             break
         time.sleep(_TORN_PAUSE_S)
-        standing = run.read_bytes(f"{FOLDER}/{name}")
-    record = read_attempt(name, standing)
+        standing = run.read_bytes(place)
+    record = read_attempt(name, standing, run.identity)
     return record if isinstance(record, CommitRecord) else None
 
 

@@ -15,7 +15,6 @@ import re
 import secrets
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -89,7 +88,7 @@ SMALLEST_PARQUET = 12
 _ATTEMPT = re.compile(r"s(\d{4,})-l(\d{6,})-a(\d+)\.json")
 _SESSION = re.compile(r"session-(\d{4,})\.json")
 _END = re.compile(r"session-(\d{4,})\.ended")
-SEAL_KEYS = _SEAL, _NONCE = "seal", "nonce"
+SEAL_KEYS = _SEAL, _NONCE, PLACE = "seal", "nonce", "place"
 
 
 class AttemptId(NamedTuple):
@@ -266,24 +265,36 @@ def parse_end(name: str) -> int | None:
     return int(match.group(1)) if match else None
 
 
-def seal(content: Mapping[str, object]) -> bytes:
-    """Lay a record out as JSON with a nonce and the digest of the rest.
+def seal(content: Mapping[str, object], name: str, run: str = "") -> bytes:
+    """Lay a record out as JSON with a nonce, its place and the digest of the rest.
+
+    Parameters
+    ----------
+    content : mapping
+        What JSON can hold.
+    name : str
+        The file's name in its directory, which says what kind of record it is.
+    run : str
+        :attr:`RunDirectory.identity` of the run that it is of, if it is of one.
 
     Examples
     --------
-    >>> unseal(seal({"a": 1}))["a"]
+    >>> data = seal({"a": 1}, "commits/one.json", run="00ff")
+    >>> unseal(data, "commits/one.json", "00ff")["a"]
     1
+    >>> unseal(data, "commits/two.json", "00ff") is unseal(data, "commits/one.json", "11") is None
+    True
     """
-    whole = {**content, _NONCE: secrets.token_hex(8)}
+    whole = {**content, _NONCE: secrets.token_hex(8), PLACE: f"{run}/{name}"}
     return (json.dumps({**whole, _SEAL: digest(whole)}, indent=1) + "\n").encode()
 
 
-def unseal(data: bytes | None) -> Mapping[str, object] | None:
-    """Read a sealed record; None if it is missing, torn or altered.
+def unseal(data: bytes | None, name: str, run: str = "") -> Mapping[str, object] | None:
+    """Read a sealed record; None if it is missing, torn, altered, or another file's or run's.
 
     Examples
     --------
-    >>> unseal(seal({"a": 1})[:-9]) is None
+    >>> unseal(seal({"a": 1}, "one.json")[:-9], "one.json") is None
     True
     """
     try:
@@ -292,20 +303,26 @@ def unseal(data: bytes | None) -> Mapping[str, object] | None:
             return None
         stated = content.pop(_SEAL, None)
         is_whole = (data or b"").endswith(b"\n") and stated == digest(content)
-        return content if is_whole else None
+        return content if is_whole and content.pop(PLACE, None) == f"{run}/{name}" else None
     except (ValueError, RecursionError):
         return None
 
 
-def is_sealed(content: Mapping[str, object]) -> bool:
-    """Tell whether content was sealed, or was and is altered; versions before sealed only records.
+def sealed_run(data: bytes | None, name: str) -> str | None:
+    """The run for which a record of this name was sealed; None where its seal does not hold.
 
     Examples
     --------
-    >>> is_sealed(json.loads(seal({"a": 1}))), is_sealed({"a": 1})
-    (True, False)
+    >>> sealed_run(seal({}, "one.json", run="00ff"), "one.json"), sealed_run(b"{}", "one.json")
+    ('00ff', None)
     """
-    return _SEAL in content or _NONCE in content
+    try:
+        content = json.loads(data or b"")
+    except (ValueError, RecursionError):
+        return None
+    place = content.get(PLACE) if isinstance(content, dict) else None
+    run = place.partition("/")[0] if isinstance(place, str) else ""
+    return None if unseal(data, name, run) is None else run
 
 
 def commit_content(record: CommitRecord) -> dict[str, object]:
@@ -327,98 +344,54 @@ def commit_content(record: CommitRecord) -> dict[str, object]:
     }
 
 
-def read_attempt(name: str, data: bytes | None) -> CommitRecord | Tombstone | None:
-    """Read an attempt's record; None if it is missing, torn, altered or under another's name."""
-    content = unseal(data)
+def read_attempt(name: str, data: bytes | None, run: str) -> CommitRecord | Tombstone | None:
+    """Read an attempt's record; None if it is missing, torn, altered, or another file's or run's.
+
+    Of this and the readers below, `name` is that in commits/, and `run` the run's identity.
+    """
+    content = unseal(data, f"{FOLDER}/{name}", run)
     place = parse_attempt(name)
     if content is None or place is None:
-        return None
-    if tuple(content.get(part) for part in AttemptId._fields) != place:
         return None
     if content["kind"] == "tombstone":
         return Tombstone(session=place.session, lease=place.lease, attempt=place.attempt)
     return _commit(content)
 
 
-def read_session(name: str, data: bytes | None) -> SessionRecord | None:
-    """Read a session's record; None if it is missing, torn, altered or under another's name."""
-    content = unseal(data)
-    if content is None or content.get("number") != parse_session(name):
+def read_session(name: str, data: bytes | None, run: str) -> SessionRecord | None:
+    """Read a session's record; None as of :func:`read_attempt`."""
+    content = unseal(data, f"{FOLDER}/{name}", run)
+    if content is None:
         return None
     fields = {key: value for key, value in content.items() if key not in ("kind", "nonce")}
     fields["accepted"] = tuple(_list(fields["accepted"]))
     return SessionRecord(**fields)  # type: ignore[arg-type]  # the seal vouches for the types
 
 
-def read_end(name: str, data: bytes | None) -> tuple[str, ...] | None:
-    """Names of the records that a session had when it ended; None where nobody can tell.
-
-    Marks of versions that did not write them down say nothing, and torn or altered ones do not.
-    """
-    content = unseal(data)
-    if content is None or content.get("number") != parse_end(name):
-        return None
-    return tuple(_list(content["records"]))
-
-
 def read_at_end(
-    name: str, data: bytes | None, what: Literal["broken", "beside"]
+    name: str, data: bytes | None, what: Literal["records", "broken", "beside"], run: str
 ) -> tuple[str, ...]:
-    """Names that a session left when it ended; none of versions that did not write them down.
+    """Names that a session left in the mark of its end; none where that is altered, or no mark.
 
-    Of records that it knew to be torn, altered or gone, or of files of failures and progress.
+    Of the records that it had, of those that it knew to be torn, altered or gone, or of files of
+    failures and progress.
     """
-    content = unseal(data)
-    if content is None or content.get("number") != parse_end(name):
-        return ()
-    return tuple(_list(content.get(what, [])))
+    content = unseal(data, f"{FOLDER}/{name}", run) if parse_end(name) is not None else None
+    return () if content is None else tuple(_list(content[what]))
 
 
-def is_whole_json(data: bytes) -> bool:
-    """Whether a JSON object holds what was sealed; versions before did not seal every one.
-
-    Examples
-    --------
-    >>> is_whole_json(seal({"a": 1})), is_whole_json(b"{}"), is_whole_json(b"{")
-    (True, True, False)
-    """
-    try:
-        content = json.loads(data)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(content, dict) and (not is_sealed(content) or unseal(data) is not None)
-
-
-def is_whole_record(name: str, data: bytes) -> bool:
+def is_whole_record(name: str, data: bytes, run: str) -> bool:
     """Whether a file in commits/ holds what was written, as far as it is a record of any kind.
 
     Examples
     --------
-    >>> is_whole_record("session-0001.json", seal({})), is_whole_record("session-0001.json", b"{}")
-    (True, False)
-    >>> is_whole_record("session-0001.ended", b"2026-01-01"), is_whole_record("notes.txt", b"")
-    (True, True)
+    >>> is_whole_record("session-0001.json", b"{}", ""), is_whole_record("notes.txt", b"", "")
+    (False, True)
     """
-    if parse_end(name) is not None:
-        return is_whole_json(data) or is_plain_end(data)
-    is_record = parse_attempt(name) is not None or parse_session(name) is not None
+    parsers = (parse_attempt, parse_session, parse_end)
+    is_record = any(parse(name) is not None for parse in parsers)
     is_record |= name.startswith("generation-") and name.endswith(".json")
-    return not is_record or unseal(data) is not None
-
-
-def is_plain_end(data: bytes) -> bool:
-    """Tell whether a mark is a time alone, as versions wrote it that named no records.
-
-    Examples
-    --------
-    >>> is_plain_end(b"2026-01-01T00:00:00+00:00"), is_plain_end(b"{")
-    (True, False)
-    """
-    try:
-        datetime.fromisoformat(data.decode().strip())
-    except ValueError:
-        return False
-    return True
+    return not is_record or unseal(data, f"{FOLDER}/{name}", run) is not None
 
 
 _PLAIN = (

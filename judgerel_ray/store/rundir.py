@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from urllib.parse import quote, unquote, urlsplit
@@ -21,13 +22,13 @@ from urllib.parse import quote, unquote, urlsplit
 from judgerel_ray.core import StoreError, digest
 from judgerel_ray.store.digests import sha256
 from judgerel_ray.store.files import Bucket, Disk
-from judgerel_ray.store.records import is_sealed, unseal
+from judgerel_ray.store.records import PLACE, parse_session, seal, sealed_run
 
 if TYPE_CHECKING:
     from judgerel_ray.store.ledger import Ledger
 
 MANIFEST = "manifest.json"
-FORMAT = "judgerel-run/1"
+FORMAT = "judgerel-run/2"
 FILES = "files"
 """Entry of the manifest with the SHA-256 of the run's own files, the last two that each had."""
 FROM_SWEEP = ("sweep.toml", "plan.json", "items.parquet")
@@ -66,6 +67,7 @@ class RunDirectory:
     url: str
     storage_options: Mapping[str, object] = field(default_factory=dict, repr=False)
     ledger: Ledger | None = field(default=None, repr=False, compare=False)
+    _identity: str | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "url", _absolute(self.url))
@@ -98,7 +100,7 @@ class RunDirectory:
         """
         run = cls(url=url, storage_options=storage_options or {})
         if run.is_run():
-            return run
+            return run._identified()
         if run.is_local and os.path.exists(run.url) and not os.path.isdir(run.url):
             raise StoreError(
                 "expected an empty or a run directory, got a file",
@@ -114,10 +116,10 @@ class RunDirectory:
                 hint="give --out a new directory",
             )
         run.files.prepare()
-        marker = json.dumps({"format": FORMAT}).encode()
+        marker = seal({"format": FORMAT}, MANIFEST, secrets.token_hex(8))
         if not run.create_exclusive(MANIFEST, marker) and not run.is_run():
             raise StoreError("the manifest cannot be read", where={"path": run.address(MANIFEST)})
-        return run
+        return run._identified()
 
     @classmethod
     def open(cls, url: str, *, storage_options: Mapping[str, object] | None = None) -> Self:
@@ -141,7 +143,25 @@ class RunDirectory:
                 where={"run": run.url},
                 hint="judgerel run SWEEP.toml --out RUN makes one",
             )
-        return run
+        return run._identified()
+
+    @property
+    def identity(self) -> str:
+        """What tells this run from every other: drawn when it is made, and in each of its seals.
+
+        Where a manifest was written by hand it is that of the records; "" where there are none.
+        """
+        if self._identity is not None:
+            return self._identity
+        found = sealed_run(self.files.read_many([MANIFEST]).get(MANIFEST), MANIFEST)
+        sessions = [one for one in self.names("commits") if parse_session(one)] if not found else ()
+        for name in (f"commits/{one}" for one in reversed(sessions)):
+            found = found or sealed_run(self.files.read_many([name]).get(name), name)
+        return found or ""
+
+    def _identified(self) -> Self:
+        """The same, with its identity, which crosses processes with it."""
+        return replace(self, _identity=self.identity)
 
     @property
     def files(self) -> Disk | Bucket:
@@ -294,7 +314,7 @@ def manifest_problem(data: bytes | None) -> str | None:
 
     Examples
     --------
-    >>> manifest_problem(b'{"format": "judgerel-run/1"}') is None, manifest_problem(b"")
+    >>> manifest_problem(b'{"format": "judgerel-run/2"}') is None, manifest_problem(b"")
     (True, 'is empty')
     """
     if data is None:
@@ -307,15 +327,13 @@ def manifest_problem(data: bytes | None) -> str | None:
         return f"is not JSON: {error}"
     if not isinstance(content, dict):
         return f"is not a JSON object, it starts with {data[:20].decode(errors='replace')!r}"
-    if is_sealed(content) and unseal(data) is None:
-        return "is altered: its seal does not hold"
     stated = content.get("format")
-    if stated != FORMAT:
+    # A format of which the seal does not vouch may be a flipped bit of ours; versions before had
+    # no place in their seals.
+    if stated != FORMAT and (PLACE not in content or sealed_run(data, MANIFEST) is not None):
         return f"states another format, expected {FORMAT!r}, got {stated!r}"
-    sweep = content.get("sweep", {})
-    judges = sweep.get("judge", {}) if isinstance(sweep, dict) else None
-    if not isinstance(judges, dict) or not all(isinstance(one, dict) for one in judges.values()):
-        return "has a sweep that is no table of tables"
+    if content != {"format": FORMAT} and sealed_run(data, MANIFEST) is None:
+        return "is altered: its seal does not hold"
     return None
 
 

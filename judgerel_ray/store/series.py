@@ -202,7 +202,7 @@ class SeriesDirectory:
 
     def _create(self, number: int, name: str, content: Mapping[str, Any]) -> None:
         place = f"{REFRESHES}/{number:04d}/{name}"
-        data = seal(content)
+        data = seal(content, place)
         if not self.files.create(place, data) and self.files.read(place) != data:
             raise StoreError(
                 f"refresh {number} is another's by now",
@@ -214,7 +214,7 @@ class SeriesDirectory:
         place = f"{REFRESHES}/{number:04d}/{name}"
         if place not in data:
             return None
-        content = unseal(data[place])
+        content = unseal(data[place], place)
         if content is None:
             raise self._damaged("torn or altered", number, name)
         return content

@@ -9,7 +9,6 @@ The token that proves a process sees the driver's run directory, not one of the 
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import socket
 import subprocess
@@ -122,7 +121,7 @@ def begin_session(
         number = 1 + max(in_data, _highest(look))
         record = _record(number, kept)
         name = f"{FOLDER}/{session_name(number)}"
-        data = seal({"kind": "session", **asdict(record)})
+        data = seal({"kind": "session", **asdict(record)}, name, run.identity)
         if run.settle(name, data) == data:
             ledger = build_ledger(number, kept, broken=look.broken, run=run)
             return Session(number=number, ledger=ledger, losses=losses)
@@ -153,7 +152,7 @@ def end_session(run: RunDirectory, session: int) -> None:
     counting = {*records, *(newest.accepted if newest else ())}
     found = run.files.read_many(f"{FOLDER}/{name}" for name in names if name not in counting)
     by_name = {place.removeprefix(f"{FOLDER}/"): data for place, data in found.items()}
-    broken = {name for name in by_name if not is_whole_file(name, by_name)}
+    broken = {name for name in by_name if not is_whole_file(name, by_name, run.identity)}
     ended = {number for name in names if (number := parse_end(name)) is not None}
     broken |= {session_name(number) for number in ended}.difference(names)
     packs = [f"{FOLDER}/{name}" for name in names if parse_pack(name)]
@@ -161,13 +160,13 @@ def end_session(run: RunDirectory, session: int) -> None:
     content = {"kind": "end", "number": session, "records": records, "broken": sorted(broken)}
     content |= {"beside": beside, "ended_at": datetime.now(UTC).isoformat()}
     mark = f"{FOLDER}/{end_name(session)}"
-    run.write_bytes(mark, seal(content))
+    run.write_bytes(mark, seal(content, mark, run.identity))
     if newest is not None and newest.number == session:
         with suppress(StoreError):
             if leave_pack(run, session, names, counting):
                 own = f"{FOLDER}/{pack_name(session)}"
                 content["beside"] = list(dict.fromkeys([*beside, own]))
-                run.write_bytes(mark, seal(content))
+                run.write_bytes(mark, seal(content, mark, run.identity))
 
 
 def is_superseded(run: RunDirectory, session: int) -> bool:
@@ -309,7 +308,6 @@ def process_started(pid: int) -> str:
 
 
 TOKEN = f"{FOLDER}/token"
-_PLAIN = re.compile(r"[0-9a-f]{32}")  # as versions before wrote it, which nothing vouches for
 
 
 def leave_token(run: RunDirectory) -> str:
@@ -322,31 +320,30 @@ def leave_token(run: RunDirectory) -> str:
     True
     """
     nonce = secrets.token_hex(16)
-    token = f"token-{nonce}-{_check(nonce)}"
+    token = f"token-{nonce}-{_check(nonce, run.identity)}"
     run.write_text(TOKEN, token)
     return token
 
 
-def is_whole_token(data: bytes) -> bool:
-    """Whether a token is one that was left.
+def is_whole_token(data: bytes, run: str) -> bool:
+    """Whether a token is one that was left in the run of this identity.
 
     Examples
     --------
     >>> run = RunDirectory.create("memory://doctest-whole-token")
     >>> token = leave_token(run)
-    >>> is_whole_token(token.encode()), is_whole_token(token[:-1].encode())
-    (True, False)
+    >>> [is_whole_token(one.encode(), run.identity) for one in (token, token[:-1])]
+    [True, False]
     """
     text = data.decode(errors="replace")
     _, _, rest = text.partition("token-")
     nonce, _, check = rest.partition("-")
-    is_ours = text == f"token-{nonce}-{check}" and check == _check(nonce)
-    return is_ours or _PLAIN.fullmatch(text) is not None
+    return text == f"token-{nonce}-{check}" and check == _check(nonce, run)
 
 
-def _check(nonce: str) -> str:
-    """What tells a nonce from one that was altered."""
-    return f"{zlib.crc32(nonce.encode()):08x}"
+def _check(nonce: str, run: str) -> str:
+    """What tells a nonce from one that was altered, or left in another run."""
+    return f"{zlib.crc32(f'{nonce}{run}'.encode()):08x}"
 
 
 def read_token(run: RunDirectory) -> str:

@@ -26,7 +26,7 @@ from judgerel_ray.store import (
     scan_judgments,
     unseen_session,
 )
-from judgerel_ray.store.records import is_sealed, unseal
+from judgerel_ray.store.records import PROGRESS, unseal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -424,18 +424,12 @@ def _progress(run: RunDirectory) -> dict[str, object]:
 
     Drivers write it anew every second and need it for nothing: a damaged one is history.
     """
-    if not run.exists("progress.json"):
+    if not run.exists(PROGRESS):
         return {}
     try:
-        data = run.read_bytes("progress.json")
-        content = json.loads(data)
-        if isinstance(content, dict) and is_sealed(content):
-            content = unseal(data)
-    except (ValueError, RecursionError, StoreError):
+        return dict(unseal(run.read_bytes(PROGRESS), PROGRESS, run.identity) or {})
+    except StoreError:
         return {}
-    boards = content.get("judges", {}) if isinstance(content, dict) else None
-    whole = isinstance(boards, dict) and all(isinstance(one, dict) for one in boards.values())
-    return content if whole else {}
 
 
 def _tokens(tokens: TokenCounts) -> dict[str, int]:

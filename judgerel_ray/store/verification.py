@@ -19,7 +19,12 @@ import polars as pl
 from judgerel_ray.core import StoreError, request_key
 from judgerel_ray.store.digests import UNREADABLE, sha256
 from judgerel_ray.store.failures import altered_errors
-from judgerel_ray.store.generations import READINGS, generation_name, parse_generation
+from judgerel_ray.store.generations import (
+    READINGS,
+    generation_name,
+    newer_readings,
+    parse_generation,
+)
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.manifest import SWEEP_KEY, read_manifest
@@ -29,12 +34,12 @@ from judgerel_ray.store.records import (
     FOLDER,
     PROGRESS,
     CommitRecord,
-    is_whole_json,
     parse_attempt,
     parse_end,
     read_at_end,
     read_attempt,
     session_name,
+    unseal,
 )
 from judgerel_ray.store.rundir import RunDirectory
 from judgerel_ray.store.sessions import TOKEN, is_whole_token, live_session
@@ -256,7 +261,7 @@ def _records(run: RunDirectory, look: Look, ledger: Ledger) -> Iterator[Finding]
     yield from _packed(run, look)
     late = run.files.read_many(f"{FOLDER}/{name}" for name in look.late)
     for name in look.late:
-        if isinstance(read_attempt(name, late.get(f"{FOLDER}/{name}")), CommitRecord):
+        if isinstance(read_attempt(name, late.get(f"{FOLDER}/{name}"), run.identity), CommitRecord):
             yield _note("late_record", f"{FOLDER}/{name}", "not accepted by the newest session")
     losses = part_commits(run, look)[1].counted(run)
     if FOLDER in losses.folders:
@@ -379,14 +384,22 @@ def _replaced(run: RunDirectory, look: Look) -> Iterator[Finding]:
             yield _error("wrong_sha256", name, f"not the bytes that were written; {unused}")
 
 
+_NEWER = (
+    "newer than every reading: a rejudge was killed, or its record is gone; judgerel rejudge reads "
+    "the texts again"
+)
+
+
 def _orphans(run: RunDirectory, look: Look) -> Iterator[Finding]:
     """Name the files no commit that counts names, and leftovers of writers that died."""
     named = {name for one in look.commits for name in (one.data_file, one.texts_file)}
     named.update(look.older)
+    newer = newer_readings(run)
     for folder in ("data", "texts", READINGS):
         for name in run.files.sizes(folder):
             if name not in named:
-                yield _note("orphan", name, "no commit names it; readers do not see it")
+                why = "no commit names it; readers do not see it"
+                yield _note("orphan", name, _NEWER if name in newer else why)
     for name in look.names:
         if name.endswith(".tmp") and parse_attempt(name) is None:
             yield _note("orphan", f"{FOLDER}/{name}", "left by a writer that died")
@@ -423,10 +436,10 @@ def _notes_of_progress(run: RunDirectory, look: Look) -> Iterator[Finding]:
             "wrong_sha256", name, "differs from the checksum in its name; it holds notes only"
         )
     data = run.files.read_many([PROGRESS]).get(PROGRESS)
-    if data is not None and not is_whole_json(data):
+    if data is not None and unseal(data, PROGRESS, run.identity) is None:
         yield _error("wrong_sha256", PROGRESS, "torn or altered; the next run writes it again")
     token = run.files.read_many([TOKEN]).get(TOKEN)
-    if token is not None and not is_whole_token(token):
+    if token is not None and not is_whole_token(token, run.identity):
         yield _error("broken_record", TOKEN, "torn or altered; the next run writes a new one")
     yield from _other_records(run, look)
 
@@ -442,9 +455,11 @@ def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
     records = {place.removeprefix(f"{FOLDER}/"): data for place, data in found.items()}
     known: dict[str, int] = {}
     for name, data in records.items():
-        known |= dict.fromkeys(read_at_end(name, data, "broken"), parse_end(name) or 0)
+        known |= dict.fromkeys(
+            read_at_end(name, data, "broken", run.identity), parse_end(name) or 0
+        )
     last = max((name for name in records if parse_end(name)), key=_number, default=None)
-    for place in read_at_end(last, records[last], "beside") if last else ():
+    for place in read_at_end(last, records[last], "beside", run.identity) if last else ():
         if not run.exists(place):
             gone = "missing; no number uses it, and the next run goes on without it"
             yield _error("missing_file", place, gone)
@@ -461,7 +476,7 @@ def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
             yield finding("missing_file", f"{FOLDER}/{name}", gone)
     for name in records:
         place = f"{FOLDER}/{name}"
-        if is_whole_file(name, records):
+        if is_whole_file(name, records, run.identity):
             continue
         if name in known:
             went_on = f"torn or altered; session {known[name]} went on without it"

@@ -91,15 +91,17 @@ def test_a_run_that_holds_judgments_of_two_texts_is_told_and_mended(driver):
     lose(driver, judge="x")
     driver.go("second", parents=False)
     run = driver.run
-    content = dict(unseal(run.read_bytes("commits/session-0002.json")))
+
+    def content_of(name):
+        place = f"commits/{name}"
+        return dict(unseal(run.read_bytes(place), place, run.identity))
+
+    content = content_of("session-0002.json")
     kept = [name for name in run.names("commits") if name.startswith("s0001")]
-    [lost] = [
-        name
-        for name in kept
-        if not run.exists(dict(unseal(run.read_bytes(f"commits/{name}")))["data_file"])
-    ]
+    [lost] = [name for name in kept if not run.exists(content_of(name)["data_file"])]
     content["accepted"] = [name for name in kept if name != lost]
-    run.write_bytes("commits/session-0002.json", seal(content))
+    place = "commits/session-0002.json"
+    run.write_bytes(place, seal(content, place, run.identity))
     assert read_ledger(run).n_rows == ANSWERS + JUDGMENTS + 5
     [error] = errors_of(run)
     assert (error.kind, "5 more than the plan has" in error.message) == ("unplanned_rows", True)
@@ -182,7 +184,7 @@ def test_a_run_without_a_manifest_is_not_taken_with_another_judge_or_items(
 ):
     driver.go("first")
     run = driver.run
-    run.write_text("manifest.json", '{"format": "judgerel-run/1"}')
+    run.write_text("manifest.json", '{"format": "judgerel-run/2"}')
     if change == "judge":
         other = dataclasses.replace(driver.resolved.fingerprints["j"], digest="0" * 32)
         changed = dataclasses.replace(

@@ -164,7 +164,7 @@ def test_a_run_of_an_earlier_version_is_vouched_for_from_its_next_session_on(tak
 
 def test_a_manifest_begun_anew_takes_the_runs_own_sweep_only(taken, landed):
     begun = landed
-    begun.write_text("manifest.json", '{"format": "judgerel-run/1"}')
+    begun.write_text("manifest.json", '{"format": "judgerel-run/2"}')
     with pytest.raises(StoreError, match="no manifest says of which sweep"):
         taken(asks=("replications = 9",))
     taken()

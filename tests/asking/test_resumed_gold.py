@@ -104,7 +104,7 @@ def test_a_run_without_its_manifest_is_taken_by_its_own_sweep(sweep, driver_of):
     driver.go("word", waves=1)
     run = driver.run
     as_begun(run, driver.resolved.frames, WRITTEN)
-    run.write_text("manifest.json", '{"format": "judgerel-run/1"}')
+    run.write_text("manifest.json", '{"format": "judgerel-run/2"}')
     driver.go("word", waves=1)
     driver.check_whole()
     assert verify_run(run) == []

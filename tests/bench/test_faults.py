@@ -15,7 +15,7 @@ from bench.faults import (
     try_faults,
 )
 from bench.small_run import make_run, read_again, run_here
-from judgerel_ray.store import RunDirectory, packs, read_ledger, scan_judgments
+from judgerel_ray.store import packs, read_ledger, scan_judgments
 from judgerel_ray.store.digests import altered
 
 pytestmark = pytest.mark.slow
@@ -120,28 +120,3 @@ def test_the_command_named_asks_the_lost_rows_again_and_no_others(tmp_path, how,
     assert called(["reduce", run.url, *REDUCE]) == before
     assert scan_judgments(run, columns=SAME).collect().sort("key").equals(rows)
     assert called(["verify", run.url]).code == 0
-
-
-def test_old_runs_are_hashed_whole(run, tmp_path):
-    """Records of versions without digests of columns: SHA-256 of the file is what there is."""
-    import json
-
-    from judgerel_ray.store.records import seal, unseal
-
-    old = RunDirectory.create(str(tmp_path / "old"))
-    for name in run.files.sizes(""):
-        old.files.write(name, run.files.read(name))
-    for commit in read_ledger(run).commits:
-        record = dict(unseal(run.files.read(f"commits/{commit.name}")))
-        del record["data_sections"], record["texts_sections"]
-        old.write_bytes(f"commits/{commit.name}", seal(record))
-    manifest = json.loads(run.files.read("manifest.json"))
-    for key in ("files", "seal", "nonce"):
-        del manifest[key]
-    old.write_text("manifest.json", json.dumps(manifest))
-    assert called(["reduce", old.url, *REDUCE]) == called(["reduce", run.url, *REDUCE])
-    name = read_ledger(old).commits[0].data_file
-    put(old, name, flipped(old.files.read(name), 3000))
-    refused = called(["reduce", old.url, *REDUCE])
-    assert refused.is_one_line
-    assert old.address(name) in refused.err

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
-from judgerel_ray.store import begin_session, close_lease
+from judgerel_ray.asking.run.lost import loss_lines
+from judgerel_ray.store import begin_session, close_lease, read_ledger, read_losses, verify_run
 from judgerel_ray.store import losses as leftovers
+from judgerel_ray.store.generations import land_generation, newer_readings
 from judgerel_ray.store.ledger import look_at_commits
 from judgerel_ray.store.losses import count_rows, torn_parts, unnamed_parts
 
@@ -81,3 +84,21 @@ def test_rows_are_counted_in_some_files_and_stand_for_the_rest(landed, monkeypat
     for name in others:
         landed.write_text(name, "x")
     assert count_rows(landed, parts) == 0
+
+
+def test_files_of_a_reading_that_no_record_has_are_announced(landed):
+    commit = read_ledger(landed).commits[0]
+    frame = pl.read_parquet(landed.address(commit.data_file), glob=False)
+    readings = [(commit, frame.with_columns(pl.col("judge").cast(pl.String)))]
+    for number in (1, 2):
+        assert land_generation(landed, readings, number=number, reader="r", version="1")
+    assert newer_readings(landed) == {}
+    landed.remove("commits/generation-0002.json")
+    (name,) = newer_readings(landed)
+    assert name.startswith("generations/judge=j/0002-")
+    (found,) = [one for one in verify_run(landed) if one.name == name]
+    assert (found.level, "judgerel rejudge" in found.message) == ("note", True)
+    (line,) = loss_lines(read_losses(landed))
+    assert line.startswith("left: 1 files in generations/ are newer than every reading")
+    assert land_generation(landed, readings, number=2, reader="r", version="1")
+    assert read_losses(landed).readings == {}

@@ -74,7 +74,7 @@ def test_a_pack_has_every_record_of_the_session_as_it_is(run, land_rows):
     entries = dict(packs._entries(run, 1))
     assert entries == {name: run.files.read(f"commits/{name}") for name in names}
     assert len(entries) == N + 1  # the closed attempt, too
-    assert all(read_attempt(name, data) for name, data in entries.items())
+    assert all(read_attempt(name, data, run.identity) for name, data in entries.items())
     assert read_ledger(run) == unpacked(run)
     assert verify_run(run) == []
 
@@ -226,8 +226,8 @@ def test_a_record_that_a_pack_holds_is_not_lost(disk_run, land_rows, how, lease)
 def test_a_record_of_another_run_in_place_of_one_that_is_packed_is_named(disk_run, land_rows):
     land_session(disk_run, land_rows)
     name = "commits/s0001-l000001-a1.json"
-    content = dict(unseal(disk_run.files.read(name)))
-    disk_run.write_bytes(name, seal({**content, "judge": "k"}))
+    content = dict(unseal(disk_run.files.read(name), name, disk_run.identity))
+    disk_run.write_bytes(name, seal({**content, "judge": "k"}, name, disk_run.identity))
     assert read_ledger(disk_run).rows == {"j": 2 * N}
     assert errors(disk_run) == [("broken_record", name)]
 

@@ -16,6 +16,7 @@ from judgerel_ray.store.records import (
     read_attempt,
     read_session,
     seal,
+    sealed_run,
     session_name,
     unseal,
 )
@@ -38,10 +39,11 @@ RECORD = CommitRecord(
     engine={"version": "1", "gpus": 1, "names": ["a"]},
     written_at="2026-01-01T00:00:00+00:00",
 )
+PLACE, RUN = f"commits/{RECORD.name}", "00ff"
 
 
 def test_a_commit_comes_back_whole():
-    assert read_attempt(RECORD.name, seal(commit_content(RECORD))) == RECORD
+    assert read_attempt(RECORD.name, seal(commit_content(RECORD), PLACE, RUN), RUN) == RECORD
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**8), st.integers(0, 10**3))
@@ -61,18 +63,18 @@ def test_other_names_are_none(name):
 
 
 def test_a_record_cut_anywhere_is_none():
-    whole = seal(commit_content(RECORD))
-    assert [n for n in range(len(whole)) if unseal(whole[:n]) is not None] == []
-    assert unseal(whole) is not None
+    whole = seal(commit_content(RECORD), PLACE, RUN)
+    assert [n for n in range(len(whole)) if unseal(whole[:n], PLACE, RUN) is not None] == []
+    assert unseal(whole, PLACE, RUN) is not None
 
 
 @given(st.integers(0, 10**6), st.integers(0, 255))
 def test_an_altered_byte_is_seen(place, byte):
-    whole = bytearray(seal(commit_content(RECORD)))
+    whole = bytearray(seal(commit_content(RECORD), PLACE, RUN))
     place %= len(whole)
     before = json.loads(bytes(whole))
     whole[place] = byte
-    found = unseal(bytes(whole))
+    found = unseal(bytes(whole), PLACE, RUN)
     assert found is None or json.loads(bytes(whole)) == before
 
 
@@ -80,14 +82,18 @@ def test_an_altered_byte_is_seen(place, byte):
     "data", [None, b"", b"null", b"[]", b"3", b"{}", b"\xff\xfe\x00", b"\0" * 9]
 )
 def test_what_is_no_record_is_none(data):
-    assert unseal(data) is None
+    assert unseal(data, PLACE, RUN) is None
 
 
-def test_a_record_under_another_name_is_none():
-    assert read_attempt(attempt_name(2, 5, 4), seal(commit_content(RECORD))) is None
-    session = seal({"kind": "session", "number": 1, "accepted": []})
-    assert read_session(session_name(2), session) is None
+def test_a_record_under_another_name_or_in_another_run_is_none():
+    data = seal(commit_content(RECORD), PLACE, RUN)
+    assert read_attempt(attempt_name(2, 5, 4), data, RUN) is None
+    assert read_attempt(RECORD.name, data, "another") is None
+    session = seal({"kind": "session", "number": 1, "accepted": []}, "commits/session-0001.json")
+    assert read_session(session_name(2), session, "") is None
+    assert sealed_run(data, PLACE) == RUN
+    assert sealed_run(data, "manifest.json") is None
 
 
 def test_two_seals_of_one_content_differ():
-    assert seal({"a": 1}) != seal({"a": 1})
+    assert seal({"a": 1}, PLACE) != seal({"a": 1}, PLACE)

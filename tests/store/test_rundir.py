@@ -400,11 +400,10 @@ def _encodable(name):
         ("[" * 100_000, "is not JSON"),
         ("[1]", "is not a JSON object, it starts with"),
         ("null", "is not a JSON object"),
-        ('{"format": "judgerel-run/9"}', "another format, expected 'judgerel-run/1'"),
+        ('{"format": "judgerel-run/9"}', "another format, expected 'judgerel-run/2'"),
         ("{}", "another format"),
-        ('{"format": "judgerel-run/1", "sweep": 3}', "no table of tables"),
-        ('{"format": "judgerel-run/1", "sweep": {"judge": []}}', "no table of tables"),
-        ('{"format": "judgerel-run/1", "sweep": {"judge": {"j": 1}}}', "no table of tables"),
+        ('{"format": "judgerel-run/1", "seal": "0", "nonce": "1"}', "another format"),
+        ('{"format": "judgerel-run/2", "sweep": 3}', "its seal does not hold"),
     ],
 )
 def test_a_damaged_manifest_is_named_by_all_with_what_to_do(disk_run, manifest, said):
@@ -419,7 +418,7 @@ def test_a_damaged_manifest_is_named_by_all_with_what_to_do(disk_run, manifest, 
             take(disk_run.url)
         assert told.value.where == {"path": str(file)}
         assert "run the same sweep again" in told.value.hint or "the version" in told.value.hint
-    file.write_text('{"format": "judgerel-run/1"}')  # what the hint says
+    file.write_text('{"format": "judgerel-run/2"}')  # what the hint says
     assert RunDirectory.create(disk_run.url).is_run()
 
 

@@ -153,7 +153,9 @@ def test_a_session_knows_that_it_is_superseded(run):
 
 def test_the_record_says_who_opened_the_session(disk_run):
     begin_session(disk_run)
-    record = read_session("session-0001.json", disk_run.read_bytes("commits/session-0001.json"))
+    record = read_session(
+        "session-0001.json", disk_run.read_bytes("commits/session-0001.json"), disk_run.identity
+    )
     assert record is not None
     assert (record.host, record.pid) == (socket.gethostname(), os.getpid())
     assert record.pid_started

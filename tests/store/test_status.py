@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import subprocess
@@ -33,13 +32,14 @@ def tell(run, state="running"):
     """What a driver tells every second."""
     now = datetime.now(UTC).isoformat()
     board = {"state": state, "updated_at": now, "judges": {"j": {"state": state}}}
-    run.write_text("progress.json", json.dumps(board))
+    run.write_bytes("progress.json", seal(board, "progress.json", run.identity))
 
 
 def reopened(run, **fields):
     """The newest session, opened by somebody else."""
-    content = dict(unseal(run.read_bytes("commits/session-0001.json")))
-    run.write_bytes("commits/session-0001.json", seal({**content, **fields}))
+    name = "commits/session-0001.json"
+    content = dict(unseal(run.read_bytes(name), name, run.identity))
+    run.write_bytes(name, seal({**content, **fields}, name, run.identity))
 
 
 def test_a_driver_killed_a_moment_ago_is_not_running(driver):

@@ -57,9 +57,10 @@ def rewritten(run, commit, which, change):
     name = getattr(commit, which)
     data = encode_parquet(change(pl.read_parquet(run.address(name), glob=False)))
     run.write_bytes(name, data)
-    record = dict(unseal(run.read_bytes(f"commits/{commit.name}")))
+    place = f"commits/{commit.name}"
+    record = dict(unseal(run.read_bytes(place), place, run.identity))
     record[f"{which.removesuffix('_file')}_sha256"] = sha256(data)
-    run.write_bytes(f"commits/{commit.name}", seal(record))
+    run.write_bytes(place, seal(record, place, run.identity))
 
 
 @pytest.mark.parametrize(
@@ -150,11 +151,6 @@ def test_the_record_of_an_earlier_session_is_missed(superseded):
     assert {level for level, _ in kinds(superseded)} == {"note"}
 
 
-def test_tokens_of_earlier_versions_are_taken_as_they_are(superseded):
-    superseded.write_text("commits/token", "0123456789abcdef" * 2)
-    assert {level for level, _ in kinds(superseded)} == {"note"}
-
-
 def test_notes_are_not_errors(landed):
     run, _ = landed
     run.write_bytes("data/judge=j/part-stray.parquet", b"x")
@@ -166,7 +162,7 @@ def test_notes_are_not_errors(landed):
 def test_files_without_numbers_that_are_gone_are_missed_until_a_run_went_on(disk_run, which):
     begin_session(disk_run)
     errors = record_errors(disk_run, session=1, judge="j", rows=Errors.create_empty())
-    disk_run.write_text("progress.json", "{}")
+    disk_run.write_bytes("progress.json", seal({}, "progress.json", disk_run.identity))
     end_session(disk_run, 1)
     end_session(disk_run, begin_session(disk_run).number)
     assert verify_run(disk_run) == []

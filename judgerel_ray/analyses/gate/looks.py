@@ -13,7 +13,8 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from heapq import nsmallest
@@ -22,11 +23,13 @@ from pathlib import Path
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.files import read_regular
 from judgerel_ray.counting.columns import FACETS, KINDS
 from judgerel_ray.store import RunDirectory
 
 ALPHA = 0.05
 _SAMPLED = 256  # rows kept of a look: of a re-roll that changes 2 % of them, 99.4 % are noticed
+_BEGIN = b'{"'
 _LOOKED_AT = ("item_id", *FACETS, "block", *KINDS, "label", "gold")
 
 
@@ -210,22 +213,56 @@ def _check_pooled(
 
 
 def _append(ledger: str, seen: Mapping[str, Seen]) -> None:
-    """Write one line, whole, after whatever others write."""
+    """Write one line, whole, after whatever others write.
+
+    What a process that died left of its line goes: nobody was shown that look.
+    """
     line = json.dumps({name: asdict(one) for name, one in seen.items()}, sort_keys=True)
     target = os.open(ledger, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
     try:
-        size = os.fstat(target).st_size  # an editor, or git, may have taken the last line's end
-        ended = not size or os.pread(target, 1, size - 1) == b"\n"
-        os.write(target, f"{'' if ended else chr(10)}{line}\n".encode())
-        os.fsync(target)
+        with _locked(target):
+            there = os.pread(target, os.fstat(target).st_size, 0)
+            begun = there.rpartition(b"\n")[2]
+            if _is_torn(begun):
+                os.ftruncate(target, len(there) - len(begun))
+            # An editor, or git, may have taken the last line's end.
+            ended = not begun or _is_torn(begun)
+            os.write(target, f"{'' if ended else chr(10)}{line}\n".encode())
+            os.fsync(target)
     finally:
         os.close(target)
+
+
+@contextmanager
+def _locked(target: int) -> Iterator[None]:
+    """Keep other processes from writing, where the system can: half a line is a dead one's then."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with suppress(OSError):  # a file system without locks
+        fcntl.flock(target, fcntl.LOCK_EX)
+    yield  # closing the file gives it up
+
+
+def _is_torn(line: bytes) -> bool:
+    """Whether a last line without an end is the begin of a look that was never all written."""
+    if not line or not _BEGIN.startswith(line[: len(_BEGIN)]):
+        return False
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 def _read(ledger: str) -> list[Mapping[str, Seen]]:
     """All looks of a ledger; none where it is not there yet."""
     try:
-        lines = Path(ledger).read_text(encoding="utf-8").splitlines()
+        data = read_regular(ledger)
+        begun = data.rpartition(b"\n")[2]
+        lines = (data.removesuffix(begun) if _is_torn(begun) else data).decode().splitlines()
     except FileNotFoundError:
         return []
     except UnicodeDecodeError:

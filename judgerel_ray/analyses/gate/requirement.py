@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from judgerel_ray.analyses.comparison.comparison import possible_values
 from judgerel_ray.analyses.reliability.tolerance import AT_MOST
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.files import read_regular
 
 ALPHA = "krippendorff_alpha >= .667"
 DEFAULTS = (
@@ -229,7 +229,7 @@ def _of_file(rules: str) -> list[str]:
 
     where, form = {"rules": rules}, "gate.require = ['krippendorff_alpha >= .7']"
     try:
-        content = tomllib.loads(Path(rules).read_text(encoding="utf-8-sig"))
+        content = tomllib.loads(read_regular(rules).decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SweepError(f"--rules cannot be read: {error}", where=where) from error
     table = content.get("gate")

@@ -137,6 +137,12 @@ def loss_lines(losses: Losses) -> list[str]:
             f"killed or the records are gone ({_named(tuple(losses.unnamed))}); their rows, about "
             f"{losses.n_unnamed:,}, are asked again"
         )
+    if losses.readings:
+        lines.append(
+            f"left: {len(losses.readings)} files in generations/ are newer than every reading, "
+            "because a rejudge was killed or its record is gone "
+            f"({_named(tuple(losses.readings))}); judgerel rejudge reads the texts again"
+        )
     if losses.damaged:
         names = [one.name for one in losses.damaged]
         lines.append(

@@ -250,7 +250,7 @@ def _leave_final(
             judge.state = JudgeState.INCOMPLETE if judge.owed else JudgeState.DONE
     is_done = is_whole and not any(judge.owed for judge in judges)
     board.state = "done" if is_done else "incomplete"
-    run.write_text("progress.json", board.as_text())
+    run.write_text("progress.json", board.as_text(run.identity))
 
 
 def _pools(resolved: Resolved, run: RunDirectory, session: int) -> dict[str, JudgePool]:

@@ -18,7 +18,7 @@ from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.errors import Unreadable
-from judgerel_ray.core.files import PACKED, read_bytes, unpacked
+from judgerel_ray.core.files import PACKED, check_regular, read_bytes, unpacked
 from judgerel_ray.core.text import (
     SEPARATORS,
     Heading,
@@ -113,6 +113,7 @@ def read_source(given: str | pl.LazyFrame) -> Source:
         if Path(given).is_dir():
             return _several(_files_in(given), where, root=given)
         if Path(given).exists():
+            check_regular(given)
             return _one(given, where)
         if has_magic(given):
             _refuse_unbounded(given)

@@ -18,7 +18,7 @@ from itertools import islice
 from typing import IO, TypeAlias
 
 from judgerel_ray.core import Outcome, SweepError
-from judgerel_ray.core.files import reading_errors, unreadable
+from judgerel_ray.core.files import check_regular, reading_errors, unreadable
 from judgerel_ray.protocols import FreeReading
 
 Path: TypeAlias = tuple[str, ...]
@@ -177,6 +177,7 @@ def _bytes(path: str) -> Iterator[IO[bytes]]:
     import fsspec
 
     packed = "infer" if path.endswith(_PACKED) else None
+    check_regular(path)
     try:
         with fsspec.open(path, "rb", compression=packed) as file:
             yield file
