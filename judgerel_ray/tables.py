@@ -12,7 +12,15 @@ from collections.abc import Iterable
 import dataframely as dy
 import polars as pl
 
-from judgerel_ray.core import CHOSEN, JUDGE_ROLES, OUTCOMES, HumanRating, Item, Option
+from judgerel_ray.core import (
+    CHOSEN,
+    CUT_IN_THOUGHT,
+    JUDGE_ROLES,
+    OUTCOMES,
+    HumanRating,
+    Item,
+    Option,
+)
 
 
 class Items(dy.Schema):
@@ -255,6 +263,20 @@ class Completions(dy.Schema):
     )
     """Log-probabilities (natural log) at the verdict's position, where they were asked for: of the
     likeliest tokens by rank, or of the tokens of the options, `continuation` saying of which."""
+
+
+def count_thoughts(judgments: pl.DataFrame, completions: pl.DataFrame) -> dict[str, int]:
+    """Count replies that came with a thought: whole, or cut off inside it; empty where none did.
+
+    Examples
+    --------
+    >>> count_thoughts(pl.DataFrame({"finish_reason": ["stop", CUT_IN_THOUGHT, "stop"]}),
+    ...                pl.DataFrame({"thought": ["B?", "Or", None]}))
+    {'whole': 1, 'cut': 1}
+    """
+    n = len(completions) - completions["thought"].null_count()
+    cut = int((judgments["finish_reason"] == CUT_IN_THOUGHT).sum())
+    return {name: m for name, m in (("whole", n - cut), ("cut", cut)) if m}
 
 
 class Errors(dy.Schema):

@@ -48,14 +48,15 @@ class JudgeTotals:
     """What landed of one judge: rows, outcomes, tokens, and seconds of engine time.
 
     ``rows`` and ``outcomes`` count every request once, ``outcomes`` only rows that have one; a
-    responder's answers have none. ``tokens`` and ``seconds`` are what engines spent, on rows that
-    an earlier commit holds, too.
+    responder's answers have none. ``tokens``, ``seconds`` and ``thoughts`` are what engines spent
+    and wrote, on rows that an earlier commit holds, too.
     """
 
     rows: int
     outcomes: Mapping[str, int]
     tokens: TokenCounts
     seconds: float
+    thoughts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,6 +333,7 @@ def _totals(
             ),
             tokens=sum((record.tokens for record in records), TokenCounts()),
             seconds=sum(record.seconds for record in records),
+            thoughts=_summed(record.thoughts for record in records),
         )
         for judge, records in sorted(grouped.items())
     }

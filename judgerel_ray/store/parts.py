@@ -29,7 +29,13 @@ from judgerel_ray.store.records import (
     unseal,
 )
 from judgerel_ray.store.rundir import RunDirectory, judge_folder
-from judgerel_ray.tables import Completions, Judgments, count_answers, count_outcomes
+from judgerel_ray.tables import (
+    Completions,
+    Judgments,
+    count_answers,
+    count_outcomes,
+    count_thoughts,
+)
 
 _SORT = ("item_id", "temperature", "replication", "key")
 _ZSTD_LEVEL = 3
@@ -136,6 +142,7 @@ def land(
         rows=rows.height,
         conditions={key: union(ranges) for key, ranges in conditions.items()},
         outcomes=count_outcomes(rows),
+        thoughts={} if texts is None else count_thoughts(rows, texts),
         tokens=tokens,
         seconds=seconds,
         engine=dict(engine or {}),

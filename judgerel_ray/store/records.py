@@ -14,7 +14,7 @@ import json
 import re
 import secrets
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -106,7 +106,8 @@ class CommitRecord:
     ``data_file`` and ``texts_file`` are names in the run directory; ``conditions`` has the ranges
     (first, n) of replications landed for every condition key; ``outcomes`` counts the verdicts by
     what became of them, and what failed; ``tokens`` is what the engine's counters moved by,
-    ``seconds`` the engine time it took; ``written_at`` is ISO 8601 in UTC. ``texts_bytes`` and
+    ``seconds`` the engine time it took; ``thoughts`` counts replies that came with a thought, whole
+    or cut off inside it; ``written_at`` is ISO 8601 in UTC. ``texts_bytes`` and
     ``parents``, the keys of the answers that the prompts hold, ``n_answers``, how many rows are
     such answers themselves, and the digests of the two files by column are None in records of
     versions that did not write them down.
@@ -133,6 +134,7 @@ class CommitRecord:
     n_answers: int | None = None
     data_sections: Sections | None = None
     texts_sections: Sections | None = None
+    thoughts: Mapping[str, int] = field(default_factory=dict)
 
     def vouched(
         self, file: Literal["data_file", "texts_file"], columns: Collection[str] | None = None
@@ -334,6 +336,7 @@ def commit_content(record: CommitRecord) -> dict[str, object]:
         "parents": None if record.parents is None else list(record.parents),
         "conditions": {key: [list(one) for one in made] for key, made in record.conditions.items()},
         "outcomes": dict(record.outcomes),
+        "thoughts": dict(record.thoughts),
         **{name: plain_sections(getattr(record, name)) for name in _SECTIONS},
         "engine": dict(record.engine),
         "tokens": {
@@ -420,6 +423,7 @@ def _commit(content: Mapping[str, object]) -> CommitRecord:
         **plain,  # type: ignore[arg-type]  # the seal vouches for the types
         conditions={key: _shared(_list(made)) for key, made in conditions.items()},
         outcomes=_mapping(content["outcomes"]),  # type: ignore[arg-type]
+        thoughts=_mapping(content.get("thoughts", {})),  # type: ignore[arg-type]
         tokens=TokenCounts(**_mapping(content["tokens"])),  # type: ignore[arg-type]
         engine=_mapping(content["engine"]),
         texts_bytes=content.get("texts_bytes"),  # type: ignore[arg-type]

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, cast
 
-from judgerel_ray.core import StoreError, TokenCounts
+from judgerel_ray.core import StoreError, TokenCounts, count_of
 from judgerel_ray.store import (
     CommitRecord,
     Ledger,
@@ -162,6 +162,8 @@ class JudgeStatus:
     error: str | None
     cost: float | None = None
     """Money of what landed, where the sweep has prices."""
+    thoughts: Mapping[str, int] = field(default_factory=dict)
+    """Replies that came with a thought, whole or cut off inside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +226,7 @@ class RunStatus:
                     "owed": judge.owed,
                     "failed": judge.failed,
                     "outcomes": dict(sorted(judge.outcomes.items())),
+                    "thoughts": dict(judge.thoughts),
                     "tokens": _tokens(judge.tokens),
                     "busy_seconds": round(judge.busy_seconds, 3),
                     "requests_per_s": judge.requests_per_s,
@@ -307,6 +310,7 @@ def status_of(
                 owed=None if asked is None else max(0, asked - landed),
                 failed=failed.get(name, 0),
                 outcomes=dict(totals.outcomes) if totals else {},
+                thoughts=dict(totals.thoughts) if totals else {},
                 tokens=totals.tokens if totals else TokenCounts(),
                 busy_seconds=totals.seconds if totals else 0.0,
                 requests_per_s=_number(now.get("requests_per_s")) or pace.requests_per_s,
@@ -331,7 +335,7 @@ def status_of(
         live=live,
         judges=tuple(judges),
         broken=ledger.broken,
-        notes=_notes(run, plan, ledger),
+        notes=(*_notes(run, plan, ledger), *_thought_notes(ledger)),
     )
 
 
@@ -345,6 +349,15 @@ def _notes(run: RunDirectory, plan: PlanFile | None, ledger: Ledger) -> tuple[st
     if not ledger.session and run.files.sizes("data"):
         return (_NO_RECORDS, *altered) if plan else (_NO_RECORDS, _NO_PLAN, *altered)
     return altered if plan else (_NO_PLAN if ledger.session else _NOT_BEGUN, *altered)
+
+
+def _thought_notes(ledger: Ledger) -> Iterator[str]:
+    """Which judges think before they reply, and how often the limit cut that off."""
+    for name, totals in ledger.judges.items():
+        n, cut = sum(totals.thoughts.values()), totals.thoughts.get("cut", 0)
+        if n:
+            some = f", {cut:,} of them cut off inside it: raise max_tokens" if cut else ""
+            yield f"{name}: {count_of(n, 'reply', 'replies')} came with a thought{some}"
 
 
 def altered_files(run: RunDirectory) -> tuple[str, ...]:

@@ -2,9 +2,18 @@ from __future__ import annotations
 
 import polars as pl
 
-from judgerel_ray.core import TokenCounts, request_key
-from judgerel_ray.store import begin_session, read_ledger, scan_judgments, verify_run
+from judgerel_ray.core import CUT_IN_THOUGHT, TokenCounts, request_key
+from judgerel_ray.reporting.standing import status_text
+from judgerel_ray.store import (
+    RunDirectory,
+    begin_session,
+    land,
+    read_ledger,
+    scan_judgments,
+    verify_run,
+)
 from judgerel_ray.store.ledger import build_ledger
+from judgerel_ray.store.status import read_status
 
 
 def test_totals_by_judge_and_of_all(run, land_rows):
@@ -65,3 +74,26 @@ def test_outcomes_of_a_damaged_file_that_repeats_others_are_not_guessed(disk_run
     land_rows(disk_run, 1, 2, {"aa": [(2, 3)]})
     disk_run.write_bytes(read_ledger(disk_run).commits[1].data_file, b"x")
     assert read_ledger(disk_run).outcomes == {"scored": 3}
+
+
+def test_replies_that_came_with_a_thought_are_counted(rows):
+    run = RunDirectory.create("memory://counted-thoughts")
+    session = begin_session(run).number
+    made = rows(conditions={"a": [(0, 5)]})
+    judgments, completions = made.judgments(), made.completions()
+    cut = judgments["key"][0]
+    judgments = judgments.with_columns(
+        finish_reason=pl.when(pl.col("key") == cut).then(pl.lit(CUT_IN_THOUGHT)).otherwise(
+            pl.lit("stop"))
+    )  # fmt: skip
+    thinks = pl.col("key").is_in([cut, *judgments["key"][2:4]])
+    completions = completions.with_columns(thought=pl.when(thinks).then(pl.lit("<think>Or B?")))
+    assert land(
+        run, session=session, lease=1, attempt=1, judge="j", judgments=judgments,
+        completions=completions, conditions=made.conditions, tokens=TokenCounts(), seconds=0.0,
+    )  # fmt: skip
+    assert read_ledger(run).judges["j"].thoughts == {"whole": 2, "cut": 1}
+    lines = status_text(read_status("memory://counted-thoughts").as_json())
+    assert (
+        "j: 3 replies came with a thought, 1 of them cut off inside it: raise max_tokens" in lines
+    )
