@@ -114,9 +114,7 @@ def test_a_planted_key_is_nowhere_but_in_its_variable(
     assert SECRET not in said.out + said.err + commands
 
 
-@pytest.mark.parametrize(
-    "mode", ["error_at_cut", "fingerprint_surrogate", "prompt_tokens_2_33"]
-)
+@pytest.mark.parametrize("mode", ["error_at_cut", "fingerprint_surrogate", "prompt_tokens_2_33"])
 def test_a_reply_that_is_not_as_it_should_be_costs_itself_alone(
     fault_server, write, tmp_path, mode, capsys
 ):

@@ -34,6 +34,7 @@ from judgerel_ray.core import (
 from judgerel_ray.engines.engine import JSON, EngineFacts, EngineSpec, PartlyAnswered, Prepared
 from judgerel_ray.engines.openai.boundary import Boundary, int32_count
 from judgerel_ray.engines.openai.channel import (
+    OF_BYTES,
     Blame,
     Channel,
     RequestFailed,
@@ -201,15 +202,18 @@ class OpenAIEngine:
         made = requests_of(ask, model=self.spec.model, chat=chat, options=self.options)
         tasks = [asyncio.ensure_future(self._ask_one(channel, one, ask)) for one in made]
         try:
-            answers = [one for each in await asyncio.gather(*tasks) for one in each]
+            ended = await asyncio.gather(*tasks, return_exceptions=True)
         finally:
             for task in tasks:  # cancelled, else all are done
                 task.cancel()
+        answers: list[Completion | BaseException] = []
+        for request, each in zip(made, ended, strict=True):
+            answers += [each] * request.n if isinstance(each, BaseException) else each
         found = tuple(one for one in answers if isinstance(one, Completion))
         errors = {
             replication: one
             for replication, one in zip(ask.replications, answers, strict=True)
-            if not isinstance(one, Completion)
+            if isinstance(one, Exception)
         }
         if found and errors:
             raise PartlyAnswered(found, errors)
@@ -235,9 +239,6 @@ class OpenAIEngine:
             return self._failed(failed, request, condition, where)
         except EngineError as error:
             found = (error,) * request.n
-        except Exception as error:  # noqa: BLE001  a defect here must not cost its neighbours
-            message = channel.boundary.message(f"{type(error).__name__}: {error}")
-            found = (EngineError(f"request failed: {message}"),) * request.n
         else:
             self._count(reply.usage)
             if reply.backend is not None and len(self.backends) < MOST_BACKENDS:
@@ -376,7 +377,7 @@ async def look_at_server(client: Any, spec: EngineSpec, boundary: Boundary) -> S
             why = f"HTTP {status}"
         except TimeoutError:
             why = f"no answer in {LOOK_S:.0f} s"
-        except Exception as error:  # noqa: BLE001  whatever a server can make the library raise
+        except (openai.OpenAIError, *OF_BYTES) as error:
             failure = connection_failure(error, boundary)
             if failure.blame is Blame.SETTING:
                 raise SweepError(
