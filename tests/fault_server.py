@@ -462,7 +462,7 @@ LISTS: dict[str, Mode] = {
 REPLIES: dict[str, Mode] = {
     **{f"text_{name}": _with_key(TEXT, lambda key, to=to: _said(to(key)))  # type: ignore[misc]
        for name, to in SPELLINGS.items()},
-    **{f"error_{name}": _error(500, to) for name, to in SPELLINGS.items()},
+    **{f"error_{name}": _error(500, SPELLINGS[name]) for name in ("plain", "base64_url", "url")},
     "text_key_escaped_in_body": lambda bad: web.Response(
         text=json.dumps(bad.with_value(TEXT, _said("KEY"))).replace("KEY", _escaped(bad.key))
     ),

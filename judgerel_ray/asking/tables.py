@@ -71,6 +71,7 @@ COLUMNS: Columns = {
             "owed": "Requests that are pending; null where no plan says it.",
             "failed": "Requests that failed and are recorded.",
             "outcomes": "Replies by what became of them.",
+            "thoughts": "Replies that came with a thought, whole or cut off inside it.",
             "tokens": "Tokens, as for the run.",
             "busy_seconds": "Seconds that its engines worked, summed over them.",
             "requests_per_s": (

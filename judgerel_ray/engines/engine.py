@@ -123,7 +123,7 @@ class PartlyAnswered(EngineError):  # noqa: N818  a state of the world, not a mi
     ----------
     completions : sequence of Completion
         Those that were answered, in order.
-    errors : mapping of int to JudgeRelError
+    errors : mapping of int to Exception
         Why each other replication was not: as of :meth:`Engine.complete`.
 
     Examples
@@ -132,10 +132,10 @@ class PartlyAnswered(EngineError):  # noqa: N818  a state of the world, not a mi
     'no whole reply'
     """
 
-    def __init__(
-        self, completions: Sequence[Completion], errors: Mapping[int, JudgeRelError]
-    ) -> None:
+    def __init__(self, completions: Sequence[Completion], errors: Mapping[int, Exception]) -> None:
         first = next(iter(errors.values()))
+        if not isinstance(first, JudgeRelError):
+            first = EngineError(f"{type(first).__name__}: {first}")
         super().__init__(first.problem, where=first.where, hint=first.hint)
         self.completions, self.errors = tuple(completions), dict(errors)
 

@@ -57,14 +57,7 @@ from judgerel_ray.fleet.engine_log import (
 )
 from judgerel_ray.fleet.gate import Load, TokenGate
 from judgerel_ray.fleet.landing import Rows, landed_rows, never_sent, read_reply, split_answers
-from judgerel_ray.fleet.lease import (
-    ActorFacts,
-    FailedAsk,
-    GrowingAsk,
-    Lease,
-    Receipt,
-    split_ask,
-)
+from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, GrowingAsk, Lease, Receipt, split_ask
 from judgerel_ray.fleet.limiting import Share, seen_backends, share_limits
 from judgerel_ray.fleet.telemetry import record
 from judgerel_ray.store import RunDirectory, encode_rows, land, load_writers, read_token
@@ -381,10 +374,7 @@ class JudgeActor:
     def _rows(self, lease: Lease, answered: Sequence[_Answered]) -> Rows:
         """Rows of what was answered."""
         return landed_rows(
-            answered,
-            attempt=lease.attempt,
-            prices=self._spec.prices,
-            landed_at=datetime.now(UTC),
+            answered, attempt=lease.attempt, prices=self._spec.prices, landed_at=datetime.now(UTC)
         )
 
     def _check(self, lease: Lease, answered: Sequence[_Answered]) -> None:

@@ -260,16 +260,18 @@ def _settled(run: RunDirectory, record: CommitRecord, parts: Sequence[_Part]) ->
     place = f"{FOLDER}/{record.name}"
     # Before any file: what cannot be a record leaves none.
     sealed = seal(commit_content(record), place, run.identity)
+    are_there = False
     try:
         for part in parts:
             if part.there is not None and isinstance(run.files, Disk):
                 run.files.share(part.name, part.data, part.there)
             else:
                 run.write_bytes(part.name, part.data)
-    except BaseException:
-        with suppress(StoreError):
-            _remove(run, parts)
-        raise
+        are_there = True
+    finally:
+        if not are_there:
+            with suppress(StoreError):
+                _remove(run, parts)
     standing = run.settle(place, sealed)
     if standing == sealed:
         return True
@@ -343,10 +345,12 @@ def encode_rows(
 
     Parameters
     ----------
-    judgments, judge, attempt, conditions
+    judgments : DataFrame
         As of :func:`land`.
     completions : DataFrame or None
         As of :func:`land`; None where the texts are lost.
+    judge, attempt, conditions
+        As of :func:`land`.
 
     Returns
     -------

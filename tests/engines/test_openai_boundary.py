@@ -103,7 +103,7 @@ def test_lone_surrogates_are_replaced_and_pairs_stay():
 
 
 @pytest.mark.parametrize("body", ["", "{", "[" * 100_000, "{}]", "9" * 5_000, "<html>", "\ufeff{}"])
-def test_what_is_no_json_is_said_without_its_content(body):
+def test_a_body_that_is_not_json_is_reported_without_its_content(body):
     with pytest.raises(EngineError, match="the server's answer is not JSON"):
         Boundary(KEY).document(body)
 

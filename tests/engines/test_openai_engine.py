@@ -388,7 +388,7 @@ def test_no_verdict_comes_from_a_thought_of_a_server(fault_server, ask_of, think
     for found in (whole, again):
         labels = [read_reply(ask.condition, one.text, one.finish_reason).label for one in found]
         assert set(labels) == known
-        # early_stop ends the reply at its verdict, whoever ends it.
+        # early_stop ends the reply at its verdict, at the server or here.
         assert {without_thought(one).text for one in found} == {
             f"Best Response: [[{label}]]" for label in known
         }

@@ -281,7 +281,7 @@ def changed(content: Any, path: str, value: Any) -> None:
         return
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(data=st.data(), chat=st.booleans(), n=st.integers(1, 2))
 def test_whatever_a_field_holds_a_reply_lands_in_its_domain_or_fails_alone(
     data, chat, n, scored_ask

@@ -163,7 +163,7 @@ def test_a_share_stays_between_0_and_1_and_only_a_share_does(name):
 
 
 def expected(statistic: CountStatistic, m: int, shares: np.ndarray) -> float:
-    """Its value over endless questions with these shares of verdicts, each asked m times."""
+    """Its value over very many questions with these shares of verdicts, each asked m times."""
     rows = [np.array(row) for row in product(range(m + 1), repeat=K) if sum(row) == m]
     total = sum(
         math.factorial(m)

@@ -231,6 +231,10 @@ class SentElsewhere(Exception):  # noqa: N818  a state of the world, not a mista
     """A server that wants the prompt sent to another, which the sweep does not name."""
 
 
+OF_BYTES = (SentElsewhere, ValueError, LookupError, OSError, RuntimeError)
+"""What a server's bytes can make the client library raise beside its own errors."""
+
+
 class RequestFailed(EngineError):  # noqa: N818  a state of the world, not a mistake
     """A request that was not answered, and why; caught by the engine."""
 
@@ -344,7 +348,7 @@ class Channel:
             )
         except openai.APITimeoutError:
             return Failure(blame=Blame.SERVER, message="no answer in time")
-        except Exception as error:  # noqa: BLE001  whatever a server can make the library raise
+        except (openai.OpenAIError, *OF_BYTES) as error:
             return connection_failure(error, self.boundary)
 
     def _with_tries(self, failure: Failure, n_tries: int, *, over: bool) -> Failure:

@@ -41,6 +41,7 @@ from judgerel_ray.engines.engine import (
 )
 from judgerel_ray.engines.openai.boundary import Boundary, int32_count
 from judgerel_ray.engines.openai.channel import (
+    OF_BYTES,
     Blame,
     Channel,
     RequestFailed,
@@ -220,10 +221,13 @@ class OpenAIEngine:
         made = requests_of(sent, model=self.spec.model, chat=chat, options=self.options)
         tasks = [asyncio.ensure_future(self._ask_one(channel, one, ask, cuts)) for one in made]
         try:
-            answers = [one for each in await asyncio.gather(*tasks) for one in each]
+            ended = await asyncio.gather(*tasks, return_exceptions=True)
         finally:
             for task in tasks:  # cancelled, else all are done
                 task.cancel()
+        answers: list[Completion | BaseException] = []
+        for request, each in zip(made, ended, strict=True):
+            answers += [each] * request.n if isinstance(each, BaseException) else each
         found = tuple(one for one in answers if isinstance(one, Completion))
         if not cuts and any(stopped_in_thought(one, ask.condition.stop) for one in found):
             self._thinks = True
@@ -231,7 +235,7 @@ class OpenAIEngine:
         errors = {
             replication: one
             for replication, one in zip(ask.replications, answers, strict=True)
-            if not isinstance(one, Completion)
+            if isinstance(one, Exception)
         }
         if found and errors:
             raise PartlyAnswered(found, errors)
@@ -256,9 +260,6 @@ class OpenAIEngine:
             return self._failed(failed, request, condition, where)
         except EngineError as error:
             found = (error,) * request.n
-        except Exception as error:  # noqa: BLE001  a defect here must not cost its neighbours
-            message = channel.boundary.message(f"{type(error).__name__}: {error}")
-            found = (EngineError(f"request failed: {message}"),) * request.n
         else:
             self._count(reply.usage)
             if reply.backend is not None and len(self.backends) < MOST_BACKENDS:
@@ -397,7 +398,7 @@ async def look_at_server(client: Any, spec: EngineSpec, boundary: Boundary) -> S
             why = f"HTTP {status}"
         except TimeoutError:
             why = f"no answer in {LOOK_S:.0f} s"
-        except Exception as error:  # noqa: BLE001  whatever a server can make the library raise
+        except (openai.OpenAIError, *OF_BYTES) as error:
             failure = connection_failure(error, boundary)
             if failure.blame is Blame.SETTING:
                 raise SweepError(
@@ -426,6 +427,8 @@ async def opened_thought(client: Any, spec: EngineSpec, options: OpenAIOptions) 
         Empty where it opens none, or the server does not say: a reply that is cut off inside such a
         thought has no mark by which it could be known.
     """
+    import openai
+
     root = str(client.base_url).rstrip("/").removesuffix("/v1")
     body: dict[str, JSON] = {
         "model": spec.model,
@@ -436,7 +439,7 @@ async def opened_thought(client: Any, spec: EngineSpec, options: OpenAIOptions) 
     try:
         async with asyncio.timeout(LOOK_S):
             answer = await client.post(f"{root}/tokenize", cast_to=object, body=body)
-    except Exception:  # noqa: BLE001  whatever a server can make the library raise
+    except (openai.OpenAIError, TimeoutError, *OF_BYTES):
         return ""
     listed = answer.get("token_strs") if isinstance(answer, dict) else None
     pieces = [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
