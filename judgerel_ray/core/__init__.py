@@ -17,6 +17,7 @@ from judgerel_ray.core.key import digest, listing_digest, request_key, seed_base
 from judgerel_ray.core.text import LONGEST_WORD, count_of, cut_text, decoded, printable, shortened
 from judgerel_ray.core.types import (
     CHOSEN,
+    CUT_IN_THOUGHT,
     DECLINED,
     JUDGE_ROLES,
     OUTCOMES,
@@ -42,6 +43,7 @@ from judgerel_ray.core.types import (
 
 __all__ = [
     "CHOSEN",
+    "CUT_IN_THOUGHT",
     "DECLINED",
     "JUDGE_ROLES",
     "LONGEST_WORD",

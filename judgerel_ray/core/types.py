@@ -37,6 +37,9 @@ class Outcome(StrEnum):
 DECLINED = "content_filter"
 """Finish reason of a reply that was declined outside its text, by the provider or the model."""
 
+CUT_IN_THOUGHT = "length: in its thought"
+"""Finish reason of a reply that ended at its limit inside its thought, before any answer."""
+
 OUTCOMES: tuple[str, ...] = tuple(outcome.value for outcome in Outcome)
 
 

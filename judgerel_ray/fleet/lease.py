@@ -273,7 +273,8 @@ class WorkQueue:
     ----------
     source : iterator of tuple of Ask or Unwritten
         Items' asks, read lazily; an item that is unwritten is written here only where a lease has
-        no room for all of it.
+        no room for all of it. An empty tuple says that there is nothing until more has landed, or
+        the next round begins.
     request_size : int
         Replications asked in one request, at most.
     next_round : callable, optional
@@ -360,8 +361,10 @@ class WorkQueue:
         return largest.pop() if largest else None
 
     def _pull(self) -> list[Work] | None:
-        """Pieces of the next item of which anything is pending, or None at the end."""
+        """Pieces of the next item of which anything is pending, or None while there is none."""
         for asks in self.source:
+            if not asks:
+                return None
             pieces: list[Work] = []
             for ask in asks:
                 if isinstance(ask, Unwritten):

@@ -33,6 +33,7 @@ from judgerel_ray.protocols import question_form
 from judgerel_ray.store import Ledger, RunDirectory, land, reading, scan_completions, scan_judgments
 
 CHARACTERS_PER_UNIT = 4
+Items = Iterator[tuple[Work, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,6 +230,12 @@ class Pending:
     rounds: Rounds | None = None
     request_size: int | None = None
     fit: PromptFit | None = None
+    stopped: set[int] = field(default_factory=set)
+    """Places among `asked` of the asks of which nothing more is wanted."""
+    sent_first: dict[str, int] = field(default_factory=dict)
+    """Replications that are asked by themselves before all else, by condition key."""
+    _begun: dict[int, set[str]] = field(default_factory=dict, init=False, repr=False)
+    """Items of which a replication is asked before all else, by place of the ask."""
     _pending: list[set[str]] = field(default_factory=list, init=False, repr=False)
     _whole: list[set[str]] = field(default_factory=list, init=False, repr=False)
 
@@ -286,7 +293,26 @@ class Pending:
         totals = self.ledger.judges.get(self._name)
         return totals is None or not totals.rows
 
-    def asks(self, never: NeverSent) -> Iterator[tuple[Work, ...]]:
+    def take_first(self, place: int, ask: Ask) -> bool:
+        """Take a single replication out, to ask it before all else.
+
+        False where it has landed, or was taken by another ask.
+        """
+        condition_key = ask.condition.condition_key
+        if condition_key in self.sent_first or not pending_parts(ask, self.ledger):
+            return False
+        self.sent_first[condition_key] = ask.first
+        self._begun.setdefault(place, set()).add(ask.condition.item_id)
+        return True
+
+    def _but_first(self, part: Ask) -> Iterator[Ask]:
+        """A pending part without the replication that was taken out of it."""
+        if self.sent_first.get(part.condition.condition_key) != part.first:
+            yield part
+        elif part.n > 1:
+            yield replace(part, first=part.first + 1, n=part.n - 1)
+
+    def asks(self, never: NeverSent) -> Items:
         """What can be asked, item by item; what never can lands as failed on the way."""
         rest: list[set[str] | None] = [None for _ in self.asked]
         if self.request_size is not None and self.wave == 0 and self._only is None:
@@ -297,7 +323,10 @@ class Pending:
                 writing = Unwriting(frame, voice, self.request_size, self.fit)
                 left = rest[place] = set()
                 for item in frame.items:
+                    if place in self.stopped:
+                        break
                     whole = item.item_id in self._whole[place] if self._whole else self._is_fresh
+                    whole = whole and item.item_id not in self._begun.get(place, ())
                     work = writing.of(item) if whole and not is_shared(item, shared) else None
                     if work is None:
                         left.add(item.item_id)
@@ -331,6 +360,8 @@ class Pending:
         """
         queued: dict[str, int] = {}
         for place, (frame, voice) in enumerate(self.asked):
+            if place in self.stopped:
+                continue
             only: AbstractSet[str] | None = self._pending[place] if self._pending else self._only
             left = rest[place] if rest else None
             if left is not None:
@@ -343,11 +374,14 @@ class Pending:
                     for ask, reason in every
                     for wanted in self._wanted(frame, ask)
                     for fresh in unqueued(wanted, queued)
-                    for part in pending_parts(fresh, self.ledger)
+                    for owed in pending_parts(fresh, self.ledger)
+                    for part in self._but_first(owed)
                     if self.rounds is None or not self.rounds.has_failed(part)
                 ]
                 if self.rounds is not None:
                     self.rounds.keep(place, item_id, every)
+                if place in self.stopped:
+                    break
                 yield place, item_id, every, parts
 
     def _built(
