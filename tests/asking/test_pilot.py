@@ -47,7 +47,9 @@ class Killed(Exception):  # noqa: N818  what stands for a signal is no error
 class HandFleet:
     """Takes leases from the queues as a fleet does, some ahead, and lands what a test replies."""
 
-    def __init__(self, driver, run, session, board, pools, reply, *, ahead=1, dies_after=None, units=3_000):
+    def __init__(
+        self, driver, run, session, board, pools, reply, *, ahead=1, dies_after=None, units=3_000
+    ):
         self.driver, self.run = driver, run
         self.session, self.board, self.pools = session, board, pools
         self.reply, self.ahead, self.left = reply, ahead, dies_after
@@ -87,7 +89,9 @@ class HandFleet:
         landed = [ask for ask in asks if self.reply(ask, ask.first) is not None]
         if landed:
             number = self.session.number
-            self.driver._land(self.run, number, self.next_lease(), landed, "", True, self.completion)  # noqa: SLF001
+            self.driver._land(
+                self.run, number, self.next_lease(), landed, "", True, self.completion
+            )
         self.count_landed(name, sum(ask.n for ask in landed), {})
 
     def completion(self, ask, replication):
@@ -238,9 +242,7 @@ def test_a_killed_pilot_goes_on_with_the_same_questions(sweep, driver_of, dies_a
 
 
 @pytest.mark.parametrize(("n_items", "ahead"), [(30, 1), (60, 9), (230, 1), (850, 9)])
-def test_a_poor_judge_is_never_stopped_and_everything_lands_once(
-    sweep, driver_of, n_items, ahead
-):
+def test_a_poor_judge_is_never_stopped_and_everything_lands_once(sweep, driver_of, n_items, ahead):
     driver = driver_of(sweep(asks=["replications = 3"], items=items(n_items)))
     ended = go(driver, shares(0.35), ahead=ahead, units=9_000)
     assert ended.stops == []
@@ -403,8 +405,8 @@ def test_later_replications_have_a_pilot_of_their_own(sweep, driver_of):
     file = resolved.sweep.text
     later = sweep(asks=asks, items=items(60), more="")
     assert later.sweep.text == file
-    from judgerel_ray.config import parse_sweep
     from judgerel_ray.asking.plan.resolve import resolve
+    from judgerel_ray.config import parse_sweep
 
     text = file.replace('name = "s"\n', 'name = "s"\nfirst_replication = 7\n', 1)
     moved = resolve(parse_sweep(text, folder=resolved.sweep.folder))

@@ -28,6 +28,7 @@ from judgerel_ray.design import (
 from judgerel_ray.engines import PromptFit
 from judgerel_ray.engines.sizing import most_tokens
 from judgerel_ray.fleet import Fleet, Unwritten, Work, growing, landed_rows, never_sent, unqueued
+from judgerel_ray.fleet.lease import rest_of
 from judgerel_ray.fleet.pool import units_of
 from judgerel_ray.protocols import question_form
 from judgerel_ray.store import Ledger, RunDirectory, land, reading, scan_completions, scan_judgments
@@ -69,8 +70,10 @@ class Unwriting:
     fit: PromptFit | None
     _forms: dict[tuple[str, int], _Form] = field(default_factory=dict)
 
-    def of(self, item: Item) -> Unwritten | None:
+    def of(self, item: Item, begun: Ask | None = None) -> Unwritten | None:
         """An item as work; None where it asks nothing, or may not fit the judge's context.
+
+        The first replication of what is `begun` is asked elsewhere.
 
         Examples
         --------
@@ -94,14 +97,21 @@ class Unwriting:
         longer = _bytes_of(item) - form.n_bytes
         if not form.n or (self.fit is not None and form.room + longer > self.fit.longest):
             return None
+        n, n_pieces, key = form.n, form.n_pieces, ""
+        if begun is not None:
+            n, key = n - 1, begun.condition.condition_key
+            n_pieces -= begun.n % self.request_size == 1 or self.request_size == 1
+        if not n:
+            return None
         return Unwritten(
             frame=self.frame,
             voice=self.voice,
             item=item,
             request_size=self.request_size,
-            n=form.n,
-            n_pieces=form.n_pieces,
-            units=max(form.n, form.units + form.n_pieces * longer // CHARACTERS_PER_UNIT),
+            n=n,
+            n_pieces=n_pieces,
+            units=max(n, form.units + n_pieces * longer // CHARACTERS_PER_UNIT),
+            begun=key,
         )
 
     def _written(self, item: Item) -> _Form:
@@ -234,8 +244,8 @@ class Pending:
     """Places among `asked` of the asks of which nothing more is wanted."""
     sent_first: dict[str, int] = field(default_factory=dict)
     """Replications that are asked by themselves before all else, by condition key."""
-    _begun: dict[int, set[str]] = field(default_factory=dict, init=False, repr=False)
-    """Items of which a replication is asked before all else, by place of the ask."""
+    _begun: dict[int, dict[str, Ask]] = field(default_factory=dict, init=False, repr=False)
+    """What a replication is asked of before all else, by place of the ask and name of the item."""
     _pending: list[set[str]] = field(default_factory=list, init=False, repr=False)
     _whole: list[set[str]] = field(default_factory=list, init=False, repr=False)
 
@@ -293,24 +303,22 @@ class Pending:
         totals = self.ledger.judges.get(self._name)
         return totals is None or not totals.rows
 
-    def take_first(self, place: int, ask: Ask) -> bool:
-        """Take a single replication out, to ask it before all else.
+    def take_first(self, place: int, ask: Ask) -> tuple[Ask, ...]:
+        """Take the first replication of an ask out, to ask it before all else.
 
-        False where it has landed, or was taken by another ask.
+        Nothing where it has landed, or was taken by another ask.
         """
-        condition_key = ask.condition.condition_key
-        if condition_key in self.sent_first or not pending_parts(ask, self.ledger):
-            return False
+        condition_key, first = ask.condition.condition_key, replace(ask, n=1)
+        if condition_key in self.sent_first or not pending_parts(first, self.ledger):
+            return ()
         self.sent_first[condition_key] = ask.first
-        self._begun.setdefault(place, set()).add(ask.condition.item_id)
-        return True
+        self._begun.setdefault(place, {})[ask.condition.item_id] = ask
+        return (first,)
 
-    def _but_first(self, part: Ask) -> Iterator[Ask]:
+    def _but_first(self, part: Ask) -> tuple[Ask, ...]:
         """A pending part without the replication that was taken out of it."""
-        if self.sent_first.get(part.condition.condition_key) != part.first:
-            yield part
-        elif part.n > 1:
-            yield replace(part, first=part.first + 1, n=part.n - 1)
+        is_first = self.sent_first.get(part.condition.condition_key) == part.first
+        return rest_of(part) if is_first else (part,)
 
     def asks(self, never: NeverSent) -> Items:
         """What can be asked, item by item; what never can lands as failed on the way."""
@@ -326,8 +334,11 @@ class Pending:
                     if place in self.stopped:
                         break
                     whole = item.item_id in self._whole[place] if self._whole else self._is_fresh
-                    whole = whole and item.item_id not in self._begun.get(place, ())
-                    work = writing.of(item) if whole and not is_shared(item, shared) else None
+                    begun = self._begun.get(place, {}).get(item.item_id)
+                    if begun is not None and frame.ask.adaptive is not None:
+                        whole = False  # actors ask on only what they are sent from its beginning
+                    whole = whole and not is_shared(item, shared)
+                    work = writing.of(item, begun) if whole else None
                     if work is None:
                         left.add(item.item_id)
                     else:

@@ -139,7 +139,7 @@ def gives_verdict(condition: Condition) -> bool:
 def pilot_questions(
     frame: AskFrame, wave: int, voice: Voice, texts: Texts, items: Iterator[Item]
 ) -> Iterator[Ask]:
-    """The first replication of one condition of each item that a wave asks for a verdict on.
+    """One condition of each item that a wave asks for a verdict on; its first replication is asked.
 
     Templates and temperatures take turns, so that the first questions are spread over them, and so
     are, beside them, orders of options, answers, criteria and scales.
@@ -147,7 +147,7 @@ def pilot_questions(
     Yields
     ------
     Ask
-        Of one replication.
+        With all its replications.
     """
 
     @cache
@@ -167,7 +167,7 @@ def pilot_questions(
         asks = [one for one in (work.asks if work else ()) if gives_verdict(one.condition)]
         if asks:
             place += 1
-            yield replace(asks[rest % len(asks)], n=1)
+            yield asks[rest % len(asks)]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -331,8 +331,8 @@ class Pilot:
         while one.n_given < min(one.n_allowed, len(one.asks)):
             ask = one.asks[one.n_given]
             one.n_given += 1
-            if self.pending.take_first(one.place, ask):
-                yield (ask,)
+            if first := self.pending.take_first(one.place, ask):
+                yield first
 
     def _look(self, *, is_last: bool = False) -> bool:
         """Look at what has landed, if that may decide anything; say whether anything was decided.
