@@ -98,8 +98,9 @@ class HandFleet:
         text, why = self.reply(ask, replication)
         return Completion(
             key=request_key(ask.condition.condition_key, replication), replication=replication,
-            seed=ask.condition.seed_base + replication if ask.condition.temperature else None, text=text, finish_reason=why,
-            prompt_tokens=1, cached_tokens=0, completion_tokens=ask.condition.max_tokens,
+            seed=ask.condition.seed_base + replication if ask.condition.temperature else None,
+            text=text, finish_reason=why, prompt_tokens=1, cached_tokens=0,
+            completion_tokens=ask.condition.max_tokens,
         )  # fmt: skip
 
 
@@ -421,7 +422,7 @@ def test_later_replications_have_a_pilot_of_their_own(sweep, driver_of):
 # ---- what has no pilot, and what every protocol's asks ------------------------------------------
 
 PROTOCOLS = {
-    "best_of": 'templates = ["default", "paraphrase"]\noption_orders = 2\ntemperatures = [1.0, 0.0]',
+    "best_of": 'templates = ["default", "paraphrase"]\noption_orders = 2\ntemperatures = [1, 0]',
     "correctness": "temperatures = [1.0, 0.5]",
     "rating": 'criteria = ["helpfulness", "factuality"]\nscales = ["points5", "likert5"]',
     "confusion": "temperatures = [0.5, 0.0]",
