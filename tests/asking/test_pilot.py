@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from dataclasses import replace
 from types import SimpleNamespace
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.asking.plan.planning import plan_resolved
+from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run.opening import open_run
 from judgerel_ray.asking.run.pilot import gives_verdict, pilot_order, pilot_questions
 from judgerel_ray.asking.run.readability import (
@@ -21,6 +24,7 @@ from judgerel_ray.asking.run.readability import (
 )
 from judgerel_ray.asking.run.running import _board
 from judgerel_ray.asking.run.waves import Waves
+from judgerel_ray.config import as_exact, parse_sweep
 from judgerel_ray.core import (
     CUT_IN_THOUGHT,
     Completion,
@@ -29,6 +33,8 @@ from judgerel_ray.core import (
     request_key,
 )
 from judgerel_ray.design import build_wave, voices_of
+from judgerel_ray.engines.simulated.options import SimulatedOptions
+from judgerel_ray.engines.simulated.replies import THINKING_FORMS, draw_replies, thinking_replies
 from judgerel_ray.fleet.lease import GrowingAsk, written
 from judgerel_ray.store import end_session, read_ledger, scan_judgments
 
@@ -315,7 +321,7 @@ def test_one_ask_is_stopped_and_the_others_go_on(sweep, driver_of):
             45,
             "0 of 50 replies of judge j (ask[0], best_of) hold a verdict that can be read; 20 were "
             "cut off in their thought at max_tokens = 40",
-            "max_tokens = 80 in a new --out, or another template or form in a new --out",
+            "max_tokens = 80 or another template or form in a new --out",
         ),
     ],
 )
@@ -406,9 +412,6 @@ def test_later_replications_have_a_pilot_of_their_own(sweep, driver_of):
     file = resolved.sweep.text
     later = sweep(asks=asks, items=items(60), more="")
     assert later.sweep.text == file
-    from judgerel_ray.asking.plan.resolve import resolve
-    from judgerel_ray.config import parse_sweep
-
     text = file.replace('name = "s"\n', 'name = "s"\nfirst_replication = 7\n', 1)
     moved = resolve(parse_sweep(text, folder=resolved.sweep.folder))
     driver = driver_of(moved)
@@ -453,6 +456,48 @@ def test_questions_of_a_pilot_are_requests_of_the_sweep(sweep, protocol):
             assert {getattr(ask.condition, facet) for ask in found} == values
 
 
+DIALOGUE = '"gold": "A", "turns": ["Larger?", "And newer?"]'
+
+
+@pytest.mark.parametrize(
+    ("protocol", "keys"),
+    [
+        ("think_twice", "temperatures = [1.0, 0.5]\nreplications = 2"),
+        ("think_twice", 'cascade = 0.6\nresponders = ["j", "k"]\nreplications = 2'),
+        ("correctness", 'responders = ["k"]\ntemperatures = [1.0, 0.0]\nreplications = 2'),
+        ("best_of", 'responders = ["j", "k"]\njudges = ["j"]\noption_orders = 2'),
+    ],
+)
+def test_in_every_wave_a_pilot_asks_what_is_planned(sweep, driver_of, protocol, keys):
+    people = [("j", ""), ("k", "")]
+    rows = items(32)
+    if protocol in ("best_of", "correctness"):
+        rows[:9] = [row.replace('"gold": "A"', DIALOGUE) for row in rows[:9]]
+    resolved = sweep(judges=people, asks=[keys], items=rows, protocol=protocol)
+    driver = driver_of(resolved)
+
+    def reply(ask, replication):
+        one, menu = replace(ask, first=replication, n=1), ask.condition.menu
+        draw = thinking_replies if menu and menu.form in THINKING_FORMS else draw_replies
+        return draw("uniform", SimulatedOptions(), one)[0], "stop"
+
+    ended = go(driver, reply, units=9_000)
+    assert ended.stops == []
+    plain, bad = driver_of(resolved), driver_of(resolved)
+    plain.out, bad.out = f"{driver.out}-plain", f"{driver.out}-bad"
+    assert sorted(go(plain, reply, unreadable_ok=True).sent) == sorted(ended.sent)
+    assert len(set(ended.sent)) == len(ended.sent)
+    verdicts = {"choose", "judge"}
+
+    def unread(ask, replication):
+        return reply(ask, replication) if ask.condition.stage not in verdicts else (WORDS, "stop")
+
+    stopped = go(bad, unread)
+    stages = scan_judgments(bad.run).collect().filter(pl.col("stage").is_in(verdicts))
+    assert {stop.judge for stop in stopped.stops} == set(stages["judge"])
+    assert set(stages.group_by("judge", "stage").len()["len"]) == {32}
+
+
 @pytest.mark.parametrize(
     ("protocol", "keys", "told"),
     [
@@ -467,8 +512,6 @@ def test_a_share_where_nothing_can_be_read_is_refused(sweep, protocol, keys, tol
 
 
 def test_a_share_is_left_out_where_distributions_are_found(sweep):
-    from judgerel_ray.config import as_exact
-
     resolved = sweep(asks=["readable = 0.3\nreplications = 9"], items=items(2))
     assert as_exact(resolved.sweep).ask[0].mode == "exact"
 

@@ -25,7 +25,8 @@ ITEMS = [ITEM.format(i) for i in range(120)]
 
 def test_a_judge_that_cannot_be_read_is_stopped_and_the_other_goes_on(sweep, ray_local, capsys):
     assert ray_local.is_initialized()
-    judges = [("bad", "engine_options = { unparsed = 1.0 }"), ("poor", "engine_options = { unparsed = 0.7 }")]  # fmt: skip
+    share = "engine_options = {{ unparsed = {} }}".format
+    judges = [("bad", share(1.0)), ("poor", share(0.7))]
     resolved = sweep(judges=judges, asks=["replications = 5"], items=ITEMS)
     file = Path(resolved.sweep.folder, "s.toml")
     out = file.parent / "run"

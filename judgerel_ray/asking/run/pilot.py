@@ -20,7 +20,14 @@ from typing import NamedTuple
 import polars as pl
 
 from judgerel_ray.asking.run.pending import Items, Pending
-from judgerel_ray.asking.run.readability import FEWEST, LOOKS, is_short, pilot_looks, shortfall_of
+from judgerel_ray.asking.run.readability import (
+    FEWEST,
+    LOOKS,
+    Shortfall,
+    is_short,
+    pilot_looks,
+    shortfall_of,
+)
 from judgerel_ray.core import (
     CUT_IN_THOUGHT,
     Ask,
@@ -28,6 +35,7 @@ from judgerel_ray.core import (
     Item,
     Menu,
     Outcome,
+    StoreError,
     cut_text,
     printable,
     request_key,
@@ -166,8 +174,12 @@ def pilot_questions(
         work = work_of(cell(at % n_templates, at // n_templates), wave, voice, item, texts)
         asks = [one for one in (work.asks if work else ()) if gives_verdict(one.condition)]
         if asks:
+            first = min(one.first for one in asks)
+            asks = [one for one in asks if one.first == first]
             place += 1
             yield asks[rest % len(asks)]
+        elif work and work.asks:
+            return  # a wave asks the same of every item: this one asks for no verdicts
 
 
 @dataclass(slots=True, kw_only=True)
@@ -293,11 +305,12 @@ class Pilot:
             if not is_decided:
                 yield ()
         n_sent = 0
-        for works in rest:
+        while self.is_open and (works := next(rest, None)) is not None:
             while self._look() or (self.is_open and n_sent >= LOOKS[-1]):
                 yield ()
             yield works
             n_sent += sum(work.n for work in works)
+        yield from rest
 
     def look_at_all(self) -> None:
         """Look at what has landed, where nothing more will: what is missing does not count."""
@@ -320,9 +333,10 @@ class Pilot:
             replies = [reply.is_readable for reply in one.replies.values()]
             n, readable = sum(reply is not None for reply in replies), replies.count(True)
             if readable < one.frame.ask.readable * n:
+                who = _asked(self.judge, one.frame)
                 yield (
-                    f"warning: {_found(self.judge, one.frame, readable, n)}; of fewer than "
-                    f"{FEWEST} questions nothing is stopped"
+                    f"warning: {readable:,} of {n:,} replies of {who} hold a verdict that can be "
+                    f"read; of fewer than {FEWEST} questions nothing is stopped"
                 )
 
     def _questions(self, one: _AskPilot) -> Items:
@@ -395,49 +409,60 @@ class Pilot:
         counted = [None if reply is None else reply.is_readable for reply in replies]
         found = shortfall_of(counted, cells, share=share)
         one.n_looks += 1
-        if found is None:
-            return
-        unread = [
-            (ask, reply)
-            for ask, reply, cell in zip(asks, replies, cells, strict=True)
-            if reply is not None and reply.is_readable is False and found.cell in (None, cell)
-        ]
+        if found is not None:
+            unread = [
+                (ask, reply)
+                for ask, reply, cell in zip(asks, replies, cells, strict=True)
+                if reply is not None and reply.is_readable is False and found.cell in (None, cell)
+            ]
+            one.stop = self._stop(one.frame, n_questions, found, unread)
+            self.pending.stopped.add(one.place)
+            self.report(one.stop)
+
+    def _stop(
+        self, frame: AskFrame, n_questions: int, found: Shortfall, unread: list[tuple[Ask, _Reply]]
+    ) -> PilotStop:
+        """Say what was found, show one of the replies that cannot be read, and what to change."""
         cut = [(ask, reply) for ask, reply in unread if reply.finish_reason == CUT_IN_THOUGHT]
-        what, evidence, remedies = f"stopped after {n_questions:,} questions: ", "", []
+        others = [ask for ask, reply in unread if (ask, reply) not in cut]
+        who = _asked(self.judge, frame, found.cell)
+        problem = (
+            f"{found.readable:,} of {found.n:,} replies of {who} hold a verdict that can be read"
+        )
+        evidence, remedies, cutting = "", [], ""
         if cut:
             most = max(ask.condition.max_tokens for ask, _ in cut)
             longest = max(most, *(reply.tokens or 0 for _, reply in cut))
-            remedies.append(f"max_tokens = {2 * longest} in a new --out")
-            told = f"cut off in their thought at max_tokens = {most}"
-        if cut and is_short(found.n - len(cut), found.n, share):  # were all others readable
-            who = _asked(self.judge, one.frame, found.cell)
-            what += f"{len(cut):,} of {found.n:,} replies of {who} were {told}"
+            remedies.append(f"max_tokens = {2 * longest}")
+            cutting = f"cut off in their thought at max_tokens = {most}"
+        if cut and is_short(found.n - len(cut), found.n, frame.ask.readable):
+            # They would be too many if all others could be read.
+            problem = f"{len(cut):,} of {found.n:,} replies of {who} were {cutting}"
         else:
-            what += _found(self.judge, one.frame, found.readable, found.n, found.cell)
-            what += f"; {len(cut):,} were {told}" if cut else ""
-            ask = next((ask for ask, reply in unread if (ask, reply) not in cut), unread[0][0])
+            problem += f"; {len(cut):,} were {cutting}" if cut else ""
+            ask = others[0]
             evidence = f"One reply: {self._quoted(ask)}"
             if ask.condition.menu is not None:
                 evidence += f"; the reader wants {wanted_reply(ask.condition.menu)}"
-            remedies.append("another template or form in a new --out")
-        one.stop = PilotStop(
+            remedies.append("another template or form")
+        return PilotStop(
             judge=self.judge,
-            ask=one.frame.index,
-            problem=what,
+            ask=frame.index,
+            problem=f"stopped after {n_questions:,} questions: {problem}",
             evidence=evidence,
-            remedy=", or ".join(remedies),
+            remedy=f"{' or '.join(remedies)} in a new --out",
         )
-        self.pending.stopped.add(one.place)
-        self.report(one.stop)
 
     def _quoted(self, ask: Ask) -> str:
         """What a question's reply says, on a line."""
         ledger = _holding(self._ledger or self.pending.ledger, {ask.condition.condition_key})
-        rows = scan_completions(self.run, columns=("key", "text"), ledger=ledger)
         key = request_key(ask.condition.condition_key, ask.first)
-        with reading(self.run.url):
-            texts = rows.filter(pl.col("key") == key).collect()["text"]
-        text = next(iter(texts), None)
+        try:
+            with reading(self.run.url):
+                rows = scan_completions(self.run, columns=("key", "text"), ledger=ledger)
+                text = next(iter(rows.filter(pl.col("key") == key).collect()["text"]), None)
+        except StoreError:  # verdicts count without their texts
+            return "its text is lost"
         if text is None:
             return "no text, it was declined"
         return f'"{printable(cut_text(" ".join(text.split()), QUOTED))}"'
@@ -459,12 +484,6 @@ def _asked(judge: str, frame: AskFrame, cell: object = None) -> str:
     """Who was asked what, in words."""
     where = f", template {cell[0]} at temperature {cell[1]:g}" if isinstance(cell, tuple) else ""
     return f"judge {judge} (ask[{frame.index}], {frame.ask.protocol}{where})"
-
-
-def _found(judge: str, frame: AskFrame, readable: int, n: int, cell: object = None) -> str:
-    """How many replies are readable, in words."""
-    who = _asked(judge, frame, cell)
-    return f"{readable:,} of {n:,} replies of {who} hold a verdict that can be read"
 
 
 _LABELS_ALONE = ("correctness",)

@@ -74,6 +74,8 @@ class Waves:
             work: dict[str, WorkQueue] = {}
             for name in self.resolved.specs:
                 asked = _asked_in(frames, wave, name)
+                stopped = {stop.ask for stop in self.stops if stop.judge == name}
+                asked = tuple(one for one in asked if one[0].index not in stopped)
                 rounds = _rounds(self.run, ledger, asked, wave)
                 if rounds is not None:
                     rounds.failures = self.pools[name].failures
@@ -260,7 +262,7 @@ def fitting(source: Items, fit: PromptFit | None, never: NeverSent) -> Items:
         return
     impossible: list[tuple[Ask, str | RequestRefused]] = []
     for asks in source:
-        if not asks:  # nothing for now: whoever waits may wait for what never can be asked
+        if not asks:  # nothing for now: a look may wait for what can never be asked
             never.land(impossible)
             impossible = []
         fits: list[Work] = []
