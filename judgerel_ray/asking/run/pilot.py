@@ -3,9 +3,10 @@
 Of every ask whose replies hold a verdict, the first replication of up to 800 questions goes first:
 one condition a question, spread over templates, temperatures, and whatever else is crossed. Keys
 and seeds are those that the conditions have anyhow; only the order of asking is another. Nothing
-more is sent before the first 50 have been looked at; while a later look is awaited, at most twice
-its number of requests are. Which questions these are follows from the sweep alone, and what came
-back is read from what landed, so a run that is killed and goes on decides the same.
+more is sent before the first 50 have been looked at; while a later look is awaited, about twice as
+many requests as it has questions are sent at most. Which questions these are follows from the sweep
+alone, and what came back is read from what landed, so a run that is killed and goes on decides the
+same.
 """
 
 from __future__ import annotations
@@ -305,11 +306,19 @@ class Pilot:
             if not is_decided:
                 yield ()
         n_sent = 0
-        while self.is_open and (works := next(rest, None)) is not None:
-            while self._look() or (self.is_open and n_sent >= LOOKS[-1]):
+        while True:
+            self._look()
+            looks = [one.next_look for one in self._pilots if one.next_look is not None]
+            if not looks:
+                break
+            if n_sent >= min(looks):
                 yield ()
-            yield works
+                continue
+            works = next(rest, None)
+            if works is None:
+                return
             n_sent += sum(work.n for work in works)
+            yield works
         yield from rest
 
     def look_at_all(self) -> None:
@@ -504,7 +513,8 @@ def wanted_reply(menu: Menu) -> str:
     """
     label = menu.labels[0]
     if menu.own is not None:
-        return f'"{printable(fill_example(menu.own, menu.words[0][0] if menu.words else label))}"'
+        word = menu.words[0][0] if menu.words else label
+        return f'"{printable(cut_text(fill_example(menu.own, word), QUOTED))}"'
     complete = FORMS[menu.form].complete if menu.form in FORMS else None
     if complete is not None:
         return f'"{complete(label)}"'
