@@ -201,7 +201,7 @@ def planned(resolved):
     }
 
 
-@pytest.mark.parametrize("ahead", [1, 50])
+@pytest.mark.parametrize("ahead", [1, pytest.param(50, marks=pytest.mark.slow)])
 def test_an_unreadable_judge_costs_fifty_questions(sweep, driver_of, ahead):
     resolved = sweep(asks=[GRID], items=items(80))
     driver = driver_of(resolved)
@@ -248,7 +248,9 @@ def test_a_killed_pilot_goes_on_with_the_same_questions(sweep, driver_of, dies_a
     assert [stop.problem[:30] for stop in ended.stops] == ["stopped after 50 questions: 0 "]
 
 
-@pytest.mark.parametrize(("n_items", "ahead"), [(30, 1), (60, 9), (230, 1), (850, 9)])
+@pytest.mark.parametrize(
+    ("n_items", "ahead"), [(30, 1), (60, 9), (230, 1), pytest.param(850, 9, marks=pytest.mark.slow)]
+)
 def test_a_poor_judge_is_never_stopped_and_everything_lands_once(sweep, driver_of, n_items, ahead):
     driver = driver_of(sweep(asks=["replications = 3"], items=items(n_items)))
     ended = go(driver, shares(0.35), ahead=ahead, units=9_000)
@@ -462,8 +464,14 @@ DIALOGUE = '"gold": "A", "turns": ["Larger?", "And newer?"]'
 @pytest.mark.parametrize(
     ("protocol", "keys"),
     [
-        ("think_twice", "temperatures = [1.0, 0.5]\nreplications = 2"),
-        ("think_twice", 'cascade = 0.6\nresponders = ["j", "k"]\nreplications = 2'),
+        pytest.param(
+            "think_twice", "temperatures = [1.0, 0.5]\nreplications = 2", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "think_twice",
+            'cascade = 0.6\nresponders = ["j", "k"]\nreplications = 2',
+            marks=pytest.mark.slow,
+        ),
         ("correctness", 'responders = ["k"]\ntemperatures = [1.0, 0.0]\nreplications = 2'),
         ("best_of", 'responders = ["j", "k"]\njudges = ["j"]\noption_orders = 2'),
     ],

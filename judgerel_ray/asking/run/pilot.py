@@ -115,7 +115,7 @@ def pilot_order(frame: AskFrame, *, every: bool = False) -> tuple[Item, ...]:
     >>> ask = ask_table(protocol="respond", benchmark="b", path="p")
     >>> frame = AskFrame(index=0, ask=ask, items=items, templates=(), judges=())
     >>> [item.item_id for item in pilot_order(frame)]
-    ['q', 'r', 's', 'p']
+    ['s', 'p', 'q', 'r']
     """
 
     def place(item: Item) -> bytes:
