@@ -387,6 +387,8 @@ class _Trigger:
             else:
                 summaries[refresh.number, asked.name] = ended
                 n_left += ended.owed
+                for stop in ended.stops:
+                    self.say(f"{asked.name}: {stop.line(f'readable = 0 in ask[{stop.ask}]')}")
             if carried.left and (run := self.directory.run(refresh, asked.name)):
                 keep_left(run, carried.left)
         what = f"refresh {refresh.number}"

@@ -93,6 +93,10 @@ class RunRequest(ExactRequest):
             "ask lost requests again, however many they are, and judgments whose texts are lost"
         ),
     )
+    unreadable_ok: bool = field(
+        default=False,
+        metadata=flag("ask on where too few of a judge's replies hold a verdict that can be read"),
+    )
 
 
 @verb(
@@ -167,7 +171,8 @@ def run(sweep: Sweep | str | PathLike[str], asked: RunRequest) -> pl.DataFrame:
     Warns
     -----
     UnfinishedRunWarning
-        If requests are pending; it has ``owed`` and ``problems``, the frame what landed.
+        If requests are pending, or a judge was stopped as too few of its replies can be read; it
+        has ``owed``, ``problems`` and ``stops``, the frame what landed.
 
     Examples
     --------
@@ -182,7 +187,13 @@ def run(sweep: Sweep | str | PathLike[str], asked: RunRequest) -> pl.DataFrame:
     loaded = _loaded(sweep)
     from judgerel_ray.asking.run.running import judgments_of
 
-    return judgments_of(loaded, str(asked.out), address=asked.address, ask_lost=asked.ask_lost)
+    return judgments_of(
+        loaded,
+        str(asked.out),
+        address=asked.address,
+        ask_lost=asked.ask_lost,
+        unreadable_ok=asked.unreadable_ok,
+    )
 
 
 @verb(

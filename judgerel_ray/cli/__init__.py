@@ -237,6 +237,7 @@ def _run_sweep(sweep: Sweep, request: Any) -> int:
             address=request.address,
             console=console,
             ask_lost=getattr(request, "ask_lost", False),
+            unreadable_ok=getattr(request, "unreadable_ok", False),
         )
     tell(
         f"{summary.landed} of {summary.asked} requests landed in {summary.run} "
@@ -246,9 +247,13 @@ def _run_sweep(sweep: Sweep, request: Any) -> int:
         tell(f"judgerel: judge {judge} was given up: {one_line(problem)}", aside=True)
     if line := summary.refused.line(summary.asked):
         tell(f"judgerel: {line}", aside=True)
+    for stop in summary.stops:
+        tell(f"judgerel: {stop.line('--unreadable-ok')}", aside=True)
     if not summary.owed:
-        return SOME_FAILED if summary.refused.now else DONE
+        return SOME_FAILED if summary.refused.now or summary.stops else DONE
     hint = "run again"
+    if summary.stops:
+        hint = "what is said above, then run again"
     if summary.mistakes:
         # Asking again would end the same way, however often a scheduler tries.
         hint = f"mend judge {', '.join(summary.mistakes)} as said above, then run again"

@@ -318,7 +318,7 @@ def _exact_protocols() -> tuple[str, ...]:
     return protocol_names(lambda one: "exact" in one.table.taken())
 
 
-SAMPLING_KEYS = ("replications", "repeat_greedy", "early_stop")
+SAMPLING_KEYS = ("replications", "repeat_greedy", "early_stop", "readable")
 _SAMPLING_TABLES = tuple(f"ask.{key}" for key in SAMPLING_KEYS)  # replications may be one
 _TABLE = re.compile(r"\s*\[\[?\s*([\w.\-]+)\s*\]\]?\s*(?:#.*)?$")
 

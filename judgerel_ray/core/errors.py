@@ -14,7 +14,7 @@ JudgeRelError(problem, where=..., hint=...)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 
 class JudgeRelError(Exception):
@@ -136,7 +136,7 @@ class ReadingWarning(UserWarning):
 
 
 class UnfinishedRunWarning(RuntimeWarning):
-    """A run came back while it has pending requests: a judge was given up, or requests failed.
+    """A run came back unfinished: a judge was given up or stopped, or requests failed.
 
     Parameters
     ----------
@@ -146,6 +146,8 @@ class UnfinishedRunWarning(RuntimeWarning):
         Requests that have not landed; :func:`judgerel_ray.run` with the same sweep asks them again.
     problems : mapping of str to str
         Why judges were given up, by judge.
+    stops : sequence of str, optional
+        Why judges were stopped because too few of their replies can be read.
 
     Examples
     --------
@@ -153,10 +155,12 @@ class UnfinishedRunWarning(RuntimeWarning):
     'r has 40 pending requests; judge j was given up: engine did not start'
     """
 
-    def __init__(self, run: str, *, owed: int, problems: Mapping[str, str]) -> None:
+    def __init__(
+        self, run: str, *, owed: int, problems: Mapping[str, str], stops: Sequence[str] = ()
+    ) -> None:
         parts = [f"{run} has {owed:,} pending requests"]
         parts += [
             f"judge {name} was given up: {' '.join(why.split())}" for name, why in problems.items()
         ]
-        super().__init__("; ".join(parts))
-        self.run, self.owed, self.problems = run, owed, dict(problems)
+        super().__init__("; ".join([*parts, *stops]))
+        self.run, self.owed, self.problems, self.stops = run, owed, dict(problems), tuple(stops)

@@ -23,7 +23,8 @@ class Unwritten:
 
     ``frame`` is the ask, of which other items are left out on the way to an actor; at most
     ``request_size`` replications go into a request. ``n`` replications in ``n_pieces`` requests
-    and ``units`` of work are what :meth:`write` will make; units are an estimate.
+    and ``units`` of work are what :meth:`write` will make; units are an estimate. Of the condition
+    ``begun`` the first replication is asked elsewhere.
     """
 
     frame: AskFrame
@@ -33,6 +34,7 @@ class Unwritten:
     n: int = 0
     n_pieces: int = 0
     units: int = 0
+    begun: str = ""
 
     def write(self) -> tuple[Ask, ...]:
         """The requests, with their prompts, keys and seeds; the same wherever it is done."""
@@ -43,7 +45,8 @@ class Unwritten:
             for work in build_wave(alone, 0, self.voice, {})
             for ask in work.asks
             for fresh in unqueued(ask, queued)
-            for piece in split_ask(fresh, self.request_size)
+            for rest in (rest_of(fresh) if ask.condition.condition_key == self.begun else (fresh,))
+            for piece in split_ask(rest, self.request_size)
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -52,7 +55,7 @@ class Unwritten:
         plain = [getattr(item, name) for name in _ITEM]
         options = [[getattr(one, name) for name in _OPTION] for one in item.options]
         ratings = [[getattr(one, name) for name in _RATING] for one in item.ratings]
-        sizes = self.request_size, self.n, self.n_pieces, self.units
+        sizes = self.request_size, self.n, self.n_pieces, self.units, self.begun
         return _unpacked, (self.frame, self.voice, plain, options, ratings, sizes)
 
 
@@ -67,7 +70,7 @@ def _unpacked(
     plain: Sequence[Any],
     options: Sequence[Sequence[Any]],
     ratings: Sequence[Sequence[Any]],
-    sizes: tuple[int, int, int, int],
+    sizes: tuple[int, int, int, int, str],
 ) -> Unwritten:
     """What :meth:`Unwritten.__reduce__` took apart."""
     item = Item(
@@ -75,9 +78,16 @@ def _unpacked(
         options=tuple(Option(**dict(zip(_OPTION, one, strict=True))) for one in options),
         ratings=tuple(HumanRating(**dict(zip(_RATING, one, strict=True))) for one in ratings),
     )
-    size, n, n_pieces, units = sizes
+    size, n, n_pieces, units, begun = sizes
     return Unwritten(
-        frame=frame, voice=voice, item=item, request_size=size, n=n, n_pieces=n_pieces, units=units
+        frame=frame,
+        voice=voice,
+        item=item,
+        request_size=size,
+        n=n,
+        n_pieces=n_pieces,
+        units=units,
+        begun=begun,
     )
 
 
@@ -209,6 +219,24 @@ def unqueued(ask: Ask, queued: dict[str, int]) -> Iterator[Ask]:
         yield Ask(condition=ask.condition, first=first, n=end - first)
 
 
+def rest_of(ask: Ask) -> tuple[Ask, ...]:
+    """All replications of an ask but its first; nothing where that is all.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import Condition
+    >>> condition = Condition(
+    ...     condition_key="k", seed_base=1, judge="j", judge_fingerprint="f", prompt=(),
+    ...     benchmark="b", item_id="q", protocol="best_of", stage="judge", role="judge",
+    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8)
+    >>> [(one.first, one.n) for one in rest_of(Ask(condition=condition, first=0, n=5))]
+    [(1, 4)]
+    """
+    if ask.n == 1:
+        return ()
+    return (Ask(condition=ask.condition, first=ask.first + 1, n=ask.n - 1),)
+
+
 def ask_units(ask: Work) -> int:
     """Work of an ask in token-equivalents: new tokens at most, and its prompt once.
 
@@ -273,7 +301,8 @@ class WorkQueue:
     ----------
     source : iterator of tuple of Ask or Unwritten
         Items' asks, read lazily; an item that is unwritten is written here only where a lease has
-        no room for all of it.
+        no room for all of it. An empty tuple says that there is nothing until more has landed, or
+        the next round begins.
     request_size : int
         Replications asked in one request, at most.
     next_round : callable, optional
@@ -360,8 +389,10 @@ class WorkQueue:
         return largest.pop() if largest else None
 
     def _pull(self) -> list[Work] | None:
-        """Pieces of the next item of which anything is pending, or None at the end."""
+        """Pieces of the next item of which anything is pending, or None while there is none."""
         for asks in self.source:
+            if not asks:
+                return None
             pieces: list[Work] = []
             for ask in asks:
                 if isinstance(ask, Unwritten):

@@ -287,6 +287,9 @@ class AskTable(Table):
     """How they write them."""
     judges: Names = ()
     """Judges asked; default every judge that is no responder, of think_twice every responder."""
+    readable: Number = Field(default=0.2, ge=0, le=1)
+    """A judge is stopped early where fewer of its replies than this share hold a verdict that can
+    be read; 0 never stops one. No part of what is asked."""
 
     @classmethod
     def taken(cls) -> tuple[str, ...]:
@@ -396,7 +399,7 @@ class AskTable(Table):
                 f'mode exact needs reader = "first", got {self.reader!r}: only the first verdict '
                 "is settled before a reply ends"
             )
-        for key in ("replications", "repeat_greedy", "early_stop"):
+        for key in ("replications", "repeat_greedy", "early_stop", "readable"):
             if key in self.model_fields_set and getattr(self, key):
                 raise ValueError(f"mode exact samples nothing: leave out {key}")
         if self.top_p != 1:

@@ -86,6 +86,22 @@ def test_what_an_actor_writes_is_what_the_driver_would_have(sweep, name):
         assert item_of(there) == item_of(asks[0])
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 8, 9, 32])
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_an_item_of_which_a_pilot_asks_is_written_without_that(sweep, size, place):
+    [frame] = sweep(asks=[PROTOCOLS["best_of"]], items=ITEMS).frames
+    voice = voices_of(frame, 0)[0]
+    for work in build_wave(frame, 0, voice, {}):
+        item = next(item for item in frame.items if item.item_id == work.item_id)
+        begun = work.asks[place]  # at temperature 0, every second, it is asked once
+        there = pickle.loads(pickle.dumps(Unwriting(frame, voice, size, None).of(item, begun)))
+        asks = there.write()
+        assert (there.n, there.n_pieces) == (sum(ask.n for ask in asks), len(asks))
+        every = [piece for ask in work.asks for piece in split_ask(ask, size)]
+        key = request_key(begun.condition.condition_key, begun.first)
+        assert requests(asks) == [one for one in requests(every) if one[0] != key]
+
+
 def test_a_fresh_run_writes_no_prompt_of_what_it_sends(sweep):
     asks = ["temperatures = [1.0, 0.0]\nreplications = 6"]
     resolved = sweep(asks=asks, items=ITEMS)

@@ -29,7 +29,7 @@ SCALED = ["--scale FILE", "--mapping NAME", "--preset NAME", "--pairing HOW"]
 BY = ["--by COLS"]
 OPTIONS = {
     "plan": ["SWEEP.toml", "--cluster FILE", "--json"],
-    "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ask-lost"],
+    "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ask-lost", "--unreadable-ok"],
     "exact": ["SWEEP.toml", "--out RUN", "--address ADDRESS"],
     "refresh": ["SERIES.toml", "--address ADDRESS", "--json"],
     "status": ["RUN", "--json"],

@@ -72,6 +72,7 @@ def test_a_small_sweep_gets_every_default():
         "templates": ("default",),
         "option_orders": 1,
         "order_seed": 0,
+        "readable": 0.2,
         "responders": (),
         "respond": None,
         "judges": (),

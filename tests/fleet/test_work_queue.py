@@ -173,3 +173,12 @@ def test_actors_that_died_leave_nothing_behind(asking, n_actors):
         queue.forget(f"a{i}")
     rest = [ask for lease in take_all(queue, "last", 10) for ask in lease]
     assert len(asking.requests(rest)) == 5 * 6 - n_actors * 2
+
+
+def test_a_source_may_have_nothing_for_now(asking):
+    one, two, three = asking.items(3, 1)
+    queue = queue_of([one, (), (), two, three])
+    assert queue.take("a", 10_000) == one
+    assert queue.is_empty  # the second pause is over, too
+    assert queue.take("a", 10_000) == (*two, *three)
+    assert queue.is_empty

@@ -4,6 +4,7 @@ import json
 import math
 import shutil
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import ClassVar
@@ -19,6 +20,7 @@ from judgerel_ray.asking import refreshing
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run.opening import known_judges
 from judgerel_ray.asking.run.pending import Pending, landed_texts
+from judgerel_ray.asking.run.pilot import PilotStop
 from judgerel_ray.asking.run.running import RunSummary
 from judgerel_ray.cli import main
 from judgerel_ray.core import Completion, EngineError, StoreError, SweepError, request_key
@@ -610,6 +612,23 @@ def test_a_sweep_that_cannot_be_asked_keeps_no_other_from_it(world, capsys, monk
     assert (code, len(world.asked) - n_asked) == (3, 6)
     assert "refresh 2: done; closed with 240 requests pending: " in told
     assert [one.state for one in world.directory.refreshes()][:2] == ["done", "partial"]
+
+
+def test_a_judge_that_is_stopped_early_is_told_and_the_refresh_stays_pending(
+    world, capsys, monkeypatch
+):
+    stop = PilotStop(
+        judge="j", ask=0, problem="stopped", evidence="One reply", remedy="another form"
+    )
+
+    def run_sweep(sweep, **given):
+        return replace(world.run_sweep(sweep, **given), owed=7, stops=(stop,))
+
+    monkeypatch.setattr(refreshing, "run_sweep", run_sweep)
+    code, out, told = world.told(capsys)
+    line = "stopped. One reply. Try: another form, or readable = 0 in ask[0] to go on"
+    assert (code, out) == (1, "refresh 1: 14 requests are pending\n")
+    assert [f"{name}: {line}" in told for name in ("anchors", "system")] == [True, True]
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ LOCATED_KEYS = frozenset(
     }
 )
 # What these say is of what lands, and asks nothing.
-SAID_KEYS = frozenset({"thresholds"})
+SAID_KEYS = frozenset({"readable", "thresholds"})
 
 _ITEM_FIELDS = tuple(field.name for field in fields(Item))
 _NESTED = {

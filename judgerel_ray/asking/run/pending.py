@@ -28,11 +28,13 @@ from judgerel_ray.design import (
 from judgerel_ray.engines import PromptFit
 from judgerel_ray.engines.sizing import most_tokens
 from judgerel_ray.fleet import Fleet, Unwritten, Work, growing, landed_rows, never_sent, unqueued
+from judgerel_ray.fleet.lease import rest_of
 from judgerel_ray.fleet.pool import units_of
 from judgerel_ray.protocols import question_form
 from judgerel_ray.store import Ledger, RunDirectory, land, reading, scan_completions, scan_judgments
 
 CHARACTERS_PER_UNIT = 4
+Items = Iterator[tuple[Work, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +70,10 @@ class Unwriting:
     fit: PromptFit | None
     _forms: dict[tuple[str, int], _Form] = field(default_factory=dict)
 
-    def of(self, item: Item) -> Unwritten | None:
+    def of(self, item: Item, begun: Ask | None = None) -> Unwritten | None:
         """An item as work; None where it asks nothing, or may not fit the judge's context.
+
+        The first replication of what is `begun` is asked elsewhere.
 
         Examples
         --------
@@ -93,14 +97,21 @@ class Unwriting:
         longer = _bytes_of(item) - form.n_bytes
         if not form.n or (self.fit is not None and form.room + longer > self.fit.longest):
             return None
+        n, n_pieces, key = form.n, form.n_pieces, ""
+        if begun is not None:
+            n, key = n - 1, begun.condition.condition_key
+            n_pieces -= begun.n % self.request_size == 1 or self.request_size == 1
+        if not n:
+            return None
         return Unwritten(
             frame=self.frame,
             voice=self.voice,
             item=item,
             request_size=self.request_size,
-            n=form.n,
-            n_pieces=form.n_pieces,
-            units=max(form.n, form.units + form.n_pieces * longer // CHARACTERS_PER_UNIT),
+            n=n,
+            n_pieces=n_pieces,
+            units=max(n, form.units + n_pieces * longer // CHARACTERS_PER_UNIT),
+            begun=key,
         )
 
     def _written(self, item: Item) -> _Form:
@@ -229,6 +240,12 @@ class Pending:
     rounds: Rounds | None = None
     request_size: int | None = None
     fit: PromptFit | None = None
+    stopped: set[int] = field(default_factory=set)
+    """Places among `asked` of the asks of which nothing more is wanted."""
+    sent_first: dict[str, int] = field(default_factory=dict)
+    """Replications that are asked by themselves before all else, by condition key."""
+    _begun: dict[int, dict[str, Ask]] = field(default_factory=dict, init=False, repr=False)
+    """What a replication is asked of before all else, by place of the ask and name of the item."""
     _pending: list[set[str]] = field(default_factory=list, init=False, repr=False)
     _whole: list[set[str]] = field(default_factory=list, init=False, repr=False)
 
@@ -286,7 +303,24 @@ class Pending:
         totals = self.ledger.judges.get(self._name)
         return totals is None or not totals.rows
 
-    def asks(self, never: NeverSent) -> Iterator[tuple[Work, ...]]:
+    def take_first(self, place: int, ask: Ask) -> tuple[Ask, ...]:
+        """Take the first replication of an ask out, to ask it before all else.
+
+        Nothing where it has landed, or was taken by another ask.
+        """
+        condition_key, first = ask.condition.condition_key, replace(ask, n=1)
+        if condition_key in self.sent_first or not pending_parts(first, self.ledger):
+            return ()
+        self.sent_first[condition_key] = ask.first
+        self._begun.setdefault(place, {})[ask.condition.item_id] = ask
+        return (first,)
+
+    def _but_first(self, part: Ask) -> tuple[Ask, ...]:
+        """A pending part without the replication that was taken out of it."""
+        is_first = self.sent_first.get(part.condition.condition_key) == part.first
+        return rest_of(part) if is_first else (part,)
+
+    def asks(self, never: NeverSent) -> Items:
         """What can be asked, item by item; what never can lands as failed on the way."""
         rest: list[set[str] | None] = [None for _ in self.asked]
         if self.request_size is not None and self.wave == 0 and self._only is None:
@@ -297,8 +331,14 @@ class Pending:
                 writing = Unwriting(frame, voice, self.request_size, self.fit)
                 left = rest[place] = set()
                 for item in frame.items:
+                    if place in self.stopped:
+                        break
                     whole = item.item_id in self._whole[place] if self._whole else self._is_fresh
-                    work = writing.of(item) if whole and not is_shared(item, shared) else None
+                    begun = self._begun.get(place, {}).get(item.item_id)
+                    if begun is not None and frame.ask.adaptive is not None:
+                        whole = False  # actors ask on only what they are sent from its beginning
+                    whole = whole and not is_shared(item, shared)
+                    work = writing.of(item, begun) if whole else None
                     if work is None:
                         left.add(item.item_id)
                     else:
@@ -331,6 +371,8 @@ class Pending:
         """
         queued: dict[str, int] = {}
         for place, (frame, voice) in enumerate(self.asked):
+            if place in self.stopped:
+                continue
             only: AbstractSet[str] | None = self._pending[place] if self._pending else self._only
             left = rest[place] if rest else None
             if left is not None:
@@ -343,11 +385,14 @@ class Pending:
                     for ask, reason in every
                     for wanted in self._wanted(frame, ask)
                     for fresh in unqueued(wanted, queued)
-                    for part in pending_parts(fresh, self.ledger)
+                    for owed in pending_parts(fresh, self.ledger)
+                    for part in self._but_first(owed)
                     if self.rounds is None or not self.rounds.has_failed(part)
                 ]
                 if self.rounds is not None:
                     self.rounds.keep(place, item_id, every)
+                if place in self.stopped:
+                    break
                 yield place, item_id, every, parts
 
     def _built(

@@ -18,6 +18,7 @@ from judgerel_ray.asking.plan.resolve import Resolved, resolve
 from judgerel_ray.asking.run.end_tables import write_confusions, write_distributions, write_settled
 from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
 from judgerel_ray.asking.run.opening import known_judges, open_run
+from judgerel_ray.asking.run.pilot import PilotStop
 from judgerel_ray.asking.run.waves import Waves, later_requests
 from judgerel_ray.config import Sweep, parse_sweep
 from judgerel_ray.core import (
@@ -63,7 +64,8 @@ class RunSummary:
     ``asked_now`` counts requests sent in this session, 0 where none were pending. ``problems`` are
     the errors of judges that were given up, by judge; ``mistakes`` names those of them that running
     again cannot mend: the sweep, or where it runs, is wrong for this judge. ``refused`` are the
-    requests that landed as failed, in this session or before.
+    requests that landed as failed, in this session or before. ``stops`` say which asks went no
+    further than their pilot, as too few replies could be read.
     """
 
     run: str
@@ -76,6 +78,7 @@ class RunSummary:
     problems: Mapping[str, str]
     mistakes: tuple[str, ...] = ()
     refused: Refusals = field(default_factory=Refusals)
+    stops: tuple[PilotStop, ...] = ()
 
 
 def run_sweep(
@@ -87,6 +90,7 @@ def run_sweep(
     storage_options: Mapping[str, object] | None = None,
     ask_lost: bool = False,
     known: Mapping[str, Mapping[str, object]] | None = None,
+    unreadable_ok: bool = False,
 ) -> RunSummary:
     """Run or resume a sweep into a run directory.
 
@@ -95,6 +99,9 @@ def run_sweep(
 
     `known` are parts of the judges' fingerprints, by judge: their hub models are those commits,
     whatever the hub says by now. By default they are those that the run was begun with.
+
+    A judge of whose replies too few hold a verdict is asked no more of an ask, and the others go
+    on, unless `unreadable_ok`.
 
     Effects: makes the directory, starts or joins a Ray cluster where anything is pending, asks the
     judges. Retry: safe; what has landed is never asked again.
@@ -142,7 +149,9 @@ def run_sweep(
         agree=partial(agree_to_losses, run, console, ask_lost=ask_lost),
     )
     try:
-        return _run_session(resolved, plan, run, session, address, console)
+        return _run_session(
+            resolved, plan, run, session, address, console, unreadable_ok=unreadable_ok
+        )
     finally:
         end_session(run, session.number)
 
@@ -154,11 +163,14 @@ def _run_session(
     session: Session,
     address: str | None,
     console: Console,
+    *,
+    unreadable_ok: bool,
 ) -> RunSummary:
     """Everything pending, wave by wave."""
     board = _board(resolved, plan, run, session)
     pending_before = sum(judge.owed for judge in board.judges.values())
     errors: dict[str, Exception] = {}
+    stops: list[PilotStop] = []
     if pending_before:
         for line in plan.misfits:
             console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
@@ -187,6 +199,8 @@ def _run_session(
                     fleet=fleet,
                     pools=pools,
                     board=board,
+                    unreadable_ok=unreadable_ok,
+                    stops=stops,
                 )
                 waves.ask_all()
                 # At once: engines take a while to end, and readers take "running" for true.
@@ -216,6 +230,7 @@ def _run_session(
         problems={name: str(error) for name, error in errors.items()},
         mistakes=tuple(name for name, error in errors.items() if is_mistake(error)),
         refused=read_refusals(run, ledger, session.number),
+        stops=tuple(stops),
     )
 
 
@@ -304,7 +319,12 @@ CALLER = 4
 
 
 def judgments_of(
-    sweep: object, out: str, *, address: str | None = None, ask_lost: bool = False
+    sweep: object,
+    out: str,
+    *,
+    address: str | None = None,
+    ask_lost: bool = False,
+    unreadable_ok: bool = False,
 ) -> pl.DataFrame:
     """Run a sweep, or go on with it, and read all judgments that landed.
 
@@ -315,8 +335,15 @@ def judgments_of(
         raise SweepError(f"sweep must be a path or what load_sweep gives, got {got}")
     if not out.strip():
         raise SweepError("out is empty", hint="name a new directory")
-    summary = run_sweep(sweep, out=out, address=address, ask_lost=ask_lost)
-    if summary.owed:
-        warning = UnfinishedRunWarning(summary.run, owed=summary.owed, problems=summary.problems)
+    summary = run_sweep(
+        sweep, out=out, address=address, ask_lost=ask_lost, unreadable_ok=unreadable_ok
+    )
+    if summary.owed or summary.stops:
+        warning = UnfinishedRunWarning(
+            summary.run,
+            owed=summary.owed,
+            problems=summary.problems,
+            stops=[stop.problem for stop in summary.stops],
+        )
         warnings.warn(warning, stacklevel=CALLER)
     return scan_judgments(RunDirectory.open(out)).collect()

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
 from judgerel_ray.asking.plan.planning import prompt_fits
 from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.asking.plan.specs import request_size
-from judgerel_ray.asking.run.pending import IMPOSSIBLE_BATCH, NeverSent, Pending, landed_texts
+from judgerel_ray.asking.run.pending import (
+    IMPOSSIBLE_BATCH,
+    Items,
+    NeverSent,
+    Pending,
+    landed_texts,
+)
+from judgerel_ray.asking.run.pilot import Pilot, PilotStop, pilot_order
 from judgerel_ray.asking.run.rounds import Rounds, landed_verdicts
-from judgerel_ray.core import Ask, RequestRefused
+from judgerel_ray.core import Ask, Item, RequestRefused
 from judgerel_ray.design import AskFrame, Voice, voices_of
 from judgerel_ray.engines import PromptFit
 from judgerel_ray.fleet import Board, Fleet, JudgePool, Unwritten, Work, WorkQueue
 from judgerel_ray.store import Ledger, RunDirectory, Session, read_ledger, scan_judgments
-
-Items = Iterator[tuple[Work, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +44,8 @@ class Waves:
         The fleet's judges.
     board : Board
         The numbers shown; rounds add to what is asked.
+    unreadable_ok : bool, optional
+        Whether judges are asked on whatever their replies hold.
     """
 
     resolved: Resolved
@@ -47,6 +54,10 @@ class Waves:
     fleet: Fleet
     pools: Mapping[str, JudgePool]
     board: Board
+    unreadable_ok: bool = False
+    stops: list[PilotStop] = field(default_factory=list)
+    """What the pilots of judges stopped."""
+    _orders: dict[tuple[int, bool], tuple[Item, ...]] = field(default_factory=dict)
 
     def ask_all(self) -> None:
         """Wave by wave: build prompts from what landed, ask what is pending.
@@ -63,6 +74,8 @@ class Waves:
             work: dict[str, WorkQueue] = {}
             for name in self.resolved.specs:
                 asked = _asked_in(frames, wave, name)
+                stopped = {stop.ask for stop in self.stops if stop.judge == name}
+                asked = tuple(one for one in asked if one[0].index not in stopped)
                 rounds = _rounds(self.run, ledger, asked, wave)
                 if rounds is not None:
                     rounds.failures = self.pools[name].failures
@@ -96,10 +109,18 @@ class Waves:
     def _queue(self, name: str, pending: Pending) -> WorkQueue:
         """A judge's work of a wave, with the rounds that follow from it."""
         latest = pending.ledger
+        pilot = self._pilot(name, pending)
+        source = self._source(pending, pilot)
 
         def next_round() -> Items | None:
             """What the judge is asked next, given what landed of the round before."""
-            nonlocal latest
+            nonlocal latest, pilot
+            if pilot is not None and pilot.is_open:
+                pilot.look_at_all()
+                return source
+            if pilot is not None:
+                self.board.notices += pilot.warnings()
+                pilot = None
             rounds = pending.rounds
             if rounds is None:
                 return None
@@ -113,15 +134,42 @@ class Waves:
             return self._source(wanted) if n else None
 
         return WorkQueue(
-            source=self._source(pending),
-            request_size=self._request_size(name),
-            next_round=None if pending.rounds is None else next_round,
+            source=source, request_size=self._request_size(name), next_round=next_round
         )
 
-    def _source(self, pending: Pending) -> Items:
+    def _pilot(self, name: str, pending: Pending) -> Pilot | None:
+        """The pilot of a judge's work; None where nothing of it is to be stopped."""
+        if self.unreadable_ok:
+            return None
+        board = self.board.judges[name]
+
+        def order(frame: AskFrame, every: bool) -> tuple[Item, ...]:
+            """The items of an ask, put in order once for all judges."""
+            key = frame.index, every
+            if key not in self._orders:
+                self._orders[key] = pilot_order(frame, every=every)
+            return self._orders[key]
+
+        def report(stop: PilotStop) -> None:
+            """Tell of a stop, and keep it for the run's end."""
+            self.stops.append(stop)
+            stopped = [one.problem for one in self.stops if one.judge == name]
+            board.error = "; ".join([*stopped, "--unreadable-ok goes on"])
+
+        return Pilot(
+            run=self.run,
+            judge=name,
+            pending=pending,
+            n_landed=lambda: board.landed,
+            report=report,
+            orders=order,
+        )
+
+    def _source(self, pending: Pending, pilot: Pilot | None = None) -> Items:
         """What can be asked of a judge; what never can lands as failed on the way."""
         never = NeverSent(run=self.run, session=self.session.number, fleet=self.fleet)
-        return fitting(pending.asks(never), pending.fit, never)
+        asks = pending.asks(never)
+        return fitting(asks if pilot is None else pilot.source(asks), pending.fit, never)
 
 
 def later_requests(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> dict[str, int]:
@@ -214,6 +262,9 @@ def fitting(source: Items, fit: PromptFit | None, never: NeverSent) -> Items:
         return
     impossible: list[tuple[Ask, str | RequestRefused]] = []
     for asks in source:
+        if not asks:  # nothing for now: a look may wait for what can never be asked
+            never.land(impossible)
+            impossible = []
         fits: list[Work] = []
         for ask in asks:
             if isinstance(ask, Unwritten) or (refusal := fit.refusal(ask.condition)) is None:
@@ -223,7 +274,7 @@ def fitting(source: Items, fit: PromptFit | None, never: NeverSent) -> Items:
         if len(impossible) >= IMPOSSIBLE_BATCH:
             never.land(impossible)
             impossible = []
-        if fits:
+        if fits or not asks:
             yield tuple(fits)
     if impossible:
         never.land(impossible)

@@ -22,6 +22,7 @@ class RespondAsk(AskTable):
         **dict.fromkeys(
             ("mode", "exact", "verdict_logprobs", "early_stop", "option_orders", "respond"), ""
         ),
+        "readable": "its replies hold no verdict",
         "responders": "its judges answer, name them in judges",
     }
 
