@@ -39,8 +39,6 @@ DECLINED = "content_filter"
 CUT_IN_THOUGHT = "length: in its thought"
 """Finish reason of a reply that reached its limit before its thought ended."""
 
-CUT_IN_THOUGHT = "length: in its thought"
-"""Finish reason of a reply that ended at its limit inside its thought, before any answer."""
 
 OUTCOMES: tuple[str, ...] = tuple(outcome.value for outcome in Outcome)
 
