@@ -11,6 +11,12 @@ fault `judgerel reduce` and `judgerel verify` are run on the directory, and the 
 Every `--every`-th fault also runs `reduce` as it is by default, with its other tables, and status,
 report, compare and advise: there, too, nothing but a clean end or one line with exit 2 counts.
 
+With `--mixed` whole bytes are in the wrong place instead: ranges swapped between two files, an
+older version of a file put back, another run's file of the same name (parts by their lease), parts
+of one lease in the place of another's (stages mixed), a record over another. After each, all rows,
+texts and tables must be read as they were, or one line name a file of the run; of every tenth five
+faults also by `reduce` and another verb in turn.
+
 Prints by kind of file what `reduce` did (equal numbers; refused in one line that names the file;
 OTHER numbers; UNCLEAN: anything else) and how many faults `verify` names and ends with another code
 than 0, the totals of each process every 500 faults. With `--results` each fault is a JSON line of
@@ -38,12 +44,15 @@ from typing import Any, cast
 from unittest.mock import patch
 
 import numpy as np
+import polars as pl
 
 from bench.small_run import make_run, read_again
 from judgerel_ray import cli
 from judgerel_ray.cli import STOPPED
-from judgerel_ray.store import RunDirectory, packs
-from judgerel_ray.store.files import Bucket
+from judgerel_ray.core import JudgeRelError
+from judgerel_ray.store import RunDirectory, as_landed, packs, scan_completions, scan_judgments
+from judgerel_ray.store.files import Bucket, Disk
+from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, SETTLED
 
 GONE, CUT = 0.02, 0.18
 """Shares of the faults; the rest are flipped bits."""
@@ -294,6 +303,176 @@ def try_fault(
     return Fault(*drawn, kind, what, reduced, named, verbs, wrong)
 
 
+MIXED = ("ranges swapped", "older version", "another run", "stages mixed", "record copied")
+ANALYSES = ("uncertainty", "distributions", "distributions --view settled", "questions",
+            "select", "serving noise")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Material:
+    """What may be put in the place of a file of a run.
+
+    Attributes
+    ----------
+    files : mapping
+        Its files by name, as they are.
+    older : mapping
+        What they held before, where that is something else.
+    others : mapping
+        What another run of the same sweep holds in the place of each.
+    """
+
+    files: dict[str, bytes]
+    older: dict[str, list[bytes]]
+    others: dict[str, bytes]
+
+    def drawn(self, kind: str, rng: np.random.Generator) -> dict[str, bytes]:
+        """Files with other bytes."""
+        if kind == "older version":
+            name = str(rng.choice(sorted(self.older)))
+            return {name: self.older[name][int(rng.integers(len(self.older[name])))]}
+        if kind == "another run":
+            name = str(rng.choice(sorted(self.others)))
+            return {name: self.others[name]}
+        records = [name for name in self.files if kind_of(name) not in _TABLES]
+        parts = [name for name in self.files if kind_of(name) in ("data", "texts", "generations")]
+        if kind == "record copied":
+            one, two = rng.choice(records, 2, replace=False)
+            return {str(one): self.files[str(two)]}
+        one, two = (str(name) for name in rng.choice(parts, 2, replace=False))
+        a, b = self.files[one], self.files[two]
+        if kind == "stages mixed":
+            return {one: b, two: a} if rng.random() < 0.5 else {one: b}
+        n = int(rng.integers(1, min(len(a), len(b))))
+        i, j = int(rng.integers(len(a) - n + 1)), int(rng.integers(len(b) - n + 1))
+        return {one: a[:i] + b[j : j + n] + a[i + n :], two: b[:j] + a[i : i + n] + b[j + n :]}
+
+
+_MADE = (CONFUSIONS, DISTRIBUTIONS, SETTLED, "items.parquet")
+_TABLES = (
+    "data", "texts", "generations", "errors", "distributions", "confusions", "settled",
+    "items.parquet", "sweep.toml", "plan.json",
+)  # fmt: skip
+
+
+def try_mixed(seed: int, *, n: int) -> Tally:
+    """Make two runs, and put bytes in wrong places of one n times."""
+    older: dict[str, list[bytes]] = {}
+    with tempfile.TemporaryDirectory() as folder, patch.object(packs, "MIN_RECORDS", 1):
+        runs = []
+        for name in ("one", "two"):
+            Path(folder, name).mkdir()
+            with patch.object(Disk, "write", _keeping(older if name == "one" else {})):
+                runs.append(make_run(Path(folder, name)))
+                read_again(runs[-1])
+        run, other = (RunDirectory.open(one.url) for one in runs)
+        material = _material(run, other, older)
+        whole = {name: given(run) for name, given in _analyses().items()}
+        assert {ended.code for ended in whole.values()} == {0}, whole
+        tally = Tally()
+        for trial in range(n):
+            tally.faults.append(_try_mixed(run, material, whole, (seed, trial)))
+            if (trial + 1) % PRINTED_EVERY == 0:
+                print(f"seed {seed}, {trial + 1:,} of {n:,}: {tally.totals}", flush=True)
+        assert _all_rows(run) == whole["rows"]
+        return tally
+
+
+def _keeping(older: dict[str, list[bytes]]) -> Callable[[Disk, str, bytes], None]:
+    """A write that keeps what it replaces."""
+    plain = Disk.write
+
+    def write(disk: Disk, name: str, data: bytes) -> None:
+        if there := disk.read_many([name]).get(name):
+            older.setdefault(name, []).append(there)
+        plain(disk, name, data)
+
+    return write
+
+
+def _material(run: RunDirectory, other: RunDirectory, older: dict[str, list[bytes]]) -> Material:
+    """What is at hand of two runs."""
+    mine, theirs = (one.files.read_many(one.files.sizes("")) for one in (run, other))
+    by_lease = {name.rpartition("-")[0]: data for name, data in theirs.items()}
+    others = {name: theirs.get(name, by_lease.get(name.rpartition("-")[0])) for name in mine}
+    return Material(
+        files=mine,
+        older={
+            name: left
+            for name, versions in older.items()
+            if (left := [one for one in versions if one != mine[name]])
+        },
+        others={n: data for n, data in others.items() if data is not None and data != mine[n]},
+    )
+
+
+def _analyses() -> dict[str, Callable[[RunDirectory], Ended]]:
+    """What gives a run's numbers: all its rows, texts and tables; and verbs."""
+
+    def ended(verb: str, run: RunDirectory) -> Ended:
+        found = called(VERBS[verb](run.url, "") if verb in VERBS else ["reduce", run.url, *REDUCE])
+        # What is pending, or damaged and not used, is said beside the same numbers.
+        lines = [
+            one
+            for one in found.out.splitlines()
+            if not one.startswith(("unfinished: ", "damaged: "))
+        ]
+        return Ended(found.code, "\n".join(lines), found.err)
+
+    verbs = {verb: partial(ended, verb) for verb in ("reduce", *ANALYSES)}
+    return {"rows": _all_rows, **verbs}
+
+
+def _all_rows(run: RunDirectory) -> Ended:
+    """All that numbers are made of, through the checks that every reader goes through."""
+    try:
+        landed = as_landed(RunDirectory.open(run.url))
+        frames = [scan_judgments(landed).collect(), scan_completions(landed).collect()]
+        frames += [pl.read_parquet(io.BytesIO(run.read_bytes(name))) for name in _MADE]
+        rows = "\n".join(line for one in frames for line in sorted(map(repr, one.iter_rows())))
+        return Ended(0, rows, "")
+    except JudgeRelError as error:
+        return Ended(2, "", f"{error}\n")
+    except BaseException as error:  # noqa: BLE001  whatever reaches a person is counted
+        return Ended(f"{type(error).__name__}: {error}", "", "")
+
+
+def _try_mixed(
+    run: RunDirectory, material: Material, whole: dict[str, Ended], drawn: tuple[int, int]
+) -> Fault:
+    """Put bytes in a wrong place, see what comes of it, and put the files back."""
+    rng = np.random.default_rng(drawn)
+    kind = MIXED[drawn[1] % len(MIXED)]
+    changed = material.drawn(kind, rng)
+    while all(data == material.files[name] for name, data in changed.items()):
+        changed = material.drawn(kind, rng)
+    what, wrong = f"{kind}: {', '.join(changed)}", []
+    analyses, words = _analyses(), {}
+    turn = drawn[1] // len(MIXED)
+    more = ("reduce", ANALYSES[turn // 10 % len(ANALYSES)]) if turn % 10 == 0 else ()
+    for name, data in changed.items():
+        put(run, name, data)
+    try:
+        for verb in ("rows", *more):
+            ended = analyses[verb](run)
+            if ended.code == 0:
+                words[verb] = EQUAL if ended.out == whole[verb].out else OTHER
+            else:
+                is_named = ended.is_one_line and run.url in ended.err
+                words[verb] = REFUSED if is_named else UNCLEAN
+            if words[verb] in (OTHER, UNCLEAN):
+                wrong.append(f"{verb} {words[verb]}: {what}: {ended.code} {ended.err[:300]}")
+        verified = called(["verify", run.url])
+        found = f"{verified.out}{verified.err}"
+        named = verified.code in (1, 2) and any(name in found for name in changed)
+        if verified.code not in (0, 1) and not verified.is_one_line:
+            wrong.append(f"verify: {what}: {verified}")
+    finally:
+        for name in changed:
+            put(run, name, material.files[name])
+    return Fault(*drawn, kind, what, words.pop("rows"), named, words, wrong)
+
+
 def every_verb(run: RunDirectory) -> Iterator[tuple[str, Ended]]:
     """Run the other commands."""
     with tempfile.TemporaryDirectory() as folder:
@@ -367,6 +546,7 @@ def main() -> None:
     parser.add_argument("--bucket", action="store_true", help="in memory://, through fsspec")
     parser.add_argument("--processes", type=int, default=2, help="each with a run of its own")
     parser.add_argument("--results", type=Path, help="JSON lines; faults in it are not tried again")
+    parser.add_argument("--mixed", action="store_true", help="whole bytes in wrong places")
     given = parser.parse_args()
     seeds = range(given.seed, given.seed + given.processes)
     one = partial(
@@ -377,13 +557,16 @@ def main() -> None:
         before=read_results(given.results),
         results=given.results,
     )
+    if given.mixed:
+        one = partial(try_mixed, n=-(-given.faults // given.processes))
     try:
         with ProcessPoolExecutor(given.processes, mp_context=get_context("spawn")) as pool:
             tally = Tally([fault for part in pool.map(one, seeds) for fault in part.faults])
     except KeyboardInterrupt:
         sys.exit("cut off; with --results the same command goes on where it was")
     print("\n".join(tally.lines()))
-    sys.exit(bool(tally.wrong or tally.unnamed))
+    # An older version of what no number rests on is as whole as the newest.
+    sys.exit(bool(tally.wrong or (tally.unnamed and not given.mixed)))
 
 
 if __name__ == "__main__":

@@ -206,12 +206,11 @@ def look_at_commits(
     held = packed_records(run, names, fresh) if packed else {}
     single = sorted(fresh.difference(held))
     read: dict[str, CommitRecord | Tombstone | None] = {}
+    identity = run.identity
     for start in range(0, len(single), _BATCH):
         batch = single[start : start + _BATCH]
         data = run.files.read_many(f"{FOLDER}/{name}" for name in batch)
-        read |= {
-            name: read_attempt(name, data.get(f"{FOLDER}/{name}"), run.identity) for name in batch
-        }
+        read |= {name: read_attempt(name, data.get(f"{FOLDER}/{name}"), identity) for name in batch}
     broken = [name for name, record in read.items() if record is None]
     both = (*held.values(), *read.values())
     landed = [record for record in both if isinstance(record, CommitRecord)]

@@ -85,13 +85,13 @@ def packed_records(
     {}
     """
     found: dict[str, CommitRecord | Tombstone] = {}
-    left = set(wanted)
+    left, identity = set(wanted), run.identity
     for number in sorted(number for name in names if (number := parse_pack(name))):
         # A pack has no record of a session later than its own.
         if not any(one.session <= number for name in left if (one := parse_attempt(name))):
             continue
         for name, data in _entries(run, number):
-            if name in left and (record := read_attempt(name, data, run.identity)) is not None:
+            if name in left and (record := read_attempt(name, data, identity)) is not None:
                 found[name] = record
                 left.discard(name)
     return found

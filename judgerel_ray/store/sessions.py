@@ -151,8 +151,9 @@ def end_session(run: RunDirectory, session: int) -> None:
     newest, _ = newest_session(run, names)
     counting = {*records, *(newest.accepted if newest else ())}
     found = run.files.read_many(f"{FOLDER}/{name}" for name in names if name not in counting)
+    identity = run.identity
     by_name = {place.removeprefix(f"{FOLDER}/"): data for place, data in found.items()}
-    broken = {name for name in by_name if not is_whole_file(name, by_name, run.identity)}
+    broken = {name for name in by_name if not is_whole_file(name, by_name, identity)}
     ended = {number for name in names if (number := parse_end(name)) is not None}
     broken |= {session_name(number) for number in ended}.difference(names)
     packs = [f"{FOLDER}/{name}" for name in names if parse_pack(name)]

@@ -453,11 +453,10 @@ def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
     names = [name for name in look.names if name not in counting]
     found = run.files.read_many(f"{FOLDER}/{name}" for name in names)
     records = {place.removeprefix(f"{FOLDER}/"): data for place, data in found.items()}
+    identity = run.identity
     known: dict[str, int] = {}
     for name, data in records.items():
-        known |= dict.fromkeys(
-            read_at_end(name, data, "broken", run.identity), parse_end(name) or 0
-        )
+        known |= dict.fromkeys(read_at_end(name, data, "broken", identity), parse_end(name) or 0)
     last = max((name for name in records if parse_end(name)), key=_number, default=None)
     for place in read_at_end(last, records[last], "beside", run.identity) if last else ():
         if not run.exists(place):
@@ -476,7 +475,7 @@ def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
             yield finding("missing_file", f"{FOLDER}/{name}", gone)
     for name in records:
         place = f"{FOLDER}/{name}"
-        if is_whole_file(name, records, run.identity):
+        if is_whole_file(name, records, identity):
             continue
         if name in known:
             went_on = f"torn or altered; session {known[name]} went on without it"

@@ -14,7 +14,14 @@ from judgerel_ray.asking.run.opening import _items_bytes, open_run
 from judgerel_ray.core import Item, StoreError, SweepError
 from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.reporting.standing import plan_text
-from judgerel_ray.store import RunDirectory, begin_session, end_session, read_manifest, verify_run
+from judgerel_ray.store import (
+    RunDirectory,
+    begin_session,
+    end_session,
+    read_manifest,
+    verify_run,
+    write_manifest,
+)
 from judgerel_ray.store.status import read_status
 from judgerel_ray.tables import frame_to_items
 
@@ -40,7 +47,7 @@ def begun(taken):
 def edited_manifest(run, change):
     manifest = read_manifest(run)
     change(manifest)
-    run.write_text("manifest.json", json.dumps(manifest))
+    write_manifest(run, manifest)
 
 
 @pytest.mark.parametrize(

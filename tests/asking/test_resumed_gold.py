@@ -1,7 +1,6 @@
 """Runs whose manifest has gold another way than it is read now: the same questions."""
 
 import io
-import json
 from dataclasses import asdict, replace
 
 import polars as pl
@@ -9,7 +8,7 @@ import pytest
 
 from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_path
 from judgerel_ray.core import StoreError, digest
-from judgerel_ray.store import read_ledger, read_manifest, verify_run
+from judgerel_ray.store import read_ledger, read_manifest, verify_run, write_manifest
 from judgerel_ray.tables import items_to_frame
 
 WRITTEN = {"q1": "two", "q2": "sun", "q3": "a"}
@@ -32,7 +31,7 @@ def as_begun(run, frames, gold, *, vouched=False):
     for ask, mine in zip(manifest["sweep"]["ask"], digests, strict=True):
         ask["items"] = mine
     manifest.pop("files") if not vouched else None
-    run.write_text("manifest.json", json.dumps(manifest))
+    write_manifest(run, manifest)
     buffer = io.BytesIO()
     items_to_frame(with_gold(frames[0].items, gold)).write_parquet(buffer)
     run.write_bytes("items.parquet", buffer.getvalue())

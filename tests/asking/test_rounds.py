@@ -102,7 +102,7 @@ def one_session(driver, *, seed=0, dies_after=None, fails=0.0):
         pass
     finally:
         end_session(run, session.number)
-    run.write_text("progress.json", board.as_text())
+    run.write_text("progress.json", board.as_text(run.identity))
     return board
 
 

@@ -37,9 +37,9 @@ def reads(monkeypatch, arguments):
     found = Counter()
     plain = ledger.read_attempt
 
-    def counted(name, data):
+    def counted(name, data, run):
         found[name] += 1
-        return plain(name, data)
+        return plain(name, data, run)
 
     monkeypatch.setattr(ledger, "read_attempt", counted)
     ended = called(arguments)

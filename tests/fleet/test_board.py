@@ -141,7 +141,7 @@ def test_progress_is_plain_json_in_the_order_of_the_sweep():
         },
     )
     land(shown.judges["a"], 5)
-    content = json.loads(shown.as_text())
+    content = json.loads(shown.as_text(""))
     assert list(content["judges"]) == ["b", "a"]
     assert content["judges"]["a"]["owed"] == 0
     assert content["judges"]["a"]["outcomes"] == {"scored": 5}

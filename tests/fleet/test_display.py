@@ -155,7 +155,7 @@ def test_what_is_to_be_said_once_is_said_once_above_the_rest(terminal):
         shown.show(board, last=True)
     assert out.getvalue().count("an engine died: [gone]. Its log: n1:/tmp/w.err") == 1
     assert board.notices == []
-    assert "notices" not in board.as_text()
+    assert "notices" not in board.as_text("")
 
 
 def test_events_are_lines_of_json_told_when_they_are_new():
