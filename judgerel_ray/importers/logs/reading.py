@@ -12,22 +12,141 @@ import math
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import IO, TypeAlias
 
-from judgerel_ray.core import Outcome, SweepError
-from judgerel_ray.core.files import reading_errors, unreadable
+from judgerel_ray.core import JudgeRelError, Outcome, SweepError, count_of, printable
+from judgerel_ray.core.files import (
+    PACKED,
+    Unpacking,
+    read_member,
+    reading_errors,
+    unpacked_stream,
+    unreadable,
+)
 
 Path: TypeAlias = tuple[str, ...]
 """Names of fields from the top of a document down."""
 _CHUNK = 1 << 20
 _NEAR_THE_END = 16  # an error so near the end of what was read may be of its being cut there
 _LINES = (".jsonl", ".ndjson")
-_PACKED = (".gz", ".bz2", ".xz")
+_ESCAPES = ("\\ud", "\\uD")  # of surrogates, whole pairs too
+_CAUSE = 200  # characters of what went wrong
 _LOOKED_AT = 1000  # values of a document in which lists are looked for
 _DECODER = json.JSONDecoder()
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a log is read.
+
+    Attributes
+    ----------
+    record : object
+        The last record read, by its number or name.
+    n_halves : int
+        Texts that held half of a surrogate pair.
+    """
+
+    record: object = None
+    n_halves: int = 0
+
+    def notes(self) -> Iterator[str]:
+        """What is said of how the log was read."""
+        if self.n_halves:
+            yield (
+                f"{count_of(self.n_halves, 'text')} hold half of a character (a lone surrogate): "
+                "kept as its escape"
+            )
+
+
+_PROGRESS: ContextVar[Progress] = ContextVar("progress")
+
+
+@contextmanager
+def refused(path: str, what: str = "a record cannot be read") -> Iterator[Progress]:
+    """Turn whatever a reader raises into one line with file, record and cause.
+
+    Parameters
+    ----------
+    path : str
+        The log.
+    what : str
+        What is wrong, before the cause.
+
+    Raises
+    ------
+    SweepError
+        In place of any other exception; a missing package stays what it is.
+
+    Examples
+    --------
+    >>> with refused("log.json") as progress:
+    ...     progress.record = 7
+    ...     {}["score"]
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: a record cannot be read: KeyError: 'score' \
+[file=log.json, record=7]
+    """
+    progress = Progress()
+    _PROGRESS.set(progress)
+    try:
+        yield progress
+    except (JudgeRelError, Warning, ImportError):
+        raise
+    except Exception as error:
+        cause = " ".join(f"{type(error).__name__}: {error}".removesuffix(": ").split())
+        where = {"file": path}
+        if progress.record is not None:
+            where["record"] = printable(str(progress.record))
+        raise SweepError(f"{what}: {printable(cause[:_CAUSE])}", where=where) from error
+
+
+def _progress() -> Progress:
+    """The progress of the log that is read; one that nobody asks for where no verb reads it."""
+    found = _PROGRESS.get(None)
+    return Progress() if found is None else found
+
+
+def parsed(content: bytes) -> object:
+    r"""Read a whole JSON document, halves of surrogate pairs kept as their escapes.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+
+    Examples
+    --------
+    >>> parsed(rb'{"a": "\ud83d"}')
+    {'a': '\\ud83d'}
+    """
+    return _mended(
+        json.loads(content.decode("utf-8-sig")), rb"\ud" in content or rb"\uD" in content
+    )
+
+
+def _mended(value: object, suspect: bool) -> object:
+    """A value without lone surrogates, which no file of UTF-8 can hold."""
+    if not suspect:
+        return value
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            _progress().n_halves += 1
+            return value.encode("utf-8", "backslashreplace").decode()
+        return value
+    if isinstance(value, list):
+        return [_mended(one, suspect) for one in value]
+    if isinstance(value, dict):
+        return {_mended(name, suspect): _mended(one, suspect) for name, one in value.items()}
+    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +190,7 @@ def records(path: str, at: Path = (), *, depth: int = 2) -> Iterator[tuple[objec
     Parameters
     ----------
     path : str
-        Local or any fsspec URL; packed by gzip, bzip2 or xz where its ending says so.
+        Local or any fsspec URL; packed by gzip, bzip2, xz or zstd where its ending says so.
     at : tuple of str
         Where the list lies in a document, which is one record by ``()``; every object of lines and
         of a list.
@@ -101,7 +220,10 @@ def records(path: str, at: Path = (), *, depth: int = 2) -> Iterator[tuple[objec
             found = cursor.lines()
         else:
             found = cursor.elements()
-        yield from enumerate(found, start=1)
+        progress = _progress()
+        for number, value in enumerate(found, start=1):
+            progress.record = number
+            yield number, value
         cursor.end()
 
 
@@ -170,15 +292,36 @@ def zipped(path: str) -> Iterator[zipfile.ZipFile]:
             ) from error
 
 
+def member(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str, unpacking: Unpacking
+) -> object:
+    """A document of JSON in an archive.
+
+    Raises
+    ------
+    SweepError
+        If it is damaged, no JSON, or unpacks to more than the ceilings allow.
+    """
+    place = {"file": f"{path}:{info.filename}"}
+    _progress().record = info.filename
+    try:
+        content = read_member(archive, info, unpacking)
+    except ValueError as error:
+        raise SweepError(f"a member is damaged: {error}", where=place) from error
+    try:
+        return parsed(content)
+    except (ValueError, RecursionError) as error:
+        raise SweepError(f"not JSON: {error}", where=place) from error
+
+
 @contextmanager
 def _bytes(path: str) -> Iterator[IO[bytes]]:
     """A file's bytes, unpacked."""
     import fsspec
 
-    packed = "infer" if path.endswith(_PACKED) else None
     try:
-        with fsspec.open(path, "rb", compression=packed) as file:
-            yield file
+        with fsspec.open(path, "rb") as file:
+            yield unpacked_stream(file, PurePosixPath(path).suffix, {"file": path})
     except IsADirectoryError as error:
         raise SweepError("expected a file, got a folder", where={"path": path}) from error
     except FileNotFoundError as error:
@@ -206,7 +349,7 @@ def _opened(path: str) -> Iterator[tuple[str, _Cursor]]:
                 hint="a table of judgments: judgerel import table",
             )
         name = path
-        for packed in _PACKED:
+        for packed in PACKED:
             name = name.removesuffix(packed)
         lines = begins == "{" and (name.endswith(_LINES) or cursor.has_lines())
         yield "lines" if lines else "list" if begins == "[" else "document", cursor
@@ -305,11 +448,14 @@ class _Cursor:
                 if not cut or not self._more():
                     raise self._wrong("" if cut else error.msg) from error
                 continue
+            except ValueError as error:  # a number of thousands of digits
+                raise self._wrong(str(error)) from error
             # A number may go on in what is not read yet.
             if end == len(self.text) and not self._ended and self._more():
                 continue
+            suspect = any(self.text.find(sign, self._at, end) >= 0 for sign in _ESCAPES)
             self._at = end
-            return value
+            return _mended(value, suspect)
 
     def _more(self) -> bool:
         """Read on, at least as much as is held; false at the end."""
@@ -320,7 +466,8 @@ class _Cursor:
             new = self._file.read(max(_CHUNK, len(rest)))
         except UnicodeDecodeError as error:
             raise SweepError(
-                f"it is no UTF-8 text: {error.reason}", where={"file": self._path}
+                f"it is no UTF-8 text: {error.reason}",
+                where={"file": self._path, "value": self._seen},
             ) from error
         self._ended = not new
         self.text, self._at = rest + new, 0
