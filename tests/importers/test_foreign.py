@@ -113,7 +113,8 @@ def test_a_member_that_stands_twice_counts_once(tmp_path, capsys):
             archive.writestr("samples/1_epoch_1.json", json.dumps(SAMPLES[0]))
     said, notes = outcomes(file, tmp_path, capsys)
     assert said == "1 scored"
-    assert "1 member of" in notes and "the last counts" in notes
+    assert "1 member of" in notes
+    assert "the last counts" in notes
     assert pl.read_parquet(tmp_path / "j.parquet")["verdict"].to_list() == ["correct"]
 
 
@@ -124,7 +125,7 @@ def test_half_a_character_is_kept_as_its_escape(tmp_path, capsys):
     (tmp_path / "log.jsonl").write_text(lines(*changed))
     said, notes = outcomes(tmp_path / "log.jsonl", tmp_path, capsys)
     assert said == "3 scored"
-    assert "2 texts hold half of a character" in notes
+    assert "2 texts with half of a character" in notes
     names = pl.read_parquet(tmp_path / "j.parquet")["item_id"].str.replace("#.*", "").to_list()
     assert names == ["2+2? \\ud83d", *["2+2? \\ud83e \U0001f600"] * 2]
 
@@ -155,8 +156,8 @@ VALUES = st.one_of(
 def places(value, path=()):
     """Every place in a document."""
     yield path
-    inner = value.items() if isinstance(value, dict) else enumerate(value)
-    for name, one in inner if isinstance(value, dict | list) else ():
+    inner = value.items() if isinstance(value, dict) else ()
+    for name, one in enumerate(value) if isinstance(value, list) else inner:
         yield from places(one, (*path, name))
 
 
@@ -190,10 +191,12 @@ def test_any_value_in_any_field_is_read_or_refused_in_one_line(log, data, tmp_pa
 
 
 MEMORY = """
-import resource, sys, time
+import sys
 from judgerel_ray.cli import main
 code = main(sys.argv[1:])
-print(code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+with open("/proc/self/status") as file:  # ru_maxrss has that of the process that forked it, too
+    peak = next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+print(code, peak // 1024)
 """
 MIB = 1 << 20
 
@@ -225,7 +228,7 @@ def test_a_bomb_is_refused_before_it_fills_the_memory(kind, tmp_path):
     file = tmp_path / "log.json.gz"
     verb = ["import", "auto"]
     if kind == "lists":
-        bomb(file, b"[],", 300)
+        bomb(file, b"[],", 300, b'[{"instruction": [', b"]}]")
     elif kind == "text":
         bomb(file, b"a", 300, b'[{"instruction": "', b'"}]')
     elif kind == "records":
@@ -239,10 +242,13 @@ def test_a_bomb_is_refused_before_it_fills_the_memory(kind, tmp_path):
         file = tmp_path / "log.eval"
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("header.json", json.dumps({"eval": EVAL}))
-            archive.writestr("samples/1_epoch_1.json", b"[" + b"[]," * (100 * MIB))
-    assert file.stat().st_size < MIB
+            with archive.open("samples/1_epoch_1.json", "w") as member:
+                for _ in range(300):
+                    member.write(b"[]," * (MIB // 3))
+    assert file.stat().st_size < 2 * MIB
     said, peak = refused_within([*verb, str(file), "--out", str(tmp_path / "j.parquet")])
-    assert "times its packed size" in said and str(file) in said and "--unpack-limit" in said
+    for part in ("times its packed size", str(file), "--unpack-limit"):
+        assert part in said
     assert peak <= 300
 
 

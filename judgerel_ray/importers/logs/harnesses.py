@@ -219,6 +219,7 @@ def _inspect(path: str) -> Iterator[Row]:
         warnings.warn(ReadingWarning(note), stacklevel=2)
 
 
+_SCORERS = ("eval", "scorers")
 _Samples: TypeAlias = Callable[[], Iterator[Mapping[str, object]]]
 
 
@@ -226,9 +227,14 @@ _Samples: TypeAlias = Callable[[], Iterator[Mapping[str, object]]]
 def _inspect_opened(path: str) -> Iterator[tuple[Mapping[str, object], _Samples]]:
     """What was asked, by the head of a log, and its samples, as often as they are wanted."""
     if not is_zip(path):
-        asked = {
-            where[1]: one for where, one in values(path) if where[0] == "eval" and len(where) == 2
-        }
+        asked: dict[str, object] = {}
+        scorers: list[object] = []
+        for where, one in values(path, elements=_SCORERS):
+            if where == _SCORERS:
+                scorers.append(one)
+            elif where[0] == "eval" and len(where) == 2:
+                asked[where[1]] = one
+        asked["scorers"] = scorers
         yield asked, lambda: (mapping(one) for _, one in records(path, ("samples",)))
         return
     with zipped(path) as archive:

@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import PurePosixPath
@@ -48,20 +48,18 @@ class Progress:
     ----------
     record : object
         The last record read, by its number or name.
-    n_halves : int
-        Texts that held half of a surrogate pair.
+    halves : set of str
+        Texts that held half of a surrogate pair, mended.
     """
 
     record: object = None
-    n_halves: int = 0
+    halves: set[str] = field(default_factory=set)
 
     def notes(self) -> Iterator[str]:
         """What is said of how the log was read."""
-        if self.n_halves:
-            yield (
-                f"{count_of(self.n_halves, 'text')} hold half of a character (a lone surrogate): "
-                "kept as its escape"
-            )
+        if self.halves:
+            n = count_of(len(self.halves), "text")
+            yield f"{n} with half of a character (a lone surrogate), which stays as its escape"
 
 
 _PROGRESS: ContextVar[Progress] = ContextVar("progress")
@@ -139,8 +137,9 @@ def _mended(value: object, suspect: bool) -> object:
         try:
             value.encode()
         except UnicodeEncodeError:
-            _progress().n_halves += 1
-            return value.encode("utf-8", "backslashreplace").decode()
+            mended = value.encode("utf-8", "backslashreplace").decode()
+            _progress().halves.add(mended)
+            return mended
         return value
     if isinstance(value, list):
         return [_mended(one, suspect) for one in value]
@@ -227,8 +226,10 @@ def records(path: str, at: Path = (), *, depth: int = 2) -> Iterator[tuple[objec
         cursor.end()
 
 
-def values(path: str, *, depth: int = 2) -> Iterator[tuple[Path, object]]:
-    """Read the single values of a document with their paths, lists left out; none of lists.
+def values(path: str, *, depth: int = 2, elements: Path = ()) -> Iterator[tuple[Path, object]]:
+    """Read the single values of a document with their paths; none of a file that is a list.
+
+    Of its lists, those at the path `elements` alone are read, an element at a time.
 
     Raises
     ------
@@ -237,7 +238,9 @@ def values(path: str, *, depth: int = 2) -> Iterator[tuple[Path, object]]:
     """
     with _opened(path) as (kind, cursor):
         if kind == "document":
-            yield from ((where, one) for where, one, inside in cursor.walk(depth) if not inside)
+            for where, one, inside in cursor.walk(depth):
+                if not inside or where == elements:
+                    yield where, one
             cursor.end()
 
 
