@@ -372,7 +372,7 @@ def read_bytes(path: str) -> bytes:
         If the file is missing (with the likeliest neighbour), unreadable, broken or empty.
     """
     try:
-        return unpacked(files.read_bytes(path), PurePosixPath(path).suffix)
+        return unpacked(files.read_bytes(path), PurePosixPath(path).suffix, {"file": path})
     except ValueError as error:
         raise unreadable(path, error) from error
 

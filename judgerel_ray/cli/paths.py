@@ -6,7 +6,6 @@ import os
 import shlex
 import stat
 from contextlib import suppress
-from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from glob import has_magic
@@ -131,28 +130,44 @@ def _named(path: str) -> str:
 
 def write_items(asked: Asked) -> int:
     """Write items, and say on stderr how gold was read where the file does not say."""
+    from judgerel_ray.core.files import unpack_limit
     from judgerel_ray.importers import catalog
 
     request = asked.request()
-    n = catalog.write_items(
-        asked.source,
-        _named(fspath(request.path)),
-        request.out,
-        answers=None if request.answers is None else source_path(request.answers),
-        seed=request.seed,
-        gold_is=request.gold_is,
-        prompts=request.prompts,
-        tell=partial(tell, aside=True),
-        force=request.force,
-    )
+    with unpack_limit(request.unpack_limit):
+        n = catalog.write_items(
+            asked.source,
+            _named(fspath(request.path)),
+            request.out,
+            answers=None if request.answers is None else source_path(request.answers),
+            seed=request.seed,
+            gold_is=request.gold_is,
+            prompts=request.prompts,
+            tell=partial(tell, aside=True),
+            force=request.force,
+        )
     tell(f"wrote {n} item{'s' * (n != 1)} to {request.out}")
     return DONE
 
 
 def write_judgments(asked: Asked) -> int:
     """Write foreign judgments."""
+    from judgerel_ray.core.files import unpack_limit
+    from judgerel_ray.importers import catalog
+
     request = asked.request()
-    paths = [_named(fspath(path)) for path in request.paths]
-    n = asked.verb.act(asked.source, replace(request, paths=paths))
-    tell(f"wrote {n} judgment{'s' * (n != 1)} to {request.out}")
+    outcomes: list[str] = []
+    with unpack_limit(request.unpack_limit):
+        n = catalog.write_judgments(
+            asked.source,
+            [_named(fspath(path)) for path in request.paths],
+            request.out,
+            mapping=request.mapping(),
+            judge=request.judge,
+            role=request.role,
+            reread=request.reread,
+            tell=outcomes.append,
+            force=request.force,
+        )
+    tell(f"wrote {n} judgment{'s' * (n != 1)} to {request.out}: {outcomes[0]}")
     return DONE

@@ -1,21 +1,35 @@
-"""Bytes of files: at a path of this machine or any fsspec URL, and what packed ones hold."""
+"""Bytes of files: at a path of this machine or any fsspec URL, and what packed ones hold.
+
+Whatever is unpacked passes through :class:`Unpacking`, which stops at a ceiling: no size that a
+file declares is believed.
+"""
 
 from __future__ import annotations
 
 import bz2
 import errno
 import gzip
+import io
 import lzma
+import math
 import os
 import stat
+import struct
 import sys
+import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from judgerel_ray.core.errors import SweepError, Unreadable
 from judgerel_ray.core.text import closest
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 _BEGINS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00", ".zst": b"\x28\xb5\x2f\xfd"}
 _NAMES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
@@ -208,13 +222,187 @@ def unreadable(path: str, error: BaseException) -> SweepError:
     return Unreadable(reason, where={"file": path})
 
 
-def unpacked(content: bytes, ending: str) -> bytes:
+_RATIO = 200  # logs come to 5 to 100 times their packed size, a bomb of gzip to 1,030
+_RATIO_FROM = 4 << 20  # below it nothing grows to much, however it is packed
+_LARGEST = 2.0  # GiB
+_LIMIT: ContextVar[float | None] = ContextVar("unpack_limit", default=None)
+_READ = 8 << 10  # of a packed file at once, so that what went in is known to that
+_CHUNK = 1 << 18
+
+
+@contextmanager
+def unpack_limit(gigabytes: float | None) -> Iterator[None]:
+    """Let packed files unpack to so many GiB, at any ratio; None keeps the ceilings.
+
+    Raises
+    ------
+    SweepError
+        If it is no number above 0.
+
+    Examples
+    --------
+    >>> with unpack_limit(0.001):
+    ...     unpacked(gzip.compress(bytes(2 << 20)), ".gz")
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: it unpacks to more than 0.001 GiB. Try: ...
+    """
+    if gigabytes is not None and not 0 < gigabytes < math.inf:
+        raise SweepError(f"--unpack-limit must be a number of GiB above 0, got {gigabytes}")
+    token = _LIMIT.set(gigabytes)
+    try:
+        yield
+    finally:
+        _LIMIT.reset(token)
+
+
+@dataclass(slots=True)
+class Unpacking:
+    """Bytes of one file or archive that went into unpacking, and that came out.
+
+    Attributes
+    ----------
+    where : mapping of str to object
+        What locates the file in errors.
+    n_in, n_out : int
+        Bytes so far.
+
+    Examples
+    --------
+    >>> Unpacking({"file": "a.gz"}).count(n_in=1 << 13, n_out=1 << 23)
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: it unpacks to more than 200 times its packed size: \
+8,192 bytes gave 8,388,608 so far [file=a.gz]. Try: ...
+    """
+
+    where: Mapping[str, object] = field(default_factory=dict)
+    n_in: int = 0
+    n_out: int = 0
+
+    def count(self, *, n_in: int = 0, n_out: int = 0) -> None:
+        """Count bytes.
+
+        Raises
+        ------
+        SweepError
+            If more came out than a ceiling allows.
+        """
+        self.n_in += n_in
+        self.n_out += n_out
+        limit = _LIMIT.get()
+        problem = None
+        if self.n_out > (limit or _LARGEST) * (1 << 30):
+            problem = f"it unpacks to more than {limit or _LARGEST:g} GiB"
+        elif limit is None and self.n_out > max(_RATIO_FROM, _RATIO * self.n_in):
+            problem = (
+                f"it unpacks to more than {_RATIO} times its packed size: {self.n_in:,} bytes gave "
+                f"{self.n_out:,} so far"
+            )
+        if problem:
+            raise SweepError(
+                problem,
+                where=self.where,
+                hint="if you trust it, import and items read it with --unpack-limit GB; other "
+                "verbs once it is unpacked",
+            )
+
+
+class _Packed(io.RawIOBase):
+    """A packed file, or a part of one, that is read in small pieces and counted."""
+
+    def __init__(self, file: IO[bytes], unpacking: Unpacking, size: float = math.inf) -> None:
+        super().__init__()
+        self._file = file
+        self._unpacking = unpacking
+        self._left = size
+        self.begin = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        most = int(min(self._left, _READ))
+        found = self._file.read(most if size < 0 else min(size, most))
+        self._left -= len(found)
+        self.begin = self.begin or found[:8]
+        self._unpacking.count(n_in=len(found))
+        return found
+
+
+class _Unpacked(io.RawIOBase):
+    """What a packed file holds, counted."""
+
+    def __init__(self, inner: IO[bytes], packed: _Packed, name: str, unpacking: Unpacking) -> None:
+        super().__init__()
+        self._inner = inner
+        self._packed = packed
+        self._name = name
+        self._unpacking = unpacking
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        try:
+            found = self._inner.read(len(view))
+        except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
+            raise ValueError(
+                f"it is cut off or damaged: its {_NAMES[self._name]} does not unpack to the end"
+                if self._packed.begin.startswith(_BEGINS[self._name])
+                else f"it is not packed by {_NAMES[self._name]}, as its name says"
+            ) from error
+        self._unpacking.count(n_out=len(found))
+        view[: len(found)] = found
+        return len(found)
+
+
+def unpacked_stream(
+    file: IO[bytes], ending: str, where: Mapping[str, object] | None = None
+) -> IO[bytes]:
+    """Open what a packed file holds; the file itself where the ending is of no packing.
+
+    Reading raises ``ValueError`` if it is not packed so, or its end is gone, and ``SweepError`` if
+    it unpacks to more than the ceilings allow.
+
+    Examples
+    --------
+    >>> unpacked_stream(io.BytesIO(gzip.compress(b"a,b")), ".gz").read()
+    b'a,b'
+    """
+    if ending not in _NAMES:
+        return file
+    unpacking = Unpacking(where or {})
+    packed = _Packed(file, unpacking)
+    source = cast("IO[bytes]", packed)
+    opened: dict[str, Callable[[IO[bytes]], object]] = {
+        ".gz": lambda file: gzip.GzipFile(fileobj=file),
+        ".bz2": bz2.BZ2File,
+        ".xz": lzma.LZMAFile,
+        ".zst": _zstd,
+    }
+    inner = cast("IO[bytes]", opened[ending](source))
+    return io.BufferedReader(_Unpacked(inner, packed, ending, unpacking), _CHUNK)
+
+
+def _zstd(packed: IO[bytes]) -> IO[bytes]:
+    """What zstd packed, which Python's own library reads from 3.14 on."""
+    import pyarrow as pa
+
+    found: IO[bytes] = pa.CompressedInputStream(pa.PythonFile(packed, mode="r"), "zstd")
+    return found
+
+
+def unpacked(content: bytes, ending: str, where: Mapping[str, object] | None = None) -> bytes:
     """Give what a packed file holds; the content itself where the ending is of no packing.
 
     Raises
     ------
     ValueError
         If it is not packed so, or its end is gone.
+    SweepError
+        If it unpacks to more than the ceilings allow.
 
     Examples
     --------
@@ -223,23 +411,123 @@ def unpacked(content: bytes, ending: str) -> bytes:
     """
     if ending not in _NAMES:
         return content
-    readers: dict[str, Callable[[bytes], bytes]] = {
-        ".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress, ".zst": _zstd,
-    }  # fmt: skip
+    return unpacked_stream(io.BytesIO(content), ending, where).read()
+
+
+def members_of(archive: zipfile.ZipFile) -> tuple[tuple[zipfile.ZipInfo, ...], int]:
+    """Members of a ZIP in the order of its directory, and how many are left out as copies.
+
+    Of several by one name the last counts, as for every reader of ZIP.
+
+    Examples
+    --------
+    >>> with zipfile.ZipFile(io.BytesIO(), "w") as archive:
+    ...     archive.writestr("a", "1")
+    ...     archive.writestr("b", "2")
+    ...     members_of(archive)[0][1].filename
+    'b'
+    """
+    listed = archive.infolist()
+    last = {one.filename: one for one in listed}
+    return tuple(last.values()), len(listed) - len(last)
+
+
+_LOCAL_HEADER = 30
+_ZSTD = 93
+
+
+def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, unpacking: Unpacking) -> bytes:
+    """Read a member of a ZIP whole, stored or packed by deflate, bzip2 or zstd.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged, encrypted, or packed in another way.
+    SweepError
+        If the archive unpacks to more than the ceilings allow.
+
+    Examples
+    --------
+    >>> with zipfile.ZipFile(io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
+    ...     archive.writestr("a", "text")
+    ...     read_member(archive, archive.getinfo("a"), Unpacking())
+    b'text'
+    """
+    file = archive.fp
+    if file is None or info.flag_bits & 1:
+        raise ValueError("it is encrypted" if file else "the archive is closed")
+    file.seek(info.header_offset)
+    header = file.read(_LOCAL_HEADER)
+    if len(header) < _LOCAL_HEADER or not header.startswith(b"PK\x03\x04"):
+        raise ValueError("nothing is where the archive says that it begins")
+    n_name, n_extra = struct.unpack("<HH", header[26:30])
+    file.seek(info.header_offset + _LOCAL_HEADER + n_name + n_extra)
+    packed = _Packed(file, unpacking, info.compress_size)
+    if info.compress_type == _ZSTD:
+        return _zstd_member(b"".join(iter(lambda: packed.read(), b"")), unpacking)
+    parts: list[bytes] = []
+    digest = 0
     try:
-        return readers[ending](content)
-    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
-        name = _NAMES[ending]
-        raise ValueError(
-            f"it is cut off or damaged: its {name} does not unpack to the end"
-            if content.startswith(_BEGINS[ending])
-            else f"it is not packed by {name}, as its name says"
-        ) from error
+        for part in _parts(packed, info.compress_type):
+            unpacking.count(n_out=len(part))
+            parts.append(part)
+            digest = zlib.crc32(part, digest)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(str(error)) from error
+    if digest != info.CRC:
+        raise ValueError("its checksum is another")
+    return b"".join(parts)
 
 
-def _zstd(content: bytes) -> bytes:
-    """What zstd packed, which Python's own library reads from 3.14 on."""
-    import pyarrow as pa
+def _parts(packed: _Packed, method: int) -> Iterator[bytes]:
+    """What a member holds, in pieces."""
+    if method == zipfile.ZIP_DEFLATED:
+        inflating = zlib.decompressobj(-zlib.MAX_WBITS)
+        while not inflating.eof:
+            given = inflating.unconsumed_tail or packed.read()
+            part = inflating.decompress(given, _CHUNK)
+            if not (given or part or inflating.eof):
+                raise EOFError("it is cut off")
+            yield part
+        return
+    if method not in (zipfile.ZIP_STORED, zipfile.ZIP_BZIP2):
+        raise ValueError(f"it is packed by method {method}, which is not read")
+    plain = cast("IO[bytes]", packed)
+    file = bz2.BZ2File(plain) if method else plain
+    yield from iter(lambda: file.read(_CHUNK), b"")
 
-    found: bytes = pa.input_stream(pa.py_buffer(content), compression="zstd").read()
-    return found
+
+_BLOCK = 128 << 10  # most that a block of zstd holds
+
+
+def _zstd_member(content: bytes, unpacking: Unpacking) -> bytes:
+    """What zstd packed into lines of text, by Polars, which is always there.
+
+    Polars unpacks as a whole, so the blocks of the frames are counted first: none holds more than
+    128 KiB, or than it says where it repeats one byte or was not packed.
+    """
+    import polars as pl
+
+    at = 0
+    while at < len(content):
+        if content[at + 1 : at + 4] == b"\x2a\x4d\x18":  # a frame that is passed over
+            at += 8 + int.from_bytes(content[at + 4 : at + 8], "little")
+            continue
+        if not content.startswith(_BEGINS[".zst"], at):
+            raise ValueError("it is not packed by zstd, as it says")
+        described = content[at + 4] if at + 4 < len(content) else 0
+        single = described >> 5 & 1
+        size = (single, 2, 4, 8)[described >> 6]
+        at += 5 + (not single) + (0, 1, 2, 4)[described & 3] + size
+        last = False
+        while not last and at + 3 <= len(content):
+            head = int.from_bytes(content[at : at + 3], "little")
+            last, kind, length = bool(head & 1), head >> 1 & 3, head >> 3
+            unpacking.count(n_out=_BLOCK if kind > 1 else length)
+            at += 3 + (1 if kind == 1 else length)
+        at += 4 * (described >> 2 & 1)
+    try:
+        lines = pl.scan_lines(io.BytesIO(content), name="line").collect()["line"]
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise ValueError(str(error).splitlines()[0]) from error
+    return "\n".join(lines.to_list()).encode()

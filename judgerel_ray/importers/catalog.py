@@ -114,13 +114,14 @@ def write_judgments(
     judge: str | None = None,
     role: str | None = None,
     reread: bool = False,
+    tell: Callable[[str], None] | None = None,
     force: bool = False,
 ) -> int:
     """Write foreign judgments of one path or more as one Parquet file; return how many.
 
     `mapping` says what the columns of a table stand for; `judge` and `role` whose answers the
-    files of bergman2025 hold, and `reread` whether their replies are read again. By `force` a file
-    at `out` may go that is no earlier output.
+    files of bergman2025 hold, and `reread` whether their replies are read again. `tell` is handed
+    how many there are of each outcome. By `force` a file at `out` may go that is no earlier output.
 
     Effects: writes one file, whole. Retry: safe.
 
@@ -131,16 +132,24 @@ def write_judgments(
         judgment twice, or `out` must not be written (:func:`output_to`).
     """
     from judgerel_ray.counting.columns import FACETS
-    from judgerel_ray.importers.logs.collect import AUTO, LOG_FORMATS, import_logs, log_files
+    from judgerel_ray.importers.logs.collect import (
+        AUTO,
+        LOG_FORMATS,
+        import_logs,
+        log_files,
+        outcomes_of,
+    )
     from judgerel_ray.importers.people import numbered_raters
 
     is_log = format_name == AUTO or format_name in LOG_FORMATS
     if is_log and mapping is None and role is None and not reread:
         files = log_files(paths)
         output = output_to(out, "judgments", reads=files, force=force)
-        found = import_logs(format_name, files, judge=judge)
-        output.write_frame(found)
-        return found.height
+        judgments = import_logs(format_name, files, judge=judge)
+        output.write_frame(judgments)
+        if tell is not None:
+            tell(", ".join(f"{n} {name}" for name, n in outcomes_of(judgments).items()))
+        return judgments.height
     output = output_to(out, "judgments", reads=paths, force=force)
     judgments = pl.concat(
         [
@@ -162,6 +171,8 @@ def write_judgments(
             + ("; a column rater tells people apart" if format_name == "people" else ""),
         )
     output.write_frame(judgments)
+    if tell is not None:
+        tell(", ".join(f"{n} {name}" for name, n in outcomes_of(judgments).items()))
     return judgments.height
 
 

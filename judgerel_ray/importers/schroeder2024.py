@@ -11,7 +11,6 @@ import math
 import re
 import warnings
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Literal, TypeGuard
@@ -21,8 +20,15 @@ from polars.exceptions import PolarsError
 
 from judgerel_ray.benchmarks import load_schroeder2024
 from judgerel_ray.benchmarks.source import read_records, stem
-from judgerel_ray.core import Item, Menu, Outcome, ReadingWarning, SweepError
-from judgerel_ray.core.files import is_folder, list_folder, read_bytes
+from judgerel_ray.core import Item, Menu, Outcome, ReadingWarning, SweepError, count_of
+from judgerel_ray.core.files import (
+    Unpacking,
+    is_folder,
+    list_folder,
+    members_of,
+    read_bytes,
+    read_member,
+)
 from judgerel_ray.counting.files.source import read_source, readable, unreadable
 from judgerel_ray.legacy import AnsweredQuestion, response_accuracy
 from judgerel_ray.protocols import Reading, read_verdict
@@ -472,16 +478,25 @@ def _read_documents(path: str) -> Iterator[tuple[str, object]]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             # macOS puts a file of attributes beside each member, with the same suffix.
-            names = [
-                name
-                for name in archive.namelist()
-                if _ending(name) == ".json" and not PurePosixPath(name).name.startswith("._")
+            found, n_copies = members_of(archive)
+            members = [
+                one
+                for one in found
+                if _ending(one.filename) == ".json"
+                and not PurePosixPath(one.filename).name.startswith("._")
             ]
-            if not names:
+            if not members:
                 raise SweepError("the zip holds no .json file", where={"file": path})
-            for name in names:
-                yield f"{path}:{name}", _parsed(archive.read(name), f"{path}:{name}")
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
+            if n_copies:
+                note = (
+                    f"{count_of(n_copies, 'member')} of {path} stand there again: the last counts"
+                )
+                warnings.warn(ReadingWarning(note), stacklevel=2)
+            unpacking = Unpacking({"file": path})
+            for one in members:
+                place = f"{path}:{one.filename}"
+                yield place, _parsed(read_member(archive, one, unpacking), place)
+    except (zipfile.BadZipFile, ValueError) as error:
         raise unreadable(path, error) from error
 
 

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from judgerel_ray.importers.table import TableMapping
 
 
+UNPACK_LIMIT = flag(
+    "to how many GiB a packed file may unpack, at any ratio (else 2, and 200 times its size)",
+    "GB",
+)
+
+
 def _joined(value: object) -> str:
     """One text, or several with commas between."""
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
@@ -51,6 +57,7 @@ class ItemsRequest:
         default=False,
         metadata=flag("for a tool's log: use the prompts that its judge was asked as options"),
     )
+    unpack_limit: float | None = field(default=None, metadata=UNPACK_LIMIT)
     force: bool = field(default=False, metadata=FORCE)
 
     def __post_init__(self) -> None:
@@ -96,20 +103,22 @@ def items(benchmark: str, asked: ItemsRequest) -> int:
     ...     items("own", example("items.jsonl"), out=f"{folder}/items.parquet", gold_is="id")
     8
     """
+    from judgerel_ray.core.files import unpack_limit
     from judgerel_ray.counting.given import warn_of
     from judgerel_ray.importers.catalog import write_items
 
-    return write_items(
-        benchmark,
-        fspath(asked.path),
-        fspath(asked.out),
-        answers=None if asked.answers is None else fspath(asked.answers),
-        seed=asked.seed,
-        gold_is=asked.gold_is,  # type: ignore[arg-type]
-        prompts=asked.prompts,
-        tell=lambda line: warn_of([line]),
-        force=asked.force,
-    )
+    with unpack_limit(asked.unpack_limit):
+        return write_items(
+            benchmark,
+            fspath(asked.path),
+            fspath(asked.out),
+            answers=None if asked.answers is None else fspath(asked.answers),
+            seed=asked.seed,
+            gold_is=asked.gold_is,  # type: ignore[arg-type]
+            prompts=asked.prompts,
+            tell=lambda line: warn_of([line]),
+            force=asked.force,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +175,7 @@ class ImportRequest:
     reread: bool = field(
         default=False, metadata=flag("of bergman2025: verdicts by our own readers")
     )
+    unpack_limit: float | None = field(default=None, metadata=UNPACK_LIMIT)
     force: bool = field(default=False, metadata=FORCE)
 
     def mapping(self) -> TableMapping | None:
@@ -230,16 +240,18 @@ def import_judgments(format_name: str, asked: ImportRequest) -> int:
     ...                      columns={"item_id": ("judge", "item_id")}, values={"scale": "binary"})
     64
     """
+    from judgerel_ray.core.files import unpack_limit
     from judgerel_ray.importers.catalog import write_judgments
 
     paths = [asked.paths] if isinstance(asked.paths, str | PathLike) else asked.paths
-    return write_judgments(
-        format_name,
-        [fspath(path) for path in paths],
-        fspath(asked.out),
-        mapping=asked.mapping(),
-        judge=asked.judge,
-        role=asked.role,
-        reread=asked.reread,
-        force=asked.force,
-    )
+    with unpack_limit(asked.unpack_limit):
+        return write_judgments(
+            format_name,
+            [fspath(path) for path in paths],
+            fspath(asked.out),
+            mapping=asked.mapping(),
+            judge=asked.judge,
+            role=asked.role,
+            reread=asked.reread,
+            force=asked.force,
+        )

@@ -403,7 +403,7 @@ def test_repeats_that_the_format_hides_are_numbered_and_their_confounding_said(w
         "the model again): there the model's variance and the judge's are together; judgerel items "
         "log PATH --out items.parquet keeps the answers, so that a sweep judges each again",
         "1 ratings by people are rows of the judge people",
-        "recorded by the tool, and no verdict of a judge: 1 conflicting, 1 unparsed",
+        "no verdict of a judge: 1 conflicting, 1 unparsed",
     ]
 
 
@@ -443,6 +443,7 @@ def test_a_metric_of_ones_own_is_a_judge_without_a_name(written):
     assert found.select("judge", "criterion", "verdict").rows() == [("unnamed", "Mine", "pass")]
 
 
+@quiet
 def test_both_orders_of_a_pair_are_one_unit_with_the_place_that_won(written):
     found = import_logs("auto", [written(("fastchat", "g_pair.jsonl"))])
     assert found.select("item_id", "option_order", "label").rows() == [
@@ -451,7 +452,7 @@ def test_both_orders_of_a_pair_are_one_unit_with_the_place_that_won(written):
 
 
 @pytest.mark.parametrize(("second", "n"), [("no", 2), ("yes", None)])
-@pytest.mark.filterwarnings("ignore:recorded by the tool")
+@pytest.mark.filterwarnings("ignore:no verdict of a judge")
 def test_two_predictions_of_unitxt_on_one_question_are_two_answers(written, second, n):
     judged = [{**UNITXT[0], "prediction": one} for one in ("yes", second)]
     path = written(("unitxt", "instances.json"), judged)
@@ -471,6 +472,7 @@ def test_repeats_of_a_batch_are_found_in_its_names(written):
     assert rows[-1] == ("j", "q4", 0)
 
 
+@quiet
 def test_a_pattern_reads_files_as_replications_and_none_twice(tmp_path):
     for name in ("a", "b"):
         (tmp_path / f"{name}.jsonl").write_text(FASTCHAT_SINGLE + ("" if name == "a" else "\n"))

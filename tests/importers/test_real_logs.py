@@ -276,6 +276,7 @@ def test_repeats_of_other_answers_are_not_the_same_prompt_again(name, tmp_path, 
     assert "how many answers its repeats judge" in capsys.readouterr().out
 
 
+@quiet
 def test_answers_are_counted_only_where_repeats_judge_several():
     found = import_logs("auto", [str(LOGS / "alpaca_eval-0.6.6.json")])
     assert "n_answers" not in found.columns

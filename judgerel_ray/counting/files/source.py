@@ -302,7 +302,7 @@ def _one(path: str, where: Mapping[str, object]) -> Source:
     held = "://" in path or packed != "" or kind in (".parquet", ".json")
     if not held and Path(path).stat().st_size == 0:
         raise SweepError("the file is empty", where=where)
-    source: bytes | str = unpacked(read_bytes(path), packed) if held else path
+    source: bytes | str = unpacked(read_bytes(path), packed, where) if held else path
     notes: tuple[str, ...] = ()
     if kind == ".parquet":
         rows = pl.scan_parquet(io.BytesIO(source if isinstance(source, bytes) else b""))

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from judgerel_ray.benchmarks.log import LoggedAnswer, logged_items
 from judgerel_ray.benchmarks.source import Record
 from judgerel_ray.core import Item, Outcome, ReadingWarning
+from judgerel_ray.core.files import PACKED
 from judgerel_ray.importers.logs.collect import LOG_FORMATS, format_of, log_files, log_rows
-from judgerel_ray.importers.logs.reading import PEOPLE, Row, is_zip, sight
+from judgerel_ray.importers.logs.reading import PEOPLE, Row, is_zip, refused, sight
 
 _JSON = (".json", ".jsonl", ".ndjson")
 
@@ -23,12 +24,13 @@ def is_log(path: str) -> bool:
         If it cannot be read.
     """
     name = path
-    for packed in (".gz", ".bz2", ".xz"):
+    for packed in PACKED:
         name = name.removesuffix(packed)
-    if not name.endswith(_JSON) and not is_zip(path):
-        return False
-    seen = sight(path)
-    return any(one.known(seen) for one in LOG_FORMATS.values())
+    with refused(path):
+        if not name.endswith(_JSON) and not is_zip(path):
+            return False
+        seen = sight(path)
+        return any(one.known(seen) for one in LOG_FORMATS.values())
 
 
 def log_items(paths: Sequence[str], *, prompts: bool = False) -> tuple[Item, ...]:

@@ -6,14 +6,14 @@ import hashlib
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import fields
 from difflib import get_close_matches
 from glob import glob, has_magic
 
 import polars as pl
 
-from judgerel_ray.core import ReadingWarning, SweepError
+from judgerel_ray.core import Outcome, ReadingWarning, SweepError
+from judgerel_ray.core.files import PACKED
 from judgerel_ray.counting.columns import N_ANSWERS
 from judgerel_ray.importers.logs.apps import DEEPEVAL, LANGFUSE, MLFLOW, OPENTELEMETRY, PROMPTFOO
 from judgerel_ray.importers.logs.graders import (
@@ -26,7 +26,14 @@ from judgerel_ray.importers.logs.graders import (
     UNITXT,
 )
 from judgerel_ray.importers.logs.harnesses import BATCH, INSPECT, LM_EVAL
-from judgerel_ray.importers.logs.reading import PEOPLE, UNNAMED, LogFormat, Row, sight
+from judgerel_ray.importers.logs.reading import (
+    PEOPLE,
+    UNNAMED,
+    LogFormat,
+    Row,
+    refused,
+    sight,
+)
 
 AUTO = "auto"
 LOG_FORMATS: Mapping[str, LogFormat] = {
@@ -58,7 +65,7 @@ _RESULT_COLUMNS = ("verdict", "score", "out_of", "outcome", "label", "gold", "n_
 _KEY = [name for name in _COLUMNS if name not in _RESULT_COLUMNS]
 _ANSWER = "answer_digest"
 _AT_ONCE = 50_000
-_ENDINGS = (".json", ".jsonl", ".ndjson", ".eval", ".gz", ".bz2", ".xz")
+_ENDINGS = (".json", ".jsonl", ".ndjson", ".eval", *PACKED)
 
 
 def format_of(path: str) -> str:
@@ -79,8 +86,9 @@ def format_of(path: str) -> str:
     ...     format_of(str(file))
     'batch'
     """
-    seen = sight(path)
-    found = [name for name, one in LOG_FORMATS.items() if one.known(seen)]
+    with refused(path):
+        seen = sight(path)
+        found = [name for name, one in LOG_FORMATS.items() if one.known(seen)]
     if len(found) != 1:
         what = f"may be {' or '.join(found)}" if found else f"is none of {', '.join(LOG_FORMATS)}"
         raise SweepError(
@@ -108,10 +116,13 @@ def log_rows(format_name: str, path: str) -> Iterator[Row]:
             hint=near[0] if near else None,
         )
     found = LOG_FORMATS[format_name]
-    if not found.known(sight(path)):
-        raise SweepError(f"the file is no log of {format_name}", where={"file": path}, hint=AUTO)
-    with _shapes_refused(format_name, path):
+    with refused(path, f"a record is none of {format_name}") as progress:
+        if not found.known(sight(path)):
+            what = f"the file is no log of {format_name}"
+            raise SweepError(what, where={"file": path}, hint=AUTO)
         yield from found.read(path)
+    for note in progress.notes():
+        warnings.warn(ReadingWarning(f"{note} [{path}]"), stacklevel=2)
 
 
 def import_logs(
@@ -262,6 +273,21 @@ def _frames(rows: Iterable[Row]) -> Iterator[pl.DataFrame]:
         yield pl.DataFrame(held, schema=schema, orient="row")
 
 
+def outcomes_of(rows: pl.DataFrame) -> dict[str, int]:
+    """Count judgments by outcome, the most first; those that hold nothing are unparsed.
+
+    Examples
+    --------
+    >>> outcomes_of(pl.DataFrame({"verdict": ["A", None, None], "outcome": [None, None, "failed"]}))
+    {'failed': 1, 'scored': 1, 'unparsed': 1}
+    """
+    held = [pl.col(name).is_not_null() for name in ("verdict", "score") if name in rows.columns]
+    read = pl.when(pl.any_horizontal(held)).then(pl.lit("scored")).otherwise(pl.lit("unparsed"))
+    outcome = [pl.col("outcome").cast(pl.String)] if "outcome" in rows.columns else []
+    counted = rows.select(pl.coalesce(*outcome, read).alias("outcome")).to_series().value_counts()
+    return dict(counted.sort("count", "outcome", descending=[True, False]).rows())
+
+
 def _warn(rows: pl.DataFrame, asked_again: tuple[str, ...]) -> bool:
     """Say what a reader of the numbers must know, and whether repeats judge other answers."""
     judged = rows.filter(pl.col("judge") != PEOPLE)
@@ -278,21 +304,10 @@ def _warn(rows: pl.DataFrame, asked_again: tuple[str, ...]) -> bool:
         )
     if people := rows.height - judged.height:
         notes.append(f"{people} ratings by people are rows of the judge {PEOPLE}")
-    lost = judged.group_by("outcome").len().drop_nulls("outcome").sort("outcome")
-    if not lost.is_empty():
-        counts = ", ".join(f"{n} {name}" for name, n in lost.rows())
-        notes.append(f"recorded by the tool, and no verdict of a judge: {counts}")
+    lost = {name: n for name, n in outcomes_of(judged).items() if name != Outcome.SCORED}
+    if lost:
+        counts = ", ".join(f"{n} {name}" for name, n in sorted(lost.items()))
+        notes.append(f"no verdict of a judge: {counts}")
     for note in notes:
         warnings.warn(ReadingWarning(note), stacklevel=3)
     return other > 0
-
-
-@contextmanager
-def _shapes_refused(format_name: str, path: str) -> Iterator[None]:
-    """Refuse values of a kind that the format does not have."""
-    try:
-        yield
-    except (TypeError, AttributeError, KeyError, IndexError) as error:
-        raise SweepError(
-            f"a record is none of {format_name}: {error}", where={"file": path}
-        ) from error

@@ -175,6 +175,9 @@ def _strength(
     return shown[0 if str(found).startswith("A") else 1], None
 
 
+_DRAWS = (0, 1.5)  # preferences of alpaca_eval
+
+
 def _alpaca_known(seen: Sight) -> bool:
     return {"instruction", "generator_1", "generator_2", "preference"} <= seen.record().keys()
 
@@ -183,7 +186,8 @@ def _alpaca(path: str) -> Iterator[Row]:
     """Judgments of ``annotations.json`` and of caches ``annotations_seed<N>_configs.json``.
 
     Read from ``annotators/pairwise_evaluator.py`` of alpaca_eval at cd543a1: ``preference`` is 1 to
-    2, below 1.5 the first, 1.5 a tie; a weighted one is read so, too. Which answer was shown first
+    2, below 1.5 the first, 1.5 a tie; a weighted one is read so, too. 0 is a draw: for
+    ``alpaca_eval/metrics/winrate.py`` it counts as 1.5. Which answer was shown first
     is drawn by a rule from a seed and not stored, so that no label is known.
     """
     for _, found in records(path):
@@ -191,8 +195,8 @@ def _alpaca(path: str) -> Iterator[Row]:
         models = (str(record.get("generator_1")), str(record.get("generator_2")))
         preference = number(record.get("preference"))
         won = None
-        if preference is not None and 1 <= preference <= 2:
-            won = TIE if preference == 1.5 else models[0 if preference < 1.5 else 1]
+        if preference is not None and (preference == 0 or 1 <= preference <= 2):
+            won = TIE if preference in _DRAWS else models[0 if preference < 1.5 else 1]
         instruction = text(record.get("instruction"))
         yield Row(
             judge=text(record.get("annotator")) or UNNAMED,

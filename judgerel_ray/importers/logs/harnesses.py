@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import io
-import json
 import math
 import re
-import struct
-import zipfile
-import zlib
-from collections.abc import Iterator, Mapping
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import PurePosixPath
+from typing import TypeAlias
 
-import polars as pl
-from polars.exceptions import PolarsError
-
-from judgerel_ray.core import DECLINED, Outcome, SweepError
+from judgerel_ray.core import DECLINED, Outcome, ReadingWarning, SweepError, count_of
+from judgerel_ray.core.files import Unpacking, members_of
 from judgerel_ray.importers.logs.reading import (
     PEOPLE,
     UNNAMED,
@@ -25,6 +22,7 @@ from judgerel_ray.importers.logs.reading import (
     conversation,
     is_zip,
     mapping,
+    member,
     number,
     records,
     text,
@@ -127,10 +125,12 @@ LM_EVAL = LogFormat(known=_lm_eval_known, read=_lm_eval, asks_again="repeats")
 BATCH = LogFormat(known=_batch_known, read=_batch)
 
 
-_ZSTD = 93
-_LOCAL_HEADER = 30
 _COMPUTED = frozenset({"answer", "choice", "exact", "f1", "includes", "match", "math", "pattern"})
-"""Scorers of Inspect that ask no model."""
+"""Scorers of Inspect that ask no model, whatever the role of a grader."""
+_GRADES = ("model_graded_qa", "model_graded_fact")
+"""Scorers of Inspect that always ask a model."""
+_MODELS = frozenset({"model", "models", "grader", "judge", "model_role"})
+"""Options of a scorer that name a model."""
 _LETTERS = {"C": "correct", "I": "incorrect", "P": "partial", "N": "no answer"}
 
 
@@ -147,40 +147,139 @@ def _inspect(path: str) -> Iterator[Row]:
     an archive are deflated, or packed by zstd (method 93 of ZIP), which Polars unpacks here.
     ``history[0]`` of a score is what the judge said; what it holds now may be a person's edit,
     which becomes a row of people. A score of several values is several criteria. An epoch asks the
-    model again as well as its grader. Scorers of Inspect that compute are no judges; the grader is
-    the model of its role, else the one that its reply names (``metadata.grading``, the prompt and
-    the reply). A grade that Inspect could not read is NaN, its ``reason`` then ``grader_failed``.
+    model again as well as its grader. A scorer judges where something shows that it asked a model
+    (:func:`_inspect_judges`); what others computed is left out, and said. The grader is the model
+    of its role, else the one that its reply names (``metadata.grading``, the prompt and the
+    reply). Of a member that stands twice in an archive the last counts. A grade that Inspect could
+    not read is NaN, its ``reason`` then ``grader_failed``.
     """
-    if is_zip(path):
-        with zipped(path) as archive:
-            names = archive.namelist()
-            start = next((n for n in ("header.json", "_journal/start.json") if n in names), None)
-            if start is None:
-                raise SweepError("the archive is no log of Inspect", where={"file": path})
-            asked = mapping(mapping(_member(archive, start, path)).get("eval"))
-            samples = [
-                name
-                for name in sorted(names)
-                if name.startswith("samples/")
-                and (name.count("/") == 1 or name.endswith("/sample.json"))
-                and name.endswith(".json")
-            ]
-            for name in samples:
-                yield from _inspect_sample(mapping(_member(archive, name, path)), asked)
+    with _inspect_opened(path) as (asked, samples):
+        judges = _inspect_judges(asked, samples())
+        left: Counter[str] = Counter()
+        for sample in samples():
+            scores = mapping(sample.get("scores"))
+            left.update(name for name in scores if name not in judges)
+            yield from _inspect_sample(sample, asked, judges)
+    if left:
+        names = ", ".join(f"{n} of {name}" for name, n in left.items())
+        note = f"computed without a model, so no judgments, and left out: scores {names} [{path}]"
+        warnings.warn(ReadingWarning(note), stacklevel=2)
+
+
+_SCORERS = ("eval", "scorers")
+_Samples: TypeAlias = Callable[[], Iterator[Mapping[str, object]]]
+
+
+@contextmanager
+def _inspect_opened(path: str) -> Iterator[tuple[Mapping[str, object], _Samples]]:
+    """What was asked, by the head of a log, and its samples, as often as they are wanted."""
+    if not is_zip(path):
+        asked: dict[str, object] = {}
+        scorers: list[object] = []
+        for where, one in values(path, elements=_SCORERS):
+            if where == _SCORERS:
+                scorers.append(one)
+            elif where[0] == "eval" and len(where) == 2:
+                asked[where[1]] = one
+        asked["scorers"] = scorers
+        yield asked, lambda: (mapping(one) for _, one in records(path, ("samples",)))
         return
-    asked = {where[1]: one for where, one in values(path) if where[0] == "eval" and len(where) == 2}
-    for _, sample in records(path, ("samples",)):
-        yield from _inspect_sample(mapping(sample), asked)
+    with zipped(path) as archive:
+        found, n_copies = members_of(archive)
+        if n_copies:
+            note = f"{count_of(n_copies, 'member')} of {path} stand there again: the last counts"
+            warnings.warn(ReadingWarning(note), stacklevel=4)
+        names = {one.filename: one for one in found}
+        start = next((names[n] for n in ("header.json", "_journal/start.json") if n in names), None)
+        if start is None:
+            raise SweepError("the archive is no log of Inspect", where={"file": path})
+        head = mapping(member(archive, start, path, Unpacking({"file": path})))
+        samples = [
+            names[name]
+            for name in sorted(names)
+            if name.startswith("samples/")
+            and (name.count("/") == 1 or name.endswith("/sample.json"))
+            and name.endswith(".json")
+        ]
+
+        def read() -> Iterator[Mapping[str, object]]:
+            unpacking = Unpacking({"file": path})
+            return (mapping(member(archive, one, path, unpacking)) for one in samples)
+
+        yield mapping(head.get("eval")), read
 
 
-def _inspect_sample(sample: Mapping[str, object], asked: Mapping[str, object]) -> Iterator[Row]:
+def _inspect_judges(
+    asked: Mapping[str, object], samples: Iterator[Mapping[str, object]]
+) -> frozenset[str]:
+    """Scorers that asked a model: those of the log itself of which something shows it.
+
+    That is an option that names a model, a record of the grading, a request to a model while the
+    scorer was at work, or its name where Inspect's scorer of it always asks one. A role ``grader``
+    alone shows it of scorers that are not Inspect's own, where nothing shows it of another.
+    """
+    scorers = asked.get("scorers")
+    shown: set[str] = set()
+    for one in map(mapping, scorers if isinstance(scorers, list) else []):
+        if any(mapping(one.get("options")).get(name) for name in _MODELS):
+            shown.add(str(one.get("name")).rpartition("/")[2])
+    seen: dict[str, None] = {}
+    for sample in samples:
+        scores = mapping(sample.get("scores"))
+        seen.update(dict.fromkeys(scores))
+        unsure = [name for name in scores if name not in shown]
+        if not unsure:
+            continue
+        at_work = _asked_models(sample.get("events"))
+        for name in unsure:
+            plain = name.rstrip("0123456789")
+            score = mapping(scores[name])
+            history = score.get("history")
+            first = mapping(history[0]) if isinstance(history, list) and history else score
+            grading = mapping(first.get("metadata")).get("grading")
+            if grading or {name, plain} & ({*_GRADES} | shown | at_work):
+                shown.add(name)
+    if not shown.intersection(seen) and mapping(asked.get("model_roles")).get("grader"):
+        shown = {name for name in seen if name.rstrip("0123456789") not in _COMPUTED}
+    return frozenset(shown)
+
+
+def _asked_models(events: object) -> set[str]:
+    """Scorers while which a model was asked, by the spans or steps of a sample's events."""
+    found: set[str] = set()
+    parents: dict[object, tuple[object, str | None]] = {}
+    steps: list[str | None] = []
+    for event in map(mapping, events if isinstance(events, list) else []):
+        kind = event.get("event")
+        scorer = (
+            str(event.get("name")).rpartition("/")[2] if event.get("type") == "scorer" else None
+        )
+        if kind == "span_begin":
+            parents[str(event.get("id"))] = (event.get("parent_id"), scorer)
+        elif kind == "step" and event.get("action") == "begin":
+            steps.append(scorer)
+        elif kind == "step":
+            steps = steps[:-1]
+        elif kind == "model":
+            found.update(name for name in steps if name)
+            at, above = event.get("span_id"), set[object]()
+            while str(at) in parents and str(at) not in above:
+                above.add(str(at))
+                at, name = parents[str(at)]
+                found.update([name] if name else [])
+    return found
+
+
+def _inspect_sample(
+    sample: Mapping[str, object], asked: Mapping[str, object], judges: frozenset[str]
+) -> Iterator[Row]:
     """Judgments of one sample."""
     roles = mapping(asked.get("model_roles"))
     grader = roles.get("grader")
     role = text(mapping(grader).get("model") or grader)
     output = mapping(sample.get("output"))
     for name, held in mapping(sample.get("scores")).items():
-        if name.rstrip("0123456789") in _COMPUTED or name in _COMPUTED:
+        if name not in judges:
             continue
         score = mapping(held)
         history = score.get("history")
@@ -230,35 +329,6 @@ def _stated(value: object, score: Mapping[str, object]) -> dict[str, object]:
             "score": as_number
         }  # fmt: skip
     return {"score": number(value)}
-
-
-def _member(archive: zipfile.ZipFile, name: str, path: str) -> object:
-    """A document of the archive."""
-    place = {"file": f"{path}:{name}"}
-    try:
-        info = archive.getinfo(name)
-        content = _unpacked(archive, info) if info.compress_type == _ZSTD else archive.read(info)
-        document: object = json.loads(content)
-    except (
-        zipfile.BadZipFile, zlib.error, EOFError, OSError, struct.error, NotImplementedError,
-        PolarsError,
-    ) as error:  # fmt: skip
-        raise SweepError(f"a member is damaged: {error}", where=place) from error
-    except (ValueError, RecursionError) as error:
-        raise SweepError(f"not JSON: {error}", where=place) from error
-    return document
-
-
-def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    """A member packed by zstd, which Python reads from 3.14 on."""
-    file = archive.fp
-    assert file is not None
-    file.seek(info.header_offset)
-    header = file.read(_LOCAL_HEADER)
-    n_name, n_extra = struct.unpack("<HH", header[26:30])
-    file.seek(info.header_offset + _LOCAL_HEADER + n_name + n_extra)
-    lines = pl.scan_lines(io.BytesIO(file.read(info.compress_size)), name="line").collect()
-    return "\n".join(lines["line"].to_list()).encode()
 
 
 INSPECT = LogFormat(known=_inspect_known, read=_inspect, asks_again="epochs")

@@ -12,13 +12,23 @@ import math
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from io import TextIOWrapper
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import IO, TypeAlias
 
-from judgerel_ray.core import Outcome, SweepError
-from judgerel_ray.core.files import check_regular, reading_errors, unreadable
+from judgerel_ray.core import JudgeRelError, Outcome, SweepError, count_of, printable
+from judgerel_ray.core.files import (
+    PACKED,
+    Unpacking,
+    check_regular,
+    read_member,
+    reading_errors,
+    unpacked_stream,
+    unreadable,
+)
 from judgerel_ray.protocols import FreeReading
 
 Path: TypeAlias = tuple[str, ...]
@@ -26,9 +36,118 @@ Path: TypeAlias = tuple[str, ...]
 _CHUNK = 1 << 20
 _NEAR_THE_END = 16  # an error so near the end of what was read may be of its being cut there
 _LINES = (".jsonl", ".ndjson")
-_PACKED = (".gz", ".bz2", ".xz")
+_ESCAPES = ("\\ud", "\\uD")  # of surrogates, whole pairs too
+_CAUSE = 200  # characters of what went wrong
 _LOOKED_AT = 1000  # values of a document in which lists are looked for
 _DECODER = json.JSONDecoder()
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a log is read.
+
+    Attributes
+    ----------
+    record : object
+        The last record read, by its number or name.
+    halves : set of str
+        Texts that held half of a surrogate pair, mended.
+    """
+
+    record: object = None
+    halves: set[str] = field(default_factory=set)
+
+    def notes(self) -> Iterator[str]:
+        """What is said of how the log was read."""
+        if self.halves:
+            n = count_of(len(self.halves), "text")
+            yield f"{n} with half of a character (a lone surrogate), which stays as its escape"
+
+
+_PROGRESS: ContextVar[Progress] = ContextVar("progress")
+
+
+@contextmanager
+def refused(path: str, what: str = "a record cannot be read") -> Iterator[Progress]:
+    """Turn whatever a reader raises into one line with file, record and cause.
+
+    Parameters
+    ----------
+    path : str
+        The log.
+    what : str
+        What is wrong, before the cause.
+
+    Raises
+    ------
+    SweepError
+        In place of any other exception; a missing package stays what it is.
+
+    Examples
+    --------
+    >>> with refused("log.json") as progress:
+    ...     progress.record = 7
+    ...     {}["score"]
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: a record cannot be read: KeyError: 'score' \
+[file=log.json, record=7]
+    """
+    progress = Progress()
+    _PROGRESS.set(progress)
+    try:
+        yield progress
+    except (JudgeRelError, Warning, ImportError):
+        raise
+    except Exception as error:
+        cause = " ".join(f"{type(error).__name__}: {error}".removesuffix(": ").split())
+        where = {"file": path}
+        if progress.record is not None:
+            where["record"] = printable(str(progress.record))
+        raise SweepError(f"{what}: {printable(cause[:_CAUSE])}", where=where) from error
+
+
+def _progress() -> Progress:
+    """The progress of the log that is read; one that nobody asks for where no verb reads it."""
+    found = _PROGRESS.get(None)
+    return Progress() if found is None else found
+
+
+def parsed(content: bytes) -> object:
+    r"""Read a whole JSON document, halves of surrogate pairs kept as their escapes.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+
+    Examples
+    --------
+    >>> parsed(rb'{"a": "\ud83d"}')
+    {'a': '\\ud83d'}
+    """
+    return _mended(
+        json.loads(content.decode("utf-8-sig")), rb"\ud" in content or rb"\uD" in content
+    )
+
+
+def _mended(value: object, suspect: bool) -> object:
+    """A value without lone surrogates, which no file of UTF-8 can hold."""
+    if not suspect:
+        return value
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            mended = value.encode("utf-8", "backslashreplace").decode()
+            _progress().halves.add(mended)
+            return mended
+        return value
+    if isinstance(value, list):
+        return [_mended(one, suspect) for one in value]
+    if isinstance(value, dict):
+        return {_mended(name, suspect): _mended(one, suspect) for name, one in value.items()}
+    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +191,7 @@ def records(path: str, at: Path = (), *, depth: int = 2) -> Iterator[tuple[objec
     Parameters
     ----------
     path : str
-        Local or any fsspec URL; packed by gzip, bzip2 or xz where its ending says so.
+        Local or any fsspec URL; packed by gzip, bzip2, xz or zstd where its ending says so.
     at : tuple of str
         Where the list lies in a document, which is one record by ``()``; every object of lines and
         of a list.
@@ -102,12 +221,17 @@ def records(path: str, at: Path = (), *, depth: int = 2) -> Iterator[tuple[objec
             found = cursor.lines()
         else:
             found = cursor.elements()
-        yield from enumerate(found, start=1)
+        progress = _progress()
+        for number, value in enumerate(found, start=1):
+            progress.record = number
+            yield number, value
         cursor.end()
 
 
-def values(path: str, *, depth: int = 2) -> Iterator[tuple[Path, object]]:
-    """Read the single values of a document with their paths, lists left out; none of lists.
+def values(path: str, *, depth: int = 2, elements: Path = ()) -> Iterator[tuple[Path, object]]:
+    """Read the single values of a document with their paths; none of a file that is a list.
+
+    Of its lists, those at the path `elements` alone are read, an element at a time.
 
     Raises
     ------
@@ -116,7 +240,9 @@ def values(path: str, *, depth: int = 2) -> Iterator[tuple[Path, object]]:
     """
     with _opened(path) as (kind, cursor):
         if kind == "document":
-            yield from ((where, one) for where, one, inside in cursor.walk(depth) if not inside)
+            for where, one, inside in cursor.walk(depth):
+                if not inside or where == elements:
+                    yield where, one
             cursor.end()
 
 
@@ -171,16 +297,37 @@ def zipped(path: str) -> Iterator[zipfile.ZipFile]:
             ) from error
 
 
+def member(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str, unpacking: Unpacking
+) -> object:
+    """A document of JSON in an archive.
+
+    Raises
+    ------
+    SweepError
+        If it is damaged, no JSON, or unpacks to more than the ceilings allow.
+    """
+    place = {"file": f"{path}:{info.filename}"}
+    _progress().record = info.filename
+    try:
+        content = read_member(archive, info, unpacking)
+    except ValueError as error:
+        raise SweepError(f"a member is damaged: {error}", where=place) from error
+    try:
+        return parsed(content)
+    except (ValueError, RecursionError) as error:
+        raise SweepError(f"not JSON: {error}", where=place) from error
+
+
 @contextmanager
 def _bytes(path: str) -> Iterator[IO[bytes]]:
     """A file's bytes, unpacked."""
     import fsspec
 
-    packed = "infer" if path.endswith(_PACKED) else None
     check_regular(path)
     try:
-        with fsspec.open(path, "rb", compression=packed) as file:
-            yield file
+        with fsspec.open(path, "rb") as file:
+            yield unpacked_stream(file, PurePosixPath(path).suffix, {"file": path})
     except IsADirectoryError as error:
         raise SweepError("expected a file, got a folder", where={"path": path}) from error
     except FileNotFoundError as error:
@@ -208,7 +355,7 @@ def _opened(path: str) -> Iterator[tuple[str, _Cursor]]:
                 hint="a table of judgments: judgerel import table",
             )
         name = path
-        for packed in _PACKED:
+        for packed in PACKED:
             name = name.removesuffix(packed)
         lines = begins == "{" and (name.endswith(_LINES) or cursor.has_lines())
         yield "lines" if lines else "list" if begins == "[" else "document", cursor
@@ -307,11 +454,14 @@ class _Cursor:
                 if not cut or not self._more():
                     raise self._wrong("" if cut else error.msg) from error
                 continue
+            except ValueError as error:  # a number of thousands of digits
+                raise self._wrong(str(error)) from error
             # A number may go on in what is not read yet.
             if end == len(self.text) and not self._ended and self._more():
                 continue
+            suspect = any(self.text.find(sign, self._at, end) >= 0 for sign in _ESCAPES)
             self._at = end
-            return value
+            return _mended(value, suspect)
 
     def _more(self) -> bool:
         """Read on, at least as much as is held; false at the end."""
@@ -322,7 +472,8 @@ class _Cursor:
             new = self._file.read(max(_CHUNK, len(rest)))
         except UnicodeDecodeError as error:
             raise SweepError(
-                f"it is no UTF-8 text: {error.reason}", where={"file": self._path}
+                f"it is no UTF-8 text: {error.reason}",
+                where={"file": self._path, "value": self._seen},
             ) from error
         self._ended = not new
         self.text, self._at = rest + new, 0

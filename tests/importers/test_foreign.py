@@ -1,0 +1,266 @@
+"""Logs as they come: any value in any field, bombs, copies of members, code among judges."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgerel_ray.cli import main
+from judgerel_ray.core import ReadingWarning, SweepError
+from judgerel_ray.importers.logs.asked import log_items
+from judgerel_ray.importers.logs.collect import import_logs
+from tests.importers.test_logs import EVAL, INSPECT, LOGS, PROMPTFOO, SAMPLES, lines
+
+quiet = pytest.mark.filterwarnings("ignore::judgerel_ray.core.ReadingWarning")
+DATA = os.environ.get("JUDGEREL_DATA")
+
+
+@pytest.fixture
+def cases():
+    """Files that went wrong, beside the recordings."""
+    found = Path(DATA or "no-recordings").parent / "cases/tables"
+    if not found.is_dir():
+        pytest.skip("no cases beside JUDGEREL_DATA")
+    return found
+
+
+def outcomes(path, tmp_path, capsys, *more):
+    """The last line of an import of a log, behind the name of its file, and its notes."""
+    out = tmp_path / "j.parquet"
+    assert main(["import", "auto", str(path), "--out", str(out), *more]) == 0
+    printed = capsys.readouterr()
+    return printed.out.partition(f"{out}: ")[2].strip(), printed.err
+
+
+def test_a_preference_of_0_is_a_draw(cases, tmp_path, capsys):
+    said, _ = outcomes(cases / "alp0.json", tmp_path, capsys)
+    assert said == "5 scored, 1 unparsed"
+    found = pl.read_parquet(tmp_path / "j.parquet")["verdict"].to_list()
+    assert found == ["base", "cand", "tie", None, "tie", "tie"]
+
+
+def test_scorers_of_code_are_no_judges(cases, tmp_path, capsys):
+    said, notes = outcomes(cases / "inspect_code.json", tmp_path, capsys)
+    assert said == "6 scored"
+    assert "left out: scores 6 of word_count, 6 of latency_ok" in notes
+    found = pl.read_parquet(tmp_path / "j.parquet")
+    assert set(found.select("judge", "criterion").rows()) == {("grader-x", "model_graded_qa")}
+
+
+def test_both_games_of_a_pair_are_read_by_their_order(cases, tmp_path, capsys):
+    outcomes(cases / "ah.jsonl", tmp_path, capsys)
+    found = pl.read_parquet(tmp_path / "j.parquet")
+    assert found["verdict"].to_list()[:2] == ["base", "base"]
+    assert found.filter(item_id="u3")["verdict"].to_list() == ["tie", None]
+
+
+def scored(scores, **more):
+    """A log of Inspect with one sample of these scores."""
+    one = {"id": 1, "epoch": 1, "input": "q", "output": {"completion": "a"}, "scores": scores}
+    return {**INSPECT, "eval": {"task": "t", "model": "m"}, "samples": [{**one, **more}]}
+
+
+VALUE = {"value": 1.0}
+STEPS = [
+    {"event": "step", "action": "begin", "type": "scorer", "name": "mine"}, {"event": "model"},
+    {"event": "step", "action": "end", "type": "scorer", "name": "mine"},
+]  # fmt: skip
+SPANS = [
+    {"event": "span_begin", "id": "a", "type": "scorer", "name": "mine"},
+    {"event": "span_begin", "id": "b", "parent_id": "a", "type": None, "name": "x"},
+    {"event": "model", "span_id": "b"},
+]
+
+
+@pytest.mark.parametrize(
+    ("log", "judges"),
+    [
+        (scored({"mine": VALUE, "code": VALUE}, events=STEPS), {"mine"}),
+        (scored({"mine": VALUE, "code": VALUE}, events=SPANS), {"mine"}),
+        (scored({"model_graded_fact1": VALUE, "code": VALUE}), {"model_graded_fact1"}),
+        ({**scored({"mine": VALUE, "code": VALUE}), "eval": {"task": "t", "scorers": [
+            {"name": "own/mine", "options": {"model": "g"}}, {"name": "code", "options": {}}]}},
+         {"mine"}),
+        ({**scored({"mine": VALUE, "match": VALUE}), "eval": EVAL}, {"mine"}),
+    ],
+    ids=["steps", "spans", "name", "option", "role"],
+)  # fmt: skip
+def test_a_scorer_judges_where_something_shows_that_it_asked_a_model(log, judges, tmp_path):
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    with pytest.warns(ReadingWarning, match="computed without a model"):
+        found = import_logs("auto", [str(tmp_path / "log.json")])
+    assert set(found["criterion"]) == judges
+
+
+def test_a_member_that_stands_twice_counts_once(tmp_path, capsys):
+    file = tmp_path / "log.eval"
+    first = {**SAMPLES[0], "scores": {"model_graded_qa": {"value": "I"}}}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({"eval": EVAL}))
+        archive.writestr("samples/1_epoch_1.json", json.dumps(first))
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("samples/1_epoch_1.json", json.dumps(SAMPLES[0]))
+    said, notes = outcomes(file, tmp_path, capsys)
+    assert said == "1 scored"
+    assert "1 member of" in notes
+    assert "the last counts" in notes
+    assert pl.read_parquet(tmp_path / "j.parquet")["verdict"].to_list() == ["correct"]
+
+
+def test_half_a_character_is_kept_as_its_escape(tmp_path, capsys):
+    changed = copy.deepcopy(PROMPTFOO["results"]["results"][:2])
+    changed[0]["vars"]["q"] = "2+2? \ud83d"
+    changed[1]["vars"]["q"] = "2+2? \ud83e \U0001f600"
+    (tmp_path / "log.jsonl").write_text(lines(*changed))
+    said, notes = outcomes(tmp_path / "log.jsonl", tmp_path, capsys)
+    assert said == "3 scored"
+    assert "2 texts with half of a character" in notes
+    names = pl.read_parquet(tmp_path / "j.parquet")["item_id"].str.replace("#.*", "").to_list()
+    assert names == ["2+2? \\ud83d", *["2+2? \\ud83e \U0001f600"] * 2]
+
+
+def test_what_a_reader_cannot_read_is_one_line_with_record_and_cause(tmp_path, monkeypatch):
+    from judgerel_ray.importers.logs import graders
+
+    monkeypatch.setattr(graders, "named_by", lambda _: 1 / 0)
+    (tmp_path / "log.json").write_text(json.dumps(LOGS["alpaca_eval", "annotations.json"]))
+    with pytest.raises(SweepError) as refused:
+        import_logs("auto", [str(tmp_path / "log.json")])
+    assert str(refused.value) == (
+        "a record is none of alpaca_eval: ZeroDivisionError: division by zero "
+        f"[file={tmp_path}/log.json, record=1]"
+    )
+
+
+DEEP = '{"a":' * 300 + "1" + "}" * 300
+VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8),
+    st.sampled_from([10**400, -(10**30), "\ud800", "x\udfff", "", [], {}, [[]], [None],
+                     {"": None}, {"\ud800": "\udc00"}, "\0", "a\nb", json.loads(DEEP)]),
+    st.lists(st.one_of(st.none(), st.integers(), st.text(max_size=3)), max_size=3),
+    st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
+)  # fmt: skip
+
+
+def places(value, path=()):
+    """Every place in a document."""
+    yield path
+    inner = value.items() if isinstance(value, dict) else ()
+    for name, one in enumerate(value) if isinstance(value, list) else inner:
+        yield from places(one, (*path, name))
+
+
+def changed(value, path, new):
+    """A document with another value in one place."""
+    if not path:
+        return new
+    found = copy.copy(value)
+    found[path[0]] = changed(value[path[0]], path[1:], new)
+    return found
+
+
+@quiet
+@settings(max_examples=25, deadline=None)
+@pytest.mark.parametrize("log", LOGS, ids="-".join)
+@given(data=st.data())
+def test_any_value_in_any_field_is_read_or_refused_in_one_line(log, data, tmp_path_factory):
+    given = LOGS[log]
+    listed = isinstance(given, str)
+    document = [json.loads(line) for line in given.splitlines()] if listed else given
+    at = data.draw(st.sampled_from([one for one in places(document) if one]))
+    document = changed(document, at, data.draw(VALUES))
+    file = tmp_path_factory.mktemp("logs") / log[1]
+    file.write_text(lines(*document) if listed else json.dumps(document))
+    for read in (lambda: import_logs(log[0], [str(file)]), lambda: log_items([str(file)])):
+        try:
+            read()
+        except SweepError as error:
+            assert len(error.problem.splitlines()) <= 1, error.problem  # noqa: PT017
+            assert str(file) in str(error.where.values()), error  # noqa: PT017
+
+
+MEMORY = """
+import sys
+from judgerel_ray.cli import main
+code = main(sys.argv[1:])
+with open("/proc/self/status") as file:  # ru_maxrss has that of the process that forked it, too
+    peak = next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+print(code, peak // 1024)
+"""
+MIB = 1 << 20
+
+
+def bomb(path, unit, mebibytes, begin=b"[", end=b"]"):
+    """A packed log of equal parts, with so many MiB."""
+    with gzip.open(path, "wb", compresslevel=9) as file:
+        file.write(begin)
+        block = unit * (MIB // len(unit))
+        for _ in range(mebibytes):
+            file.write(block)
+        file.write(end)
+
+
+def refused_within(arguments):
+    """What is said of a bomb, and the largest memory in MB of the process that refuses it."""
+    found = subprocess.run(
+        [sys.executable, "-c", MEMORY, *arguments], capture_output=True, text=True, check=True
+    )
+    code, peak = map(int, found.stdout.split())
+    assert code == 2
+    assert found.stderr.count("\n") == 1
+    return found.stderr, peak
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["lists", "text", "records", "archive", "csv"])
+def test_a_bomb_is_refused_before_it_fills_the_memory(kind, tmp_path):
+    file = tmp_path / "log.json.gz"
+    verb = ["import", "auto"]
+    if kind == "lists":
+        bomb(file, b"[],", 300, b'[{"instruction": [', b"]}]")
+    elif kind == "text":
+        bomb(file, b"a", 300, b'[{"instruction": "', b'"}]')
+    elif kind == "records":
+        one = json.dumps(LOGS["alpaca_eval", "annotations.json"][0]).encode() + b"\n"
+        file = tmp_path / "log.jsonl.gz"
+        bomb(file, one, 300, b"", b"")
+    elif kind == "csv":
+        file, verb = tmp_path / "log.csv.gz", ["import", "table"]
+        bomb(file, b"q1,A\n", 300, b"item_id,verdict\n", b"")
+    else:
+        file = tmp_path / "log.eval"
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("header.json", json.dumps({"eval": EVAL}))
+            with archive.open("samples/1_epoch_1.json", "w") as member:
+                for _ in range(300):
+                    member.write(b"[]," * (MIB // 3))
+    assert file.stat().st_size < 2 * MIB
+    said, peak = refused_within([*verb, str(file), "--out", str(tmp_path / "j.parquet")])
+    for part in ("times its packed size", str(file), "--unpack-limit"):
+        assert part in said
+    assert peak <= 300
+
+
+@quiet
+def test_the_flag_raises_the_ceiling(tmp_path, capsys):
+    file, out = tmp_path / "log.json.gz", tmp_path / "j.parquet"
+    one = {**LOGS["alpaca_eval", "annotations.json"][0], "output_1": "a" * 6 * MIB}
+    file.write_bytes(gzip.compress(json.dumps([one]).encode()))
+    verb = ["import", "auto", str(file), "--out", str(out)]
+    assert main(verb) == 2
+    assert "--unpack-limit GB" in capsys.readouterr().err
+    assert main([*verb, "--unpack-limit", "0.001"]) == 2
+    assert "more than 0.001 GiB" in capsys.readouterr().err
+    assert main([*verb, "--unpack-limit", "1"]) == 0
+    assert pl.read_parquet(out).height == 1
