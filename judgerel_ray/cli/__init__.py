@@ -42,6 +42,7 @@ from judgerel_ray.core import (
     count_of,
     printable,
 )
+from judgerel_ray.core.progress import progress_shown
 
 if TYPE_CHECKING:
     from judgerel_ray.config import Sweep
@@ -80,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         asked = parse(arguments)
         # Ray's processes write where they began to, and for as long as they live.
         apart = nullcontext() if asked.verb.name in ASKING else panics_kept_back()
-        with _readings_told(), apart:
+        with _readings_told(), apart, progress_shown(_tell_progress):
             code = ACTS.get(asked.verb.name, print_found)(asked)
         sys.stdout.flush()
         return code
@@ -133,6 +134,11 @@ def _readings_told() -> Iterator[None]:
         warnings.showwarning = show  # type: ignore[assignment]
         yield
         notes.say()
+
+
+def _tell_progress(line: str) -> None:
+    """Say how far long work is."""
+    tell(f"judgerel: {line}", aside=True)
 
 
 def _file_errors() -> tuple[type[BaseException], ...]:
