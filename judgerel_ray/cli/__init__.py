@@ -43,6 +43,7 @@ from judgerel_ray.core import (
     printable,
 )
 from judgerel_ray.core.progress import progress_shown
+from judgerel_ray.core.text import install_hint
 
 if TYPE_CHECKING:
     from judgerel_ray.config import Sweep
@@ -105,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if (error.name or "judgerel_ray").partition(".")[0] == "judgerel_ray":
             raise
         extra = EXTRAS.get((error.name or "").partition(".")[0], "run")
-        get = f"pip install 'judgerel_ray[{extra}]', or make setup in a checkout"
+        get = f"{install_hint(extra)}, or make setup there"
         tell(f"judgerel: a package is missing: {error.name}. Try: {get}", aside=True)
         return MISTAKE
     except _file_errors() as error:

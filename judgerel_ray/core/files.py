@@ -161,3 +161,24 @@ def _zstd(content: bytes) -> bytes:
 
     found: bytes = pa.input_stream(pa.py_buffer(content), compression="zstd").read()
     return found
+
+
+_WEB = frozenset(
+    {"http", "https", "ftp", "github", "gist", "git", "jlab", "webhdfs", "dav", "davs"}
+)
+
+
+def is_of_the_web(path: str) -> bool:
+    """Tell whether reading a path asks a server that its address names, also within a chain.
+
+    Buckets (``s3://``) and disks are none: who runs a sweep has set up where they are.
+
+    Examples
+    --------
+    >>> is_of_the_web("https://example.org/items.csv"), is_of_the_web("s3://bucket/items.csv")
+    (True, False)
+    >>> is_of_the_web("simplecache::HTTP://example.org/items.csv")
+    True
+    """
+    schemes = (part.partition("://") for part in path.split("::"))
+    return any(sign and scheme.strip().lower() in _WEB for scheme, sign, _ in schemes)

@@ -488,3 +488,17 @@ def _long_fields() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(before)
+
+
+def install_hint(extra: str = "") -> str:
+    """Say how to install the package from its checkout, with an extra: no index is asked for it.
+
+    A package index gives a name to whoever registers it first, so none of ours is installed by it.
+
+    Examples
+    --------
+    >>> install_hint("report"), install_hint()
+    ("pip install '.[report]' in a checkout of judgerel_ray", 'pip install . in a checkout of judgerel_ray')
+    """
+    what = f"'.[{extra}]'" if extra else "."
+    return f"pip install {what} in a checkout of judgerel_ray"

@@ -248,7 +248,10 @@ def print_coefficients(
     for line in _legend([row for rows in groups for row in rows], notes):
         say(line)
     if n_more:
-        say(f"\n{count_of(n_more, 'more group')} not shown: --out FILE or --format json has them all")
+        more = count_of(n_more, "more group")
+        say(f"\n{more} not shown: --out FILE or --format json has them all")
+            f"\n{count_of(n_more, 'more group')} not shown: --out FILE or --format json has them all"
+        )
 
 
 def _first_groups(coefficients: pl.DataFrame) -> tuple[pl.DataFrame, int]:
