@@ -67,6 +67,18 @@ def under_way(things: Iterable[_Thing], *, of: int, what: str, hint: str) -> Ite
         yield thing
 
 
+def fewer_groups(columns: Iterable[str]) -> str:
+    """Say what makes groups fewer: a hint of :func:`under_way`.
+
+    Examples
+    --------
+    >>> fewer_groups(["judge", "scale"])
+    '; groups are of judge, scale: --by names fewer columns'
+    """
+    names = ", ".join(columns)
+    return f"; groups are of {names}: --by names fewer columns" if names else ""
+
+
 def _duration(seconds: float) -> str:
     """A time in the unit that fits it."""
     return f"{seconds:,.0f} s" if seconds < 90 else f"{seconds / 60:,.0f} min"

@@ -497,8 +497,8 @@ def install_hint(extra: str = "") -> str:
 
     Examples
     --------
-    >>> install_hint("report"), install_hint()
-    ("pip install '.[report]' in a checkout of judgerel_ray", 'pip install . in a checkout of judgerel_ray')
+    >>> install_hint("report")
+    "pip install '.[report]' in a checkout of judgerel_ray"
     """
     what = f"'.[{extra}]'" if extra else "."
     return f"pip install {what} in a checkout of judgerel_ray"

@@ -88,7 +88,7 @@ def test_files_that_sweeps_and_gates_name_fetch_nothing(address, tmp_path):
     url, seen = address
     with pytest.raises(SweepError, match="reads no parts from the web"):
         _part_path("", url)
-    rule = f"drop of flip_rate <= .1 against {url}"
+    rule = f"drop of accuracy <= .1 against {url}"
     (tmp_path / "rules.toml").write_text(f'[gate]\nrequire = ["{rule}"]\n')
     with pytest.raises(SweepError, match="fetch nothing from the web"):
         requirements([], str(tmp_path / "rules.toml"))

@@ -95,8 +95,9 @@ def test_promises_and_machine_paths_are_found():
 
 
 OF_OURS = re.compile(
-    r"(?:pipx?3? install|uv pip install|uv tool install|uvx|pipx run|pip download)\b(?:(?! in a )[^\n])*?"
-    r"[\s'\"]judgerel(?:[_.-]ray)?(?=$|[\s'\"`\[=<>~!;,)])",
+    r"(?:pipx?3? install|uv pip install|uv tool install|uvx|pipx run|pip download)\b"
+    r"(?:(?! in a )[^\n])*?"
+    r"[ \t'\"]judgerel(?:[_.-]ray)?(?=$|[\s'\"`\[=<>~!;,)])",
     re.IGNORECASE,
 )  # an index gives a name to whoever registers it: a checkout, a wheel's file or a URL is installed
 

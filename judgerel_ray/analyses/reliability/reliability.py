@@ -37,7 +37,7 @@ from judgerel_ray.analyses.reliability.reproducibility import reproducible_rows,
 from judgerel_ray.analyses.serving.noise import SERVING
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag
-from judgerel_ray.core.progress import under_way
+from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.counted import (
     CountedGroups,
     Declared,
@@ -188,10 +188,10 @@ def reduce_judgments(
     )  # fmt: skip
     unnamed = coefficients is None
     found_in: list[LedGroup] = []
-    known: WeakKeyDictionary[Group, LedGroup] = WeakKeyDictionary()
+    computed: WeakKeyDictionary[Group, LedGroup] = WeakKeyDictionary()
     for key, group in _watched(found):
-        if group in known:
-            found_in.append(replace(known[group], key=key))
+        if group in computed:
+            found_in.append(replace(computed[group], key=key))
             continue
         more = leading_by_default(group) if unnamed and not items else ()
         rows = [*_agreement_rows(group, [*dict.fromkeys((*chosen, *more))], policies, levels)]
@@ -208,8 +208,8 @@ def reduce_judgments(
         if not verdicts_known and holds_names(group.rows.seen()):
             rows = [withheld(row, group.nuisance) for row in rows]
         steady = group.moments is None and steady_within_units(group)
-        known[group] = LedGroup(key=key, rows=rows, replies=replies, steady=steady)
-        found_in.append(known[group])
+        computed[group] = LedGroup(key=key, rows=rows, replies=replies, steady=steady)
+        found_in.append(computed[group])
     labelled = SHOWN in columns and found.counted.nested.places is None
     schema = {**found.keys, **COLUMNS}
     return led(found_in, found.rows, labelled=labelled, schema=schema)
@@ -217,9 +217,8 @@ def reduce_judgments(
 
 def _watched(found: CountedGroups) -> Iterator[tuple[dict[str, object], Group]]:
     """Groups one after the other, long work saying how far it is."""
-    names = ", ".join(found.counted.groups)
-    hint = f"; groups are of {names}: --by names fewer columns" if names else ""
-    return under_way(found.groups(), of=len(found.counted.by_group), what="groups", hint=hint)
+    hint, n_groups = fewer_groups(found.counted.groups), len(found.counted.by_group)
+    return under_way(found.groups(), of=n_groups, what="groups", hint=hint)
 
 
 def _counting(policies: Sequence[Missing]) -> list[Missing]:

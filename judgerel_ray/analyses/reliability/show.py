@@ -250,8 +250,6 @@ def print_coefficients(
     if n_more:
         more = count_of(n_more, "more group")
         say(f"\n{more} not shown: --out FILE or --format json has them all")
-            f"\n{count_of(n_more, 'more group')} not shown: --out FILE or --format json has them all"
-        )
 
 
 def _first_groups(coefficients: pl.DataFrame) -> tuple[pl.DataFrame, int]:

@@ -216,11 +216,12 @@ def permuted_runs(
     for start in range(0, n_permutations, batch):
         size = min(batch, n_permutations - start)
         unit_N, labels_BN = _labels(margins, size, rng)
-        shares = None
+        shares: Floats | None = None
         if np.ptp(sizes_U):
             cell = np.arange(size)[:, None] * n_values + margins.columns_V[labels_BN]
             weight = np.tile(share_N, size)
-            shares = np.bincount(cell.ravel(), weight, size * n_values).reshape(size, n_values)
+            summed = np.bincount(cell.ravel(), weight, size * n_values)
+            shares = summed.astype(np.float64, copy=False).reshape(size, n_values)
         sorted_BN = np.sort(unit_N * n_values + labels_BN, axis=1)
         first_R = np.flatnonzero(np.diff(sorted_BN, axis=1, prepend=-1))
         yield PermutedRuns(
