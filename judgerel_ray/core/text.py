@@ -493,7 +493,7 @@ def _long_fields() -> Iterator[None]:
 def install_hint(extra: str = "") -> str:
     """Say how to install the package from its checkout, with an extra: no index is asked for it.
 
-    A package index gives a name to whoever registers it first, so none of ours is installed by it.
+    An index gives a name to the first person who registers it: ours is never installed by name.
 
     Examples
     --------

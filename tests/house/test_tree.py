@@ -99,7 +99,7 @@ OF_OURS = re.compile(
     r"(?:(?! in a )[^\n])*?"
     r"[ \t'\"]judgerel(?:[_.-]ray)?(?=$|[\s'\"`\[=<>~!;,)])",
     re.IGNORECASE,
-)  # an index gives a name to whoever registers it: a checkout, a wheel's file or a URL is installed
+)  # an index gives a name to anyone: a checkout, a wheel's file or a URL is installed
 
 
 def installs_by_name(name: str, text: str) -> list[str]:
