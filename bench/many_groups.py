@@ -62,11 +62,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--judges", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=3)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         tables = {
-            f"{asked.judges:,} judges x 2 items x 2": judged(asked.judges, rng),
+            f"{options.judges:,} judges x 2 items x 2": judged(options.judges, rng),
             "2,000 verdicts x 4,000 rows": named(2_000, 4_000, rng),
             "5,000 verdicts x 20,000 rows": named(5_000, 20_000, rng),
         }
@@ -78,7 +78,7 @@ def main() -> None:
                 "reduce": (*REDUCE, str(path), "--out", f"{path}.out.parquet"),
             }
             found: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
-            for _ in range(asked.rounds):
+            for _ in range(options.rounds):
                 for name, command in commands.items():
                     found[name].append(spent(command))
             (bare_wall, bare_cpu), (wall, cpu) = (

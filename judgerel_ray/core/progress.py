@@ -56,12 +56,12 @@ def under_way(things: Iterable[_Thing], *, of: int, what: str, hint: str) -> Ite
     >>> [*under_way("ab", of=2, what="groups", hint="")]
     ['a', 'b']
     """
-    began = said = time.monotonic()
+    began = shown = time.monotonic()
     for done, thing in enumerate(things):
         now = time.monotonic()
         show = _SHOWN_BY.get()
-        if show is not None and now - said >= (FIRST if said == began else THEN):
-            said = now
+        if show is not None and now - shown >= (FIRST if shown == began else THEN):
+            shown = now
             left = (now - began) / max(1, done) * (of - done)
             show(f"{done:,} of {of:,} {what}, about {_duration(left)} left{hint}")
         yield thing
