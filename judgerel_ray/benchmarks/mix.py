@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.source import Record, read_text, shown_names
 from judgerel_ray.core import Item, SweepError, digest
+from judgerel_ray.core.files import is_of_the_web
 
 Per = Literal["category", "benchmark"]
 
@@ -303,6 +304,12 @@ def _part(record: Record, top: Record, path: str, load: Load, seed: int) -> Part
 
 def _part_path(folder: str, path: str) -> str:
     """A path of a part, looked for beside the mix unless it says where it lies."""
+    if is_of_the_web(path):
+        raise SweepError(
+            "a mix reads no parts from the web",
+            where={"path": path},
+            hint="download it and name the copy, beside the mix",
+        )
     return path if "://" in path or path.startswith("/") or not folder else f"{folder}/{path}"
 
 

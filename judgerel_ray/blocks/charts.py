@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from judgerel_ray.blocks.blocks import Axis, Figure, Mark
 from judgerel_ray.core import cut_text, printable
+from judgerel_ray.core.text import install_hint
 
 if TYPE_CHECKING:
     import altair as alt
@@ -130,7 +131,7 @@ def not_drawn() -> str | None:
         return None
     return (
         f"figures are not drawn: they need {' and '.join(missing)}, not installed. "
-        "Try: pip install 'judgerel_ray[report]'"
+        f"Try: {install_hint('report')}"
     )
 
 

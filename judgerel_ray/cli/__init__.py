@@ -42,6 +42,8 @@ from judgerel_ray.core import (
     count_of,
     printable,
 )
+from judgerel_ray.core.progress import progress_shown
+from judgerel_ray.core.text import install_hint
 
 if TYPE_CHECKING:
     from judgerel_ray.config import Sweep
@@ -80,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         asked = parse(arguments)
         # Ray's processes write where they began to, and for as long as they live.
         apart = nullcontext() if asked.verb.name in ASKING else panics_kept_back()
-        with _readings_told(), apart:
+        with _readings_told(), apart, progress_shown(_tell_progress):
             code = ACTS.get(asked.verb.name, print_found)(asked)
         sys.stdout.flush()
         return code
@@ -104,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if (error.name or "judgerel_ray").partition(".")[0] == "judgerel_ray":
             raise
         extra = EXTRAS.get((error.name or "").partition(".")[0], "run")
-        get = f"pip install 'judgerel_ray[{extra}]', or make setup in a checkout"
+        get = f"{install_hint(extra)}, or make setup there"
         tell(f"judgerel: a package is missing: {error.name}. Try: {get}", aside=True)
         return MISTAKE
     except _file_errors() as error:
@@ -133,6 +135,11 @@ def _readings_told() -> Iterator[None]:
         warnings.showwarning = show  # type: ignore[assignment]
         yield
         notes.say()
+
+
+def _tell_progress(line: str) -> None:
+    """Say how far long work is."""
+    tell(f"judgerel: {line}", aside=True)
 
 
 def _file_errors() -> tuple[type[BaseException], ...]:

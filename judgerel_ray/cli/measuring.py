@@ -244,12 +244,19 @@ def _formats(asked: Asked, known: Sequence[str] = FORMATS) -> Sequence[str]:
 def _output(asked: Asked, request: Any) -> Output | None:
     """The file of ``--out``, refused before anything is read; None where there is none."""
     out, force = asked.printing.get("out"), asked.printing.get("force", False)
+    raw_cells = asked.printing.get("raw_cells", False)
     if out is None:
-        if force:
-            raise SweepError("--force would do nothing without --out", hint="leave it out")
+        if force or raw_cells:
+            name = "--force" if force else "--raw-cells"
+            raise SweepError(f"{name} would do nothing without --out", hint="leave it out")
         return None
+    if raw_cells and not str(out).lower().endswith(".csv"):
+        raise SweepError(
+            f"--raw-cells is of CSV alone, got --out {out}", hint="leave --raw-cells out"
+        )
     from judgerel_ray.store.outputs import output_to
 
     beside = [getattr(request, name, None) for name in ("gold", "reference", "outside", "labels")]
     scales = getattr(request, "scale", ())
-    return output_to(out, "table", reads=(asked.source, *beside, *scales), force=force)
+    reads = (asked.source, *beside, *scales)
+    return output_to(out, "table", reads=reads, force=force, raw_cells=raw_cells)

@@ -36,15 +36,18 @@ MISTAKE = 2
 _FORMAT = flag("table (default), json, or both with a comma between", "NAMES")["flag"]
 _GATE = flag("table (default), json, markdown, junit, with a comma between", "NAMES")["flag"]
 _FILE = flag("also write .parquet, .csv or .json", "FILE")["flag"]
+_RAW = flag(
+    "write texts of a CSV as they are; else an apostrophe guards those that a spreadsheet would run"
+)["flag"]
 PRINTING: dict[str, dict[str, Flag]] = {
     "": {},
     "json": {"json": flag("print JSON")["flag"]},
     "format": {"format": _FORMAT},
-    "file": {"format": _FORMAT, "out": _FILE, "force": FORCE["flag"]},
+    "file": {"format": _FORMAT, "out": _FILE, "force": FORCE["flag"], "raw_cells": _RAW},
     "gate": {"format": _GATE},
 }
 """Flags of printing, by the kind that a verb has."""
-SWITCHES = ("json", "force")
+SWITCHES = ("json", "force", "raw_cells")
 SHARED = ("by", "exact_values", "verdict_names")
 """Options of many verbs, listed after a verb's own."""
 _READING, _WRITING = "How judgments are read and grouped", "What is printed and written"
@@ -333,7 +336,8 @@ def _option(one: Field[Any]) -> click.Option:
 def _printing(name: str, described: Flag) -> click.Option:
     """A flag of printing."""
     if name in SWITCHES:
-        return click.Option([f"--{name}", name], is_flag=True, help=described.help)
+        spelled_name = name.replace("_", "-")
+        return click.Option([f"--{spelled_name}", name], is_flag=True, help=described.help)
     return click.Option(
         [f"--{name}", name], metavar=described.metavar, help=described.help, type=_Text()
     )

@@ -25,6 +25,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.files import is_of_the_web
 from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable, Flag, Name, Number, Table, Text, Whole
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
@@ -317,6 +318,9 @@ class Sweep(Table):
     number of times; `judgerel refresh` sets it for anchors."""
     tolerance: dict[str, Number] = Field(default_factory=dict)
     """What the domain asks of coefficients, by name; never part of what is asked of judges."""
+    fetch: Flag = False
+    """Whether paths of the sweep may be addresses of the web (http, https, ftp), which are fetched
+    from wherever they point: a sweep of somebody else's does not decide that unnoticed."""
     folder: str = Field(default="", exclude=True)
     """Folder of the sweep file: where relative paths are looked for first."""
 
@@ -423,8 +427,15 @@ class Sweep(Table):
         Raises
         ------
         SweepError
-            If no file system could have such a path.
+            If no file system could have such a path; or it is an address of the web, and `fetch`
+            is not true.
         """
+        if is_of_the_web(path) and not self.fetch:
+            raise SweepError(
+                "the sweep does not say that addresses of the web may be fetched",
+                where={"path": path},
+                hint="write fetch = true at the head of the sweep, or download it and name it",
+            )
         if "://" in path:
             return path
         try:

@@ -531,3 +531,24 @@ def _zstd_member(content: bytes, unpacking: Unpacking) -> bytes:
     except (pl.exceptions.PolarsError, OSError) as error:
         raise ValueError(str(error).splitlines()[0]) from error
     return "\n".join(lines.to_list()).encode()
+
+
+_WEB = frozenset(
+    {"http", "https", "ftp", "github", "gist", "git", "jlab", "webhdfs", "dav", "davs"}
+)
+
+
+def is_of_the_web(path: str) -> bool:
+    """Tell whether reading a path asks a server that its address names, also within a chain.
+
+    Buckets (``s3://``) and disks are none: who runs a sweep has set up where they are.
+
+    Examples
+    --------
+    >>> is_of_the_web("https://example.org/items.csv"), is_of_the_web("s3://bucket/items.csv")
+    (True, False)
+    >>> is_of_the_web("simplecache::HTTP://example.org/items.csv")
+    True
+    """
+    schemes = (part.partition("://") for part in path.split("::"))
+    return any(sign and scheme.strip().lower() in _WEB for scheme, sign, _ in schemes)

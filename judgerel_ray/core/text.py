@@ -488,3 +488,17 @@ def _long_fields() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(before)
+
+
+def install_hint(extra: str = "") -> str:
+    """Say how to install the package from its checkout, with an extra: no index is asked for it.
+
+    An index gives a name to the first person who registers it: ours is never installed by name.
+
+    Examples
+    --------
+    >>> install_hint("report")
+    "pip install '.[report]' in a checkout of judgerel_ray"
+    """
+    what = f"'.[{extra}]'" if extra else "."
+    return f"pip install {what} in a checkout of judgerel_ray"

@@ -22,7 +22,6 @@ from judgerel_ray.counting.groups.grouping import (
     Block,
     CountedJudgments,
     count_judgments,
-    parts_by,
     said_of_greedy,
     sampled,
     units_of,
@@ -56,6 +55,11 @@ from judgerel_ray.stats.generalizability.facet_agreement import LaidOut, lay_out
 
 REPLICATION, LETTER = "__replication", "__label"
 """Columns of :func:`read_labels` besides the keys and the outcome."""
+_MANY = 100  # groups of which some are looked for that are alike
+_MOST_UNITS = 32  # of a group that may be alike another; larger ones hardly ever are
+_MOST_KNOWN = 10_000  # groups held for others that are alike
+_READ = ("benchmark", "protocol", "scale", "role", TEMPERATURE)
+# Columns of groups that coefficients read; others, such as the judge, are names and no more.
 _NO_ROWS = UnitRows(units=pl.DataFrame(), kinds=pl.DataFrame())
 
 
@@ -235,7 +239,10 @@ class CountedGroups:
         return {name: schema[name] for name in self.counted.groups}
 
     def groups(self) -> Iterator[tuple[dict[str, object], Group]]:
-        """Lay out one group after the other, each with its key, in the order of the keys."""
+        """Lay out one group after the other, each with its key, in the order of the keys.
+
+        Of many small groups those in which all counts are equal are one object, laid out once.
+        """
         counted, scales = self.counted, self.declared.scales
         nested, names = counted.nested, counted.groups
         placed = self.places.placed if self.places else ()
@@ -245,8 +252,15 @@ class CountedGroups:
             name: (rows, rows.seen(), places_of(rows, placed))
             for name, rows in counted.by_protocol().items()
         }
-        for values, part in parts_by(nested.units, names).items():
+        alike = self._alike()
+        known: dict[object, Group] = {}
+        for values, part in counted.by_group.items():
             key = dict(zip(names, values, strict=True))
+            greedy = said_of_greedy(key, counted, self.everything)
+            same = (alike[values], greedy, self.others.get(values)) if values in alike else None
+            if same in known:
+                yield key, known[same]
+                continue
             facets = varying_facets(part, counted.facets)
             everything, seen, places = menus[part["protocol"][0] if "protocol" in names else None]
             options = options_of(part, n_options)
@@ -276,12 +290,33 @@ class CountedGroups:
                 n_places=places if options is None else options,
                 rows=rows,
                 moments=moments,
-                greedy=said_of_greedy(key, counted, self.everything),
+                greedy=greedy,
                 others=self.others.get(values),
                 of_items=self._by_item(key, unit),
                 labels=self._labels_of(key),
             )
+            if same is not None:
+                if len(known) >= _MOST_KNOWN:
+                    known.clear()
+                known[same] = group
             yield key, group
+
+    def _alike(self) -> dict[tuple[object, ...], str]:
+        """Of small groups all that coefficients read, as text: where it is equal, so are they.
+
+        Items are their places among the group's own, since no number depends on their names.
+        """
+        counted = self.counted
+        if len(counted.by_group) < _MANY or self.items is not None or self.labels is not None:
+            return {}
+        names, units = list(counted.groups), counted.nested.units
+        by = list(dict.fromkeys((*names, "item_id", *counted.facets, *counted.extra)))
+        small = units.filter(pl.len().over(names) <= _MOST_UNITS).sort(by)
+        read = [name for name in units.columns if name not in names or name in _READ]
+        text = pl.struct(read).struct.json_encode()
+        small = small.with_columns(pl.col("item_id").rank("dense").over(names))
+        found = small.group_by(names, maintain_order=True).agg(text.alias("__text").str.join("\n"))
+        return {tuple(values): text for *values, text in found.iter_rows()}
 
     def _by_item(self, key: Mapping[str, object], unit: Sequence[str]) -> pl.DataFrame | None:
         """Counts by distinct item; temperatures may be such, and 0 is then one of them."""

@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core import OUTCOMES, Outcome, SweepError
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.core.text import install_hint
 
 Coding = Literal["letters", "correctness"]
 
@@ -228,12 +229,12 @@ def _library() -> Iterator[list[warnings.WarningMessage]]:
         except ImportError as error:
             raise SweepError(
                 f"schroeder2024 needs factor_analyzer and scikit-learn, got: {error}",
-                hint="pip install 'judgerel_ray[legacy]'",
+                hint=install_hint("legacy"),
             ) from error
         if tuple(int(part) for part in version.split(".")[:2]) >= _TOO_NEW:
             raise SweepError(
                 f"factor_analyzer 0.5.1 needs scikit-learn before 1.8, got {version}",
-                hint="pip install 'judgerel_ray[legacy]'",
+                hint=install_hint("legacy"),
             )
         yield seen
 

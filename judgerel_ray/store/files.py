@@ -346,7 +346,7 @@ class Bucket:
             raise StoreError(
                 f"no file system for {protocol}:// URLs: {error}",
                 where={"url": self.url},
-                hint="install its package (for s3, judgerel_ray[s3])",
+                hint="install its package (for s3, this package's extra s3)",
             ) from error
 
     @property

@@ -82,12 +82,16 @@ class Output:
         Files, folders, patterns and URLs that are read for it.
     force : bool
         Whether it may replace a file that is no earlier output.
+    raw_cells : bool
+        Whether texts of a CSV stay as they are, those that a spreadsheet would run as formulas
+        among them.
     """
 
     path: str
     kind: Kind
     reads: tuple[str, ...] = ()
     force: bool = False
+    raw_cells: bool = False
 
     @property
     def ending(self) -> str:
@@ -103,13 +107,16 @@ class Output:
     def write_frame(self, frame: pl.DataFrame) -> None:
         """Write a table as Parquet that says what wrote it, or as CSV, lists in it as JSON.
 
+        In a CSV an apostrophe stands before texts that a spreadsheet would run, unless `raw_cells`.
+
         Effects: as :meth:`write`.
         """
         data = BytesIO()
         if self.ending == ".parquet":
             frame.write_parquet(data, metadata={MARK: self.kind, SEAL: UNSEALED})
         else:
-            _flat(frame).write_csv(data)
+            flat = _flat(frame)
+            (flat if self.raw_cells else _without_formulas(flat)).write_csv(data)
         self.write(data.getvalue())
 
     def write(self, data: bytes) -> None:
@@ -156,9 +163,28 @@ def _flat(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.Series(name, texts(name), pl.String) for name in nested)
 
 
+# What a spreadsheet runs: a text that begins so, blanks and quotes before it passed over.
+_FORMULA = r"""^[\s'"]*[=+\-@\t\r＝＋－＠]|^[\t\r\n]"""
+
+
+def _without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table whose texts no spreadsheet runs: an apostrophe stands before those that it would."""
+    import polars as pl
+
+    text = pl.col(pl.String)
+    runs = text.str.contains(_FORMULA) & text.cast(pl.Float64, strict=False).is_null()
+    guarded = frame.with_columns(pl.when(runs).then(pl.lit("'") + text).otherwise(text).name.keep())
+    heads = pl.Series(frame.columns, dtype=pl.String)
+    begins = heads.str.contains(_FORMULA).to_list()
+    return guarded.rename(
+        {name: f"'{name}" for name, runs_too in zip(heads, begins, strict=True) if runs_too}
+    )
+
+
 def output_to(
-    path: str, kind: Kind, *, reads: Sequence[str | None] = (), force: bool = False
-) -> Output:
+    path: str, kind: Kind, *, reads: Sequence[str | None] = (), force: bool = False,
+    raw_cells: bool = False,
+) -> Output:  # fmt: skip
     """Name a file to be written, refused at once where it must not be.
 
     Parameters
@@ -171,6 +197,8 @@ def output_to(
         What is read for it; None and names of nothing are passed over.
     force : bool
         Whether it may replace a file that is no earlier output of that kind.
+    raw_cells : bool
+        Whether texts of a CSV that a spreadsheet would run stay as they are.
 
     Returns
     -------
@@ -193,7 +221,7 @@ def output_to(
     judgerel_ray.core.errors.SweepError: --out must end in .parquet, .csv or .json, got 'c.xlsx' ...
     """
     named = tuple(one for one in reads if one is not None)
-    output = Output(path=path, kind=kind, reads=named, force=force)
+    output = Output(path=path, kind=kind, reads=named, force=force, raw_cells=raw_cells)
     check_output(output)
     return output
 

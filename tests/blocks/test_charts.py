@@ -123,7 +123,7 @@ def test_without_the_extra_the_page_says_what_it_lacks(monkeypatch, tmp_path, ca
     said = [line for line in capsys.readouterr().err.splitlines() if "not drawn" in line]
     assert said == [
         "judgerel: figures are not drawn: they need altair, not installed. "
-        "Try: pip install 'judgerel_ray[report]'"
+        "Try: pip install '.[report]' in a checkout of judgerel_ray"
     ]
     assert "(not drawn)" in page.read_text()
     assert 'role="img"' not in page.read_text()

@@ -79,7 +79,7 @@ def test_a_verb_that_needs_an_extra_names_it_in_one_line(base):
     assert done.returncode == 2
     assert done.stderr == (
         "judgerel: a package is missing: pyarrow. "
-        "Try: pip install 'judgerel_ray[run]', or make setup in a checkout\n"
+        "Try: pip install '.[run]' in a checkout of judgerel_ray, or make setup there\n"
     )
 
 

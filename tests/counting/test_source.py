@@ -332,3 +332,10 @@ def test_an_unreadable_file_crosses_processes_whole():
     back = pickle.loads(pickle.dumps(error))
     assert (type(back), str(back), back.reason) == (Unreadable, str(error), "bad")
     assert str(error) == "cannot be read: bad [file=a]. Try: another"
+
+
+def test_a_line_of_too_many_names_is_refused_with_their_number(tmp_path):
+    names = ["item_id", "verdict", *(f"c{i}" for i in range(200_000))]
+    (tmp_path / "x.csv").write_text(",".join(names) + "\nq,A" + "," * 200_000 + "\n")
+    with pytest.raises(SweepError, match=r"^the first line names 200,002 columns in 1,\d+,\d+ b"):
+        read_source(str(tmp_path / "x.csv"))

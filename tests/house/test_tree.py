@@ -6,6 +6,8 @@ import os
 import re
 from pathlib import Path
 
+import pytest
+
 # Words are put together here so that this file does not break the rule it keeps.
 PYTORCH_CPU = "https://download." + "pytorch.org/whl/cpu"
 REGISTRIES = re.compile(
@@ -90,3 +92,46 @@ def test_promises_and_machine_paths_are_found():
     assert promises("f", "# TO" + "DO: later") == ["f: TO" + "DO"]
     assert machine_paths("f", "open('/wo" + "rk/x')") == ["f: /wo" + "rk/x"]
     assert machine_paths("f", "https://example.org/wo" + "rk/x") == []
+
+
+OF_OURS = re.compile(
+    r"(?:pipx?3? install|uv pip install|uv tool install|uvx|pipx run|pip download)\b"
+    r"(?:(?! in a )[^\n])*?"
+    r"[ \t'\"]judgerel(?:[_.-]ray)?(?=$|[\s'\"`\[=<>~!;,)])",
+    re.IGNORECASE,
+)  # an index gives a name to anyone: a checkout, a wheel's file or a URL is installed
+
+
+def installs_by_name(name: str, text: str) -> list[str]:
+    return [f"{name}: {found[0]}" for found in OF_OURS.finditer(text) if " @ " not in found[0]]
+
+
+def test_nothing_installs_the_package_by_a_name_of_an_index(root):
+    faults = [fault for name, text in _texts(root) for fault in installs_by_name(name, text)]
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pip install judge" + "rel_ray",
+        "python -m pip install --quiet 'judge" + "rel-ray[run]'",
+        "uv pip install -U judge" + "rel_ray==0.1",
+        "uvx judge" + "rel gate",
+    ],
+)
+def test_installs_by_name_are_found(line):
+    assert installs_by_name("f", line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pip install '.[run]' in a checkout of judgerel_ray",
+        "pip install dist/judgerel_ray-0.1.0-py3-none-any.whl",
+        "pip install git+https://example.org/OWNER/judgerel_ray",
+        'pip install --quiet "$GITHUB_ACTION_PATH/../../.."',
+    ],
+)
+def test_installs_of_a_checkout_are_none(line):
+    assert not installs_by_name("f", line)

@@ -140,7 +140,7 @@ def test_the_library_s_input_is_left_as_it_was():
 
 def test_a_missing_library_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "factor_analyzer", None)
-    with pytest.raises(SweepError, match=r"pip install 'judgerel_ray\[legacy\]'"):
+    with pytest.raises(SweepError, match=r"pip install '\.\[legacy\]'"):
         schroeder2024(dice(7, 10, 3))
 
 

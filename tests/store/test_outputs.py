@@ -1,5 +1,6 @@
 """No command writes over what it reads, into a run directory, or over what it did not write."""
 
+import csv
 import io
 import json
 import os
@@ -537,3 +538,40 @@ def test_a_bucket_holds_the_same_rule(bucket, capsys):
         assert err.count("\n") == 1
     with fsspec.open(source) as file:
         assert file.read() == ROWS.encode()
+
+
+RUN_BY_SPREADSHEETS = ("=1+1", "+cmd", "-x", "@SUM(A1)", "\t=1", "\r=1", " =1", '"=1', "'=1", "＝1")
+
+
+@pytest.mark.parametrize("text", RUN_BY_SPREADSHEETS)
+def test_no_spreadsheet_runs_a_text_of_a_table(tmp_path, text):
+    frame = pl.DataFrame({text: [text, "plain", None], "value": [-1.5, 2.0, None]})
+    output = output_to(str(tmp_path / "x.csv"), "table")
+    output.write_frame(frame)
+    with open(output.path, newline="", encoding="utf-8") as file:
+        head, first, second, _ = csv.reader(file)
+    assert head == [f"'{text}", "value"]
+    assert (first, second) == ([f"'{text}", "-1.5"], ["plain", "2.0"])
+
+
+@pytest.mark.parametrize("text", ["-1.5", "+2", "1e3", "a=b", "a-b", "x@y", ""])
+def test_numbers_and_plain_texts_of_a_table_stay(tmp_path, text):
+    output = output_to(str(tmp_path / "x.csv"), "table")
+    output.write_frame(pl.DataFrame({"judge": [text]}))
+    assert pl.read_csv(output.path, infer_schema=False)["judge"].to_list() == [text]
+
+
+def test_raw_cells_stay_as_they_are(tmp_path, capsys):
+    rows = pl.DataFrame({"judge": ["=1+1"] * 4, "item_id": ["q", "q", "r", "r"],
+                         "replication": [0, 1] * 2, "verdict": [*"ABAA"]})  # fmt: skip
+    rows.write_parquet(tmp_path / "x.parquet")
+    found = []
+    for flags in ([], ["--raw-cells"]):
+        out = tmp_path / f"x{len(flags)}.csv"
+        assert main(["reduce", str(tmp_path / "x.parquet"), "--out", str(out), *flags]) == 0
+        found.append(pl.read_csv(out)["judge"][0])
+    assert found == ["'=1+1", "=1+1"]
+    for flags in (["--raw-cells"], ["--raw-cells", "--out", str(tmp_path / "x.json")]):
+        capsys.readouterr()
+        assert main(["reduce", str(tmp_path / "x.parquet"), *flags]) == 2
+        assert "leave" in capsys.readouterr().err

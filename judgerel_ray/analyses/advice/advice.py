@@ -48,6 +48,7 @@ from judgerel_ray.analyses.reliability.order_effects import read_places
 from judgerel_ray.analyses.reliability.tolerance import FAILS, MEETS, UNDECIDED
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.groups.grouping import Block
 from judgerel_ray.counting.placeless import placed
@@ -181,7 +182,8 @@ def advise_judgments(
     designs: list[Row] = []
     needs: list[Row] = []
     splits: list[Row] = []
-    for group in groups:
+    hint = fewer_groups(keys)
+    for group in under_way(groups, of=len(groups), what="plans", hint=hint):
         # Replies without a verdict do not tell what more would be worth.
         if group.greedy == Flag.SERVING_NOISE or group.replies.are_few:
             # More repeats of temperature 0 buy nothing that a judge could give.

@@ -28,6 +28,7 @@ from judgerel_ray.analyses.reliability.lead_codes import LeadCode, Replies, repl
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag, Noted
+from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.groups.grouping import (
     Block,
     count_judgments,
@@ -241,7 +242,8 @@ def facet_groups(
     known = [name for name in counted.facets if name not in (*JUDGED, *CHOSEN, *nested)]
     checked_facet_sizes(populations.sizes, known=known, columns=rows.columns)
     labels = labels_chosen(frame, groups) if ORDER in known else {}
-    for part in rows.partition_by(groups, maintain_order=True) if groups else [rows]:
+    split = rows.partition_by(groups, maintain_order=True) if groups else [rows]
+    for part in under_way(split, of=len(split), what="groups", hint=fewer_groups(groups)):
         key = dict(zip(groups, part.select(groups).row(0), strict=True)) if groups else {}
         facets = varying_facets(part, counted.facets)
         if "judge" in facets:

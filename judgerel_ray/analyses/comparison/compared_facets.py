@@ -248,6 +248,7 @@ def pairs_inside(frame: pl.LazyFrame, by: Sequence[str] | None, block: Block) ->
         if counted.frame[name].null_count() < counted.frame.height
         and (name != "role" or counted.frame[name].n_unique() > 1)
     )
+    _refuse_many_pairs(counted.frame, shared, by)
     found = False
     for key, part in _parts(counted.frame, shared):
         sides = [
@@ -263,6 +264,24 @@ def pairs_inside(frame: pl.LazyFrame, by: Sequence[str] | None, block: Block) ->
             f"nothing to compare: {', '.join(by)} has one value wherever "
             f"{', '.join(shared) or 'the rest'} is equal",
             where={"by": ",".join(by)},
+        )
+
+
+_MOST_PAIRS = 20_000  # compared one by one: minutes
+
+
+def _refuse_many_pairs(frame: pl.DataFrame, shared: Sequence[str], by: Sequence[str]) -> None:
+    """Refuse what would take hours, before any pair is compared."""
+    sides = frame.select(*shared, *by).unique()
+    numbers = sides.group_by(shared).len()["len"] if shared else pl.Series([sides.height])
+    n_pairs = sum(n * (n - 1) // 2 for n in numbers.to_list())
+    if n_pairs > _MOST_PAIRS:
+        most = max(numbers.to_list())
+        raise SweepError(
+            f"{most:,} values of {', '.join(by)} make {n_pairs:,} pairs, at most {_MOST_PAIRS:,} "
+            "are compared",
+            where={"by": ",".join(by)},
+            hint="keep the rows of those you would compare, or compare by another column",
         )
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, requires, version
 
 from judgerel_ray.analyses.doctor.codes import Doubt, Lack, Question, Role
+from judgerel_ray.core.text import install_hint
 
 BASE = "base"
 _OF_PEOPLE_WHO_BUILD = ("dev", "docs", "cpu")
@@ -67,7 +68,7 @@ def checks(
     >>> found = {one.name: one for one in checks(required=lambda: ["polars>=2", "no-such>=1; "
     ...                                                            "extra == 'report'"])}
     >>> found["base"].is_there, found["report"].hint
-    (True, "pip install 'judgerel_ray[report]'")
+    (True, "pip install '.[report]' in a checkout of judgerel_ray")
     """
     wanted: dict[str, list[str]] = {BASE: []}
     for line in required():
@@ -90,8 +91,7 @@ def _packages(group: str, names: Iterable[str], version_of: Callable[[str], str]
         found = next(filter(None, (_version(one, version_of) for one in _called(name))), None)
         there.append(found) if found else missing.append(name)
     if missing:
-        extra = "judgerel_ray" if group == BASE else f"'judgerel_ray[{group}]'"
-        hint = f"pip install {extra}"
+        hint = install_hint("" if group == BASE else group)
         return Check(name=group, is_there=False, found=f"missing: {', '.join(missing)}", hint=hint)
     return Check(name=group, is_there=True, found=", ".join(there))
 

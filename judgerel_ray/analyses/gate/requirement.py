@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from judgerel_ray.analyses.comparison.comparison import possible_values
 from judgerel_ray.analyses.reliability.tolerance import AT_MOST
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.files import read_regular
+from judgerel_ray.core.files import is_of_the_web, read_regular
 
 ALPHA = "krippendorff_alpha >= .667"
 DEFAULTS = (
@@ -188,7 +188,8 @@ def requirements(texts: Sequence[str], rules: str | None) -> tuple[Requirement, 
     Raises
     ------
     SweepError
-        If one is written otherwise or twice, or the file has no such table or nothing in it.
+        If one is written otherwise or twice, or the file has no such table or nothing in it, or
+        names an address of the web.
 
     Examples
     --------
@@ -199,6 +200,13 @@ def requirements(texts: Sequence[str], rules: str | None) -> tuple[Requirement, 
     found = tuple(requirement(text) for text in written)
     if not found and rules is not None:
         raise SweepError("[gate] requires nothing", where={"rules": rules})
+    # What somebody wrote into a file asks no server; who names an address in the call does.
+    if of_the_web := [one for one in found[len(texts) :] if is_of_the_web(one.against or "")]:
+        raise SweepError(
+            f"rules fetch nothing from the web: {of_the_web[0].text}",
+            where={"rules": rules},
+            hint="download it and name the copy, or give this requirement by --require",
+        )
     names = [one.text for one in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise SweepError(f"a requirement is given twice: {twice!r}", hint="leave one out")

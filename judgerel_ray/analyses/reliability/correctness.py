@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.reliability.estimates import noise_columns
 from judgerel_ray.analyses.reliability.lead_codes import FEWEST, LeadCode
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.counted import Group
 from judgerel_ray.counting.groups.grouping import (
     Block,
@@ -175,7 +176,8 @@ def question_table(
         frame = frame.with_columns(pl.lit(None, pl.String).alias(GOLD))
     parts: list[pl.DataFrame] = []
     groups = counted.groups
-    for part in frame.partition_by(groups, maintain_order=True) if groups else [frame]:
+    split = frame.partition_by(groups, maintain_order=True) if groups else [frame]
+    for part in under_way(split, of=len(split), what="groups", hint=fewer_groups(groups)):
         unit = ("item_id", *varying_facets(part, counted.facets))
         found = _counts(part, missing, unit=unit, cluster=["item_id"])
         known = part.group_by("item_id").agg(pl.col(GOLD).is_not_null().any()).sort("item_id")

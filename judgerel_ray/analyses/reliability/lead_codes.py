@@ -32,6 +32,7 @@ is compared, whatever it would have said.
 NEARLY_ALL = 0.95
 """Share below which agreement is flagged: one pair in ten, or more, lacks a verdict (1 - .95^2)."""
 _TWO = 2
+_MANY = 100  # groups above which all rows are looked through, not each group's
 _HALF = 0.5
 
 
@@ -243,16 +244,15 @@ def named_places(
         rows = rows.filter(pl.col("outcome").cast(pl.String).fill_null("scored") == "scored")
     wanted = [
         pl.all_horizontal(pl.col(name).eq_missing(pl.lit(key[name])) for name in groups)
-        for key in keys
+        for key in (keys if len(keys) <= _MANY else ())
         if groups
     ]
     if wanted:
         rows = rows.filter(pl.any_horizontal(wanted))
-    found = rows.select(*groups, place()).unique().collect(engine="streaming").to_dicts()
-    return [
-        _place_set([row[SHOWN] for row in found if all(row[name] == key[name] for name in groups)])
-        for key in keys
-    ]
+    found: dict[tuple[object, ...], list[str | None]] = {}
+    for row in rows.select(*groups, place()).unique().collect(engine="streaming").to_dicts():
+        found.setdefault(tuple(row[name] for name in groups), []).append(row[SHOWN])
+    return [_place_set(found.get(tuple(key[name] for name in groups), ())) for key in keys]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,24 +277,33 @@ class LedGroup:
     steady: bool
 
 
-def led(groups: Sequence[LedGroup], rows: pl.LazyFrame, *, labelled: bool) -> list[Row]:
+def led(
+    groups: Sequence[LedGroup],
+    rows: pl.LazyFrame,
+    *,
+    labelled: bool,
+    schema: Mapping[str, pl.DataType],
+) -> pl.DataFrame:
     """Write the rows of all groups, each with what leads its group and how it was made in words.
 
     Parameters
     ----------
     groups : sequence of LedGroup
-        The groups.
+        The groups; what several have in common is written once.
     rows : pl.LazyFrame
         The judgments.
     labelled : bool
         Whether they have labels that were not counted.
+    schema : mapping of str to pl.DataType
+        The columns: those of groups, then those of rows.
 
     Examples
     --------
     >>> one = LedGroup(key={}, rows=[{"coefficient": "flip_rate", "value": 0.0}], steady=True,
     ...                replies=Replies(n_valid=2, n_replies=2))
-    >>> led([one], pl.LazyFrame(), labelled=False)[0]["lead"] is None
-    True
+    >>> schema = {"coefficient": pl.String(), "value": pl.Float64(), "lead": pl.String()}
+    >>> led([one], pl.LazyFrame(), labelled=False, schema=schema).row(0)
+    ('flip_rate', 0.0, None)
     """
     asked = [one for one in groups if labelled and one.steady and not one.replies.are_few]
     found = {}
@@ -303,15 +312,25 @@ def led(groups: Sequence[LedGroup], rows: pl.LazyFrame, *, labelled: bool) -> li
         keys = [one.key for one in asked]
         places = named_places(rows, columns, list(asked[0].key), keys)
         found = {id(one): seen for one, seen in zip(asked, places, strict=True)}
-    written = []
+    names = list(groups[0].key) if groups else []
+    written: list[Row] = []
+    begins: dict[tuple[int, frozenset[str]], int] = {}
+    places_R: list[int] = []
     for one in groups:
-        code = lead_code(
-            one.rows, replace(one.replies, places=found.get(id(one), one.replies.places))
-        )
-        written += [
-            {**one.key, **row, "estimator": estimator_words(row), "lead": code} for row in one.rows
-        ]
-    return written
+        seen = found.get(id(one), one.replies.places)
+        same = id(one.rows), seen
+        if same not in begins:
+            begins[same] = len(written)
+            code = lead_code(one.rows, replace(one.replies, places=seen))
+            written += [
+                {**row, "estimator": estimator_words(row), "lead": code} for row in one.rows
+            ]
+        places_R += range(begins[same], begins[same] + len(one.rows))
+    of_rows = {name: kind for name, kind in schema.items() if name not in names}
+    table = pl.DataFrame(written, schema=of_rows, orient="row")[places_R]
+    of_group = [place for place, one in enumerate(groups) for _ in one.rows]
+    keys_of = [pl.Series(name, [one.key[name] for one in groups], schema[name]) for name in names]
+    return pl.DataFrame([*(series[of_group] for series in keys_of), *table])
 
 
 def lead_code(rows: Sequence[Mapping[str, object]], replies: Replies | None = None) -> str | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 import polars as pl
 
@@ -35,7 +37,9 @@ from judgerel_ray.analyses.reliability.reproducibility import reproducible_rows,
 from judgerel_ray.analyses.serving.noise import SERVING
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.counted import (
+    CountedGroups,
     Declared,
     Group,
     counted_groups,
@@ -184,7 +188,11 @@ def reduce_judgments(
     )  # fmt: skip
     unnamed = coefficients is None
     found_in: list[LedGroup] = []
-    for key, group in found.groups():
+    computed: WeakKeyDictionary[Group, LedGroup] = WeakKeyDictionary()
+    for key, group in _watched(found):
+        if group in computed:
+            found_in.append(replace(computed[group], key=key))
+            continue
         more = leading_by_default(group) if unnamed and not items else ()
         rows = [*_agreement_rows(group, [*dict.fromkeys((*chosen, *more))], policies, levels)]
         rows += _of_more_than_counts(
@@ -200,10 +208,17 @@ def reduce_judgments(
         if not verdicts_known and holds_names(group.rows.seen()):
             rows = [withheld(row, group.nuisance) for row in rows]
         steady = group.moments is None and steady_within_units(group)
-        found_in.append(LedGroup(key=key, rows=rows, replies=replies, steady=steady))
+        computed[group] = LedGroup(key=key, rows=rows, replies=replies, steady=steady)
+        found_in.append(computed[group])
     labelled = SHOWN in columns and found.counted.nested.places is None
-    led_rows = led(found_in, found.rows, labelled=labelled)
-    return pl.DataFrame(led_rows, schema={**found.keys, **COLUMNS}, orient="row")
+    schema = {**found.keys, **COLUMNS}
+    return led(found_in, found.rows, labelled=labelled, schema=schema)
+
+
+def _watched(found: CountedGroups) -> Iterator[tuple[dict[str, object], Group]]:
+    """Groups one after the other, long work saying how far it is."""
+    hint, n_groups = fewer_groups(found.counted.groups), len(found.counted.by_group)
+    return under_way(found.groups(), of=n_groups, what="groups", hint=hint)
 
 
 def _counting(policies: Sequence[Missing]) -> list[Missing]:

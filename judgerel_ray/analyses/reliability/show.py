@@ -106,6 +106,7 @@ def failure_lines(failures: pl.DataFrame | None, outcomes: pl.DataFrame) -> Iter
 
 
 _HEADS = ("coefficient", "value [95 %]", "noise floor", "remark")
+_MOST_SHOWN = 1_000  # groups of a text
 _COMPACT = 2  # rows a group at most, for all groups to stand in one table
 _POLICIES = {
     "category": "a reply without a verdict counts as a verdict of its own:",
@@ -198,6 +199,7 @@ def print_coefficients(
     ...
     """
     console = console or Console()
+    coefficients, n_more = _first_groups(coefficients)
 
     def say(text: str, style: str | None = None) -> None:
         console.print(
@@ -245,6 +247,19 @@ def print_coefficients(
         say("")
     for line in _legend([row for rows in groups for row in rows], notes):
         say(line)
+    if n_more:
+        more = count_of(n_more, "more group")
+        say(f"\n{more} not shown: --out FILE or --format json has them all")
+
+
+def _first_groups(coefficients: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+    """The groups that a reader of text may look through, and how many come after them."""
+    names = group_columns(coefficients)
+    if not names or coefficients.height <= _MOST_SHOWN:
+        return coefficients, 0
+    number = coefficients.select(pl.struct(names).rle_id()).to_series()
+    n_groups = int(number[-1]) + 1
+    return coefficients.filter(number < _MOST_SHOWN), max(0, n_groups - _MOST_SHOWN)
 
 
 def coefficients_json(coefficients: pl.DataFrame) -> str:

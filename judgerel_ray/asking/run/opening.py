@@ -146,7 +146,7 @@ def _is_same_file(run: RunDirectory, sweep: Sweep) -> bool:
 def _asked(sweep: Sweep) -> dict[str, object]:
     """What a sweep asks: all but what it says of what lands, which is free to change."""
     asks = [ask.model_dump(exclude=set(SAID_KEYS)) for ask in sweep.ask]
-    return {**sweep.model_dump(exclude={"tolerance", "ask"}), "ask": asks}
+    return {**sweep.model_dump(exclude={"tolerance", "ask", "fetch"}), "ask": asks}
 
 
 def _tolerances(sweep: Sweep) -> tuple[object, ...]:

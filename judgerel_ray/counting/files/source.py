@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import polars as pl
 from polars.exceptions import PolarsError
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.core.errors import Unreadable
 from judgerel_ray.core.files import PACKED, check_regular, read_bytes, unpacked
 from judgerel_ray.core.text import (
@@ -582,6 +582,8 @@ def read_delimited(
         return read_delimited(text.encode(), where, separator=separator)
     if b"\x00" in head:
         raise SweepError("the file is not text: it holds zero bytes", where=where)
+    if len(head) == _HEAD and b"\n" not in head.lstrip() and head.lstrip()[:1] not in (b"{", b"["):
+        _refuse_first_line(source, where)
     text = head.decode("utf-8-sig", errors="replace")
     if not text.strip():
         raise SweepError("the file is empty", where=where)
@@ -598,6 +600,20 @@ def read_delimited(
     )  # fmt: skip
     # An empty line is no row.
     return frame.filter(pl.any_horizontal(pl.all().is_not_null())) if blank else frame, notes
+
+
+def _refuse_first_line(source: bytes | str, where: Mapping[str, object]) -> None:
+    """Refuse a line of names that is too long for one, with the number of its columns."""
+    with io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb") as file:
+        line = file.readline()
+    n_columns = 1 + max(line.count(sign) for sign in (b",", b";", b"\t", b"|"))
+    raise SweepError(
+        f"the first line names {count_of(n_columns, 'column')} in {len(line):,} bytes, expected "
+        f"at most {_HEAD:,} bytes",
+        where=where,
+        hint="keep the columns that tell judgments apart, such as judge, item_id, replication and "
+        "verdict, or write Parquet",
+    )
 
 
 def _looks(scanned: io.BytesIO | str, between: str, n_columns: int) -> tuple[bool, bool]:

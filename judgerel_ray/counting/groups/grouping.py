@@ -71,6 +71,11 @@ class CountedJudgments:
         return [*dict.fromkeys((*self.groups, "item_id", *recorded, *self.extra))]
 
     @cached_property
+    def by_group(self) -> dict[tuple[object, ...], pl.DataFrame]:
+        """Units of each group, in the order of the keys; split once, however many there are."""
+        return parts_by(self.nested.units, self.groups)
+
+    @cached_property
     def frame(self) -> pl.DataFrame:
         """One row a unit and kind: `columns`, verdict, score, outcome, and ``n``, sorted by all."""
         return self.nested.long(self.columns).sort(*self.columns, *KINDS)
@@ -363,7 +368,9 @@ def said_of_greedy(
     >>> said_of_greedy({}, sampled(pooled), pooled)
     <Flag.GREEDY_LEFT_OUT: 'temperature_0_left_out'>
     """
-    if counted is everything and key.get(TEMPERATURE, 0) != 0:
+    if counted is everything and (
+        key.get(TEMPERATURE, 0) != 0 or TEMPERATURE not in counted.nested.units.columns
+    ):
         return None
     units = units_of(counted, key)
     if units.height < units_of(everything, key).height:
@@ -383,5 +390,10 @@ def units_of(counted: CountedJudgments, key: Mapping[str, object]) -> pl.DataFra
     >>> units_of(count_judgments(rows, by=["judge"]), {"judge": None})["item_id"].to_list()
     ['r']
     """
+    if (
+        tuple(key) == counted.groups
+        and (found := counted.by_group.get(tuple(key.values()))) is not None
+    ):
+        return found
     same = [pl.col(name).eq_missing(pl.lit(value)) for name, value in key.items()]
     return counted.nested.units.filter(pl.lit(True), *same)

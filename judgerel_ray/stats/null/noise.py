@@ -4,17 +4,13 @@ The null permutes the group's own verdicts over its units at random; every unit 
 verdicts and every value its total, so a coefficient that is high only because of its design
 (few questions, one dominating verdict) is seen to be. Continuous scores are permuted likewise.
 
-There are three ways to the same distribution, and the cheapest is taken: shuffle all verdicts; draw
-the table of one unit after the other, which costs the same however many ratings a unit has; or
-place only the verdicts other than the most frequent one, which is left for the places that remain.
-
 Shape suffixes: U = units, V = distinct values, N = ratings or scores, B = batch of permutations,
-R = rows, T = terms, 3 = number, sum, sum of squares.
+R = rows or runs, T = terms, 3 = number, sum, sum of squares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -26,199 +22,35 @@ from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.agreement import Statistic, named_statistic
 from judgerel_ray.stats.agreement.intraclass import WITHIN, moment_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
-from judgerel_ray.stats.counts import CountStatistic, CountTable, Floats, checked_counts, term_sums
+from judgerel_ray.stats.counts import (
+    AgreeingPairs,
+    CountStatistic,
+    CountTable,
+    Floats,
+    checked_counts,
+    row_sums,
+    term_sums,
+)
 from judgerel_ray.stats.null.closed_null import SETTLED_SKEWNESS, ClosedNull, unit_floor
 from judgerel_ray.stats.null.pair_null import (
     kernel_of_scores,
     linear_null,
+    observed_pairs,
     pair_floor,
     permuted_moments,
 )
+from judgerel_ray.stats.null.permutation import (
+    CELLS,
+    Margins,
+    PermutedRuns,
+    Way,
+    cheapest,
+    margins_of,
+    permuted,
+    permuted_runs,
+)
 
-_CELLS = 2_000_000  # numbers held at once in a batch
-_AT_ONCE = 199  # permutations in all, where they are dear
-_LARGEST = 10**9  # what numpy's hypergeometric draws are of
-_DRAW = 7  # a hypergeometric draw takes as long as shuffling so many verdicts
-_CALL = 400  # what numpy needs to begin a draw, for however many permutations at once
-_PLACED = 10  # and so does finding a place for one verdict and counting there
-Way = Literal["verdicts", "units", "minority"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Margins:
-    """What all permutations have in common, in an order that neither units nor values shape.
-
-    Attributes
-    ----------
-    sizes_U : ndarray of int, shape (n_units,)
-        Ratings of each unit, ascending.
-    totals_V : ndarray of int, shape (n_values,)
-        How often each value occurs, ascending.
-    columns_V : ndarray of int, shape (n_values,)
-        The column each of them is of.
-    """
-
-    sizes_U: NDArray[np.int64]  # noqa: N815  a shape, not a case
-    totals_V: NDArray[np.int64]  # noqa: N815
-    columns_V: NDArray[np.intp]  # noqa: N815
-
-    @property
-    def n(self) -> int:
-        """Ratings."""
-        return int(self.sizes_U.sum())
-
-    @property
-    def minority(self) -> int:
-        """Ratings other than the most frequent."""
-        return self.n - int(self.totals_V[-1]) if self.totals_V.size else 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PermutedTables:
-    """Tables of some permutations.
-
-    Attributes
-    ----------
-    tables_BRV : ndarray of float, shape (n_permutations, n_rows, n_values)
-        Rows of counts.
-    numbers_R : ndarray of float, shape (n_rows,), optional
-        How many units have each row, where that is not one.
-    """
-
-    tables_BRV: Floats  # noqa: N815
-    numbers_R: Floats | None = None  # noqa: N815
-
-
-def margins_of(counts_UV: Floats) -> Margins:
-    """Sum a table both ways.
-
-    Examples
-    --------
-    >>> margins_of(np.array([[3.0, 1.0], [0.0, 2.0]])).sizes_U.tolist()
-    [2, 4]
-    """
-    totals = counts_UV.sum(axis=0).astype(np.int64)
-    columns = np.argsort(totals, kind="stable")
-    return Margins(
-        sizes_U=np.sort(counts_UV.sum(axis=1).astype(np.int64)),
-        totals_V=totals[columns],
-        columns_V=columns,
-    )
-
-
-def cheapest(margins: Margins) -> tuple[Way, int]:
-    """Choose a way to permute, with what one permutation costs in verdicts shuffled.
-
-    Examples
-    --------
-    Twenty units of a million ratings each are drawn, not shuffled:
-
-    >>> cheapest(margins_of(np.full((20, 2), 500_000.0)))
-    ('units', 140)
-    """
-    n, units = margins.n, margins.sizes_U.size
-    costs: list[tuple[int, Way]] = [(n, "verdicts")]
-    if n < _LARGEST:
-        at_once = max(1, min(_AT_ONCE, _CELLS // max(1, units * margins.totals_V.size)))
-        draw = max(_DRAW, _CALL // at_once)
-        costs.append((draw * units * max(1, margins.totals_V.size - 1), "units"))
-    costs.append((_PLACED * margins.minority + np.unique(margins.sizes_U).size, "minority"))
-    cost, way = min(costs)
-    return way, max(1, cost)
-
-
-def permuted(
-    margins: Margins, n_permutations: int, way: Way, rng: np.random.Generator, *, width: int
-) -> Iterator[PermutedTables]:
-    """Permute verdicts over units at random.
-
-    Parameters
-    ----------
-    margins : Margins
-        Row counts and value totals.
-    n_permutations : int
-        Permutations in all.
-    way : {"verdicts", "units", "minority"}
-        How.
-    rng : numpy.random.Generator
-        Where randomness is from.
-    width : int
-        Numbers that are computed of each row, which bounds how many tables are held at once.
-
-    Yields
-    ------
-    PermutedTables
-
-    Examples
-    --------
-    >>> margins = margins_of(np.array([[3.0, 1.0], [0.0, 2.0]]))
-    >>> one = next(permuted(margins, 1, "units", np.random.default_rng(0), width=2))
-    >>> one.tables_BRV.sum(axis=2).tolist(), one.tables_BRV.sum(axis=1).tolist()
-    ([[2.0, 4.0]], [[3.0, 3.0]])
-    """
-    if way == "minority":
-        for _ in range(n_permutations):
-            yield _minority_placed(margins, rng)
-        return
-    rows = margins.sizes_U.size * max(1, width)
-    batch = max(1, _CELLS // max(rows, margins.n if way == "verdicts" else 1, 1))
-    draw = _shuffled if way == "verdicts" else _drawn
-    for start in range(0, n_permutations, batch):
-        table = draw(margins, min(batch, n_permutations - start), rng)
-        tables = np.empty(table.shape)
-        tables[..., margins.columns_V] = table
-        yield PermutedTables(tables_BRV=tables)
-
-
-def _shuffled(margins: Margins, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Tables from shuffled verdicts."""
-    n_units, n_values = margins.sizes_U.size, margins.totals_V.size
-    unit_N = np.repeat(np.arange(n_units), margins.sizes_U)
-    labels_N = np.repeat(np.arange(n_values), margins.totals_V)
-    labels_BN = rng.permuted(np.tile(labels_N, (size, 1)), axis=1)
-    cell = (np.arange(size)[:, None] * n_units + unit_N) * n_values + labels_BN
-    table = np.bincount(cell.ravel(), minlength=size * n_units * n_values)
-    return table.reshape(size, n_units, n_values)
-
-
-def _drawn(margins: Margins, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Tables drawn one unit and value after the other, from what is left of each value."""
-    n_units, n_values = margins.sizes_U.size, margins.totals_V.size
-    table = np.zeros((size, n_units, n_values), dtype=np.int64)
-    left_VB = np.repeat(margins.totals_V[:, None], size, axis=1)
-    # Frequent values first: once a unit is full there is nothing to draw.
-    for unit, m in enumerate(margins.sizes_U.tolist()):
-        open_B, others_B = np.full(size, m), left_VB.sum(axis=0)
-        for value in range(n_values - 1, 0, -1):
-            others_B = others_B - left_VB[value]
-            got_B = rng.hypergeometric(left_VB[value], others_B, open_B)
-            table[:, unit, value] = got_B
-            open_B = open_B - got_B
-        table[:, unit, 0] = open_B
-        left_VB -= table[:, unit].T
-    return table
-
-
-def _minority_placed(margins: Margins, rng: np.random.Generator) -> PermutedTables:
-    """One permutation: rows with other than the most frequent value, and how many have no other."""
-    n_values = margins.totals_V.size
-    place_N = rng.choice(margins.n, size=margins.minority, replace=False)
-    unit_N = np.searchsorted(np.cumsum(margins.sizes_U), place_N, side="right")
-    touched, row_N = np.unique(unit_N, return_inverse=True)
-    label_N = np.repeat(np.arange(n_values - 1), margins.totals_V[:-1])
-    cell = row_N.reshape(-1) * n_values + label_N
-    rows_RV = np.bincount(cell, minlength=touched.size * n_values).reshape(-1, n_values)
-    size_R = margins.sizes_U[touched]
-    rows_RV[:, -1] = size_R - rows_RV.sum(axis=1)
-    sizes, numbers = np.unique(margins.sizes_U, return_counts=True)
-    pure_SV = np.zeros((sizes.size, n_values), dtype=np.int64)
-    pure_SV[:, -1] = sizes
-    left_S = numbers - np.bincount(np.searchsorted(sizes, size_R), minlength=sizes.size)
-    tables = np.empty((1, len(rows_RV) + sizes.size, n_values))
-    tables[0][:, margins.columns_V] = np.vstack([rows_RV, pure_SV])
-    return PermutedTables(
-        tables_BRV=tables, numbers_R=np.concatenate([np.ones(len(rows_RV)), left_S])
-    )
+_EMPTY = 4  # cells of a table for each rating, above which runs are cheaper than tables
 
 
 LABELS = 20_000_000
@@ -442,9 +274,16 @@ def _permuted_floors(
     if cost > LABELS // FEWEST:
         way, cost = cheapest(margins)
     n_permutations = min(n_permutations, max(FEWEST, LABELS // max(1, cost)))
+    rng = np.random.default_rng(seed)
+    empty = margins.totals_V.size * margins.sizes_U.size > _EMPTY * margins.n
+    if way == "verdicts" and empty and all(map(_is_of_runs, statistics)):
+        made = _nulls_of_runs(counts, statistics, values, margins, n_permutations, rng)
+        return [
+            floor_of(value, null, NullMethod.REASSIGNMENTS)
+            for value, null in zip(values, made, strict=True)
+        ]
     nulls: list[list[Floats]] = [[] for _ in statistics]
     width = max(statistic.terms(counts[:0]).shape[-1] for statistic in statistics)
-    rng = np.random.default_rng(seed)
     # Of one value there is one table, whatever is permuted: it is computed once.
     n_tables = n_permutations if margins.minority else 1
     for tables in permuted(margins, n_tables, way, rng, width=width):
@@ -467,6 +306,76 @@ def _permuted_floors(
         floor_of(value, found, NullMethod.REASSIGNMENTS)
         for value, found in zip(values, made, strict=True)
     ]
+
+
+def _is_of_runs(statistic: CountStatistic) -> bool:
+    """Whether the runs of a permuted table are all that a coefficient needs of it."""
+    of_pairs = statistic.pairs is not None and statistic.pairs.distances_VV is None
+    return of_pairs or statistic.permuted is not None
+
+
+def _nulls_of_runs(
+    counts: Floats,
+    statistics: Sequence[CountStatistic],
+    values: Sequence[float],
+    margins: Margins,
+    n_permutations: int,
+    rng: np.random.Generator,
+) -> list[Floats]:
+    """Coefficients of permuted verdicts, in proportion to ratings whatever the number of values."""
+    nulls: list[list[Floats]] = [[] for _ in statistics]
+    sizes_U = row_sums(counts).astype(np.int64)
+    fixed = [term_sums(counts, statistic) for statistic in statistics]
+    for statistic, fixed_T in zip(statistics, fixed, strict=True):
+        if statistic.pairs is not None:
+            fixed_T[statistic.pairs.place] -= observed_pairs(counts, sizes_U, statistic.pairs)
+    for runs in permuted_runs(margins, n_permutations, rng):
+        for null, statistic, value, fixed_T in zip(nulls, statistics, values, fixed, strict=True):
+            most = statistic.most_permutations or n_permutations
+            left = 0 if np.isnan(value) else most - sum(part.size for part in null)
+            if left <= 0:
+                continue
+            if statistic.pairs is None:
+                sums_BT = _narrow_sums(runs, margins, statistic)
+            else:
+                sums_BT = _pair_sums(runs, margins, statistic.pairs, fixed_T)
+            null.append(statistic.value(sums_BT[:left]))
+    return [np.concatenate([*null, np.empty(0)]) for null in nulls]
+
+
+def _pair_sums(
+    runs: PermutedRuns, margins: Margins, pairs: AgreeingPairs, fixed_T: Floats
+) -> Floats:
+    """Sums of terms of which permuting changes agreeing pairs, and mean shares in uneven units."""
+    sizes, place_U = np.unique(margins.sizes_U, return_inverse=True)
+    weight_S = [float(pairs.weight(m)) if m >= 2 else 0.0 for m in sizes.tolist()]
+    weight_R = np.array(weight_S)[place_U.reshape(-1)[runs.unit_R]]
+    sums_BT = np.repeat(fixed_T[None], runs.n_permutations, axis=0)
+    sums_BT[:, pairs.place] += np.bincount(
+        runs.batch_R, weight_R * runs.number_R * (runs.number_R - 1), runs.n_permutations
+    )
+    if pairs.shares is not None and runs.shares_BV is not None:
+        sums_BT[:, pairs.shares : pairs.shares + margins.totals_V.size] = runs.shares_BV
+    return sums_BT
+
+
+def _narrow_sums(runs: PermutedRuns, margins: Margins, statistic: CountStatistic) -> Floats:
+    """Sums of terms to which all values are alike: in tables as wide as a unit has values."""
+    n_units = margins.sizes_U.size
+    row_R = runs.batch_R * n_units + runs.unit_R
+    first_R = np.flatnonzero(np.diff(row_R, prepend=-1))
+    column_R = np.arange(row_R.size) - np.repeat(first_R, np.diff(first_R, append=row_R.size))
+    width = int(column_R.max(initial=0)) + 1
+    sums = []
+    step = max(1, CELLS // (n_units * width))
+    for start in range(0, runs.n_permutations, step):
+        stop = min(start + step, runs.n_permutations)
+        here = slice(*np.searchsorted(runs.batch_R, [start, stop]))
+        tables = np.zeros(((stop - start) * n_units, width))
+        tables[row_R[here] - start * n_units, column_R[here]] = runs.number_R[here]
+        terms_BUT = statistic.terms(tables.reshape(stop - start, n_units, width))
+        sums.append(terms_BUT.sum(axis=-2))
+    return np.concatenate(sums)
 
 
 def closed_floor(null: ClosedNull) -> NoiseFloor:
@@ -632,7 +541,7 @@ def _permuted_scores(
 ) -> Floats:
     """The coefficient of random permutations."""
     starts_U = np.cumsum(sizes_U) - sizes_U
-    batch = max(1, _CELLS // scores_N.size)
+    batch = max(1, CELLS // scores_N.size)
     values = []
     for start in range(0, n_drawn, batch):
         size = min(batch, n_drawn - start)

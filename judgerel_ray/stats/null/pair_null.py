@@ -28,6 +28,9 @@ from judgerel_ray.stats.counts import (
 )
 from judgerel_ray.stats.null.closed_null import ClosedNull
 
+_MANY = 100  # values above which power sums stand for tables of pairs of values, which are cubed
+_MOST_SHARES = 3_000  # mean shares whose covariances are held: 72 MB a table
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairKernel:
@@ -114,6 +117,60 @@ def kernel_of_counts(totals_V: NDArray[np.int64], pairs_VV: Floats) -> PairKerne
         line_cube=float(p_V @ line_V**3),
         fourth=float(p_V @ left**4 @ p_V),
         cycle=float(np.trace(np.linalg.matrix_power(weighted, 4))),
+        fork=float(p_V @ square_V**2 - (p_V @ square_V) ** 2),
+        line_fourth=float(p_V @ line_V**4 - 3 * (p_V @ line_V**2) ** 2),
+    )
+
+
+def kernel_of_agreement(totals_V: NDArray[np.int64]) -> PairKernel:
+    """Sum up pairs that count 1 where their values are equal: :func:`kernel_of_counts` of an eye.
+
+    Parameters
+    ----------
+    totals_V : ndarray of int, shape (n_values,)
+        How often each value occurs; at least two ratings.
+
+    Notes
+    -----
+    What is left of a pair of values v, w is ``[v = w] - p_v - p_w + sum p^2``: an eye and a matrix
+    of rank two, whose moments are power sums of the shares p. Time and memory O(V).
+
+    Examples
+    --------
+    >>> eye = kernel_of_counts(np.array([2, 1, 4]), np.eye(3))
+    >>> bool(np.isclose(kernel_of_agreement(np.array([2, 1, 4])).cycle, eye.cycle))
+    True
+    """
+    c = totals_V.astype(np.float64)
+    n = int(totals_V.sum())
+    mean = float(c @ (c - 1)) / (n * (n - 1))
+    p_V = c / n
+    same = float(p_V @ p_V)
+    line_V = p_V - same
+    own_V = same - 2 * p_V  # of a pair of one value, but for the 1 that it counts
+    square_V = (same - p_V) ** 2 - 2 * same * (same - p_V) + p_V @ p_V**2 + p_V * (1 + 2 * own_V)
+    # A pair of two values has half a part of each: z_v + z_w.
+    z1, z2, z3, z4 = (float(p_V @ (same / 2 - p_V) ** power) for power in (1, 2, 3, 4))
+    cubed = p_V @ (p_V * ((1 + own_V) ** 3 - own_V**3))
+    to_fourth = p_V @ (p_V * ((1 + own_V) ** 4 - own_V**4))
+    # left * p = D + A B', D the shares on a diagonal; of its powers only the traces are wanted.
+    a_V2 = np.stack([p_V, np.ones_like(p_V)], axis=1)
+    b_V2 = np.stack([-p_V, same * p_V - p_V**2], axis=1)
+    m0, m1, m2, m3 = (b_V2.T @ (p_V[:, None] ** power * a_V2) for power in range(4))
+    triangle = np.trace(3 * m2 + 3 * m1 @ m0 + m0 @ m0 @ m0)
+    cycle = np.trace(4 * (m3 + m2 @ m0 + m1 @ m0 @ m0) + 2 * m1 @ m1 + m0 @ m0 @ m0 @ m0)
+    return PairKernel(
+        n=n,
+        mean=mean,
+        squares=n**2 * mean**2 + float(c @ c) * (1 - 2 * mean) - n * (1 - mean) ** 2,
+        rows=float(c @ (c - mean * n - (1 - mean)) ** 2),
+        cube=2 * z3 + 6 * z2 * z1 + float(cubed),
+        triangle=float((p_V**3).sum() + triangle),
+        square_line=float(p_V @ (line_V * square_V)),
+        link=float(p_V**2 @ line_V**2),
+        line_cube=float(p_V @ line_V**3),
+        fourth=2 * z4 + 8 * z3 * z1 + 6 * z2**2 + float(to_fourth),
+        cycle=float((p_V**4).sum() + cycle),
         fork=float(p_V @ square_V**2 - (p_V @ square_V) ** 2),
         line_fourth=float(p_V @ line_V**4 - 3 * (p_V @ line_V**2) ** 2),
     )
@@ -248,8 +305,8 @@ def pair_floor(
     Returns
     -------
     ClosedNull or None
-        None where the coefficient rests on more than pairs and mean shares, has no value, or there
-        are fewer than four ratings.
+        None where the coefficient rests on more than pairs and mean shares, has no value, there are
+        fewer than four ratings, or mean shares vary of more than 3,000 values.
 
     Notes
     -----
@@ -282,10 +339,12 @@ def pair_floor(
     sizes_U = row_sums(counts_UV).astype(np.int64)
     if pairs is None or sizes_U.sum() < 4:
         return None
+    if pairs.shares is not None and totals_V.size > _MOST_SHARES and np.ptp(sizes_U):
+        return None
     if total_T is None:
         total_T = term_sums(counts_UV, statistic)
     place_M, mean_M, cov_MM, higher = _moments(sizes_U, totals_V, pairs)
-    mean_M[0] += total_T[pairs.place] - _observed(counts_UV, sizes_U, pairs)
+    mean_M[0] += total_T[pairs.place] - observed_pairs(counts_UV, sizes_U, pairs)
     return linear_null(statistic, total_T, place_M, mean_M, cov_MM, higher)
 
 
@@ -337,10 +396,12 @@ def _moments(
     pairs: AgreeingPairs,
 ) -> tuple[list[int], Floats, Floats, tuple[float, float]]:
     """Terms that permuting changes: places, means, covariances; higher moments of the first."""
-    likeness = np.eye(totals_V.size) if pairs.distances_VV is None else pairs.distances_VV
-    mean, variance, *higher = permuted_moments(
-        sizes_U, pairs.weight, kernel_of_counts(totals_V, likeness)
-    )
+    if pairs.distances_VV is None and totals_V.size > _MANY:
+        kernel = kernel_of_agreement(totals_V)
+    else:
+        likeness = np.eye(totals_V.size) if pairs.distances_VV is None else pairs.distances_VV
+        kernel = kernel_of_counts(totals_V, likeness)
+    mean, variance, *higher = permuted_moments(sizes_U, pairs.weight, kernel)
     if pairs.distances_VV is None:
         mean, variance = (float(one) for one in pair_moments(sizes_U, totals_V, pairs))
     if pairs.shares is None or not np.ptp(sizes_U):
@@ -423,8 +484,15 @@ def share_moments(
     return units * share_V, cov_VV, np.array(cross)
 
 
-def _observed(counts_UV: Floats, sizes_U: NDArray[np.int64], pairs: AgreeingPairs) -> float:
-    """The weighted sum over ordered pairs there is."""
+def observed_pairs(counts_UV: Floats, sizes_U: NDArray[np.int64], pairs: AgreeingPairs) -> float:
+    """Sum what ordered pairs inside units count, each with the weight of its unit.
+
+    Examples
+    --------
+    >>> pairs = AgreeingPairs(place=1, weight=lambda m: Fraction(1, m * (m - 1)))
+    >>> observed_pairs(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([2, 2]), pairs)
+    1.0
+    """
     if pairs.distances_VV is None:
         inside_U = np.einsum("uv,uv->u", counts_UV, counts_UV) - sizes_U
     else:

@@ -125,8 +125,11 @@ def test_a_machine_without_a_base_package_is_not_fit():
 
     required = ["numpy>=2", "polars>=2", "altair>=6; extra == 'report'", "s3fs; extra == 's3'"]
     found = {one.name: one for one in checks(required=lambda: required, version_of=version_of)}
-    assert (found["base"].is_there, found["base"].hint) == (False, "pip install judgerel_ray")
-    assert found["report"].hint == "pip install 'judgerel_ray[report]'"
+    assert (found["base"].is_there, found["base"].hint) == (
+        False,
+        "pip install . in a checkout of judgerel_ray",
+    )
+    assert found["report"].hint == "pip install '.[report]' in a checkout of judgerel_ray"
     assert found["s3"].is_there
     fit = judgerel_ray.doctor().is_fit
     assert fit

@@ -1,6 +1,7 @@
 """The gate where others run it: the script of the GitHub Action, and the fixture of pytest."""
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -127,3 +128,12 @@ def test_pytest_finds_the_fixture_where_the_package_is_installed():
     told = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert told["project"]["entry-points"]["pytest11"] == {"judgerel_ray": PLUGIN}
     assert hasattr(import_module(PLUGIN), "judgerel_gate")
+
+
+def test_the_action_installs_the_checkout_that_it_is_part_of():
+    action = yaml.safe_load((ACTION / "action.yml").read_text())
+    step, _ = action["runs"]["steps"]
+    (there,) = re.findall(r"\$GITHUB_ACTION_PATH(\S*?)\"", step["run"])
+    assert Path(f"{ACTION}{there}").resolve() == ROOT
+    assert (ROOT / "pyproject.toml").is_file()
+    assert step["if"] == "inputs.install != 'false'"

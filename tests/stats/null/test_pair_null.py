@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from itertools import permutations
 
@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from judgerel_ray.analyses.reliability.leading import class_statistic
 from judgerel_ray.stats import count_statistic, noise_floors
 from judgerel_ray.stats.null.noise import closed_floor
-from judgerel_ray.stats.null.pair_null import pair_floor, pair_moments, share_moments
+from judgerel_ray.stats.null.pair_null import (
+    kernel_of_agreement,
+    kernel_of_counts,
+    pair_floor,
+    pair_moments,
+    share_moments,
+)
 
 NAMES = (
     "krippendorff_alpha",
@@ -180,3 +186,12 @@ def test_many_ratings_are_judged_in_closed_form():
         assert floor.method == "all reassignments in closed form, two-sided"
         assert floor.mean == pytest.approx(0.0, abs=1e-12)
         assert (floor.p > 0.05) is is_noise
+
+
+@settings(max_examples=60, deadline=None)
+@given(totals=st.lists(st.integers(1, 400), min_size=2, max_size=150))
+def test_power_sums_give_the_moments_that_tables_of_pairs_give(totals):
+    totals_V = np.array(totals)
+    found = asdict(kernel_of_agreement(totals_V))
+    expected = asdict(kernel_of_counts(totals_V, np.eye(totals_V.size)))
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)

@@ -1,0 +1,84 @@
+"""Long work says how far it is: one line after ten seconds, and one every half minute then.
+
+Who shows lines installs a function for them; a Python program that installs none hears nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+_Thing = TypeVar("_Thing")
+FIRST, THEN = 10.0, 30.0
+"""Seconds until the first line, and between others."""
+_SHOWN_BY: ContextVar[Callable[[str], None] | None] = ContextVar("progress", default=None)
+
+
+@contextmanager
+def progress_shown(show: Callable[[str], None]) -> Iterator[None]:
+    """Have lines of progress shown by a function.
+
+    Examples
+    --------
+    >>> with progress_shown(print):
+    ...     sum(under_way([1, 2], of=2, what="numbers", hint=""))
+    3
+    """
+    token = _SHOWN_BY.set(show)
+    try:
+        yield
+    finally:
+        _SHOWN_BY.reset(token)
+
+
+def under_way(things: Iterable[_Thing], *, of: int, what: str, hint: str) -> Iterator[_Thing]:
+    """Go through things, and say how many are done and what time the others will take.
+
+    Parameters
+    ----------
+    things : iterable
+        What is worked on.
+    of : int
+        How many there are.
+    what, hint : str
+        What they are, and what would make them fewer, in words.
+
+    Yields
+    ------
+    object
+        Each thing.
+
+    Examples
+    --------
+    >>> [*under_way("ab", of=2, what="groups", hint="")]
+    ['a', 'b']
+    """
+    began = shown = time.monotonic()
+    for done, thing in enumerate(things):
+        now = time.monotonic()
+        show = _SHOWN_BY.get()
+        if show is not None and now - shown >= (FIRST if shown == began else THEN):
+            shown = now
+            left = (now - began) / max(1, done) * (of - done)
+            show(f"{done:,} of {of:,} {what}, about {_duration(left)} left{hint}")
+        yield thing
+
+
+def fewer_groups(columns: Iterable[str]) -> str:
+    """Say what makes groups fewer: a hint of :func:`under_way`.
+
+    Examples
+    --------
+    >>> fewer_groups(["judge", "scale"])
+    '; groups are of judge, scale: --by names fewer columns'
+    """
+    names = ", ".join(columns)
+    return f"; groups are of {names}: --by names fewer columns" if names else ""
+
+
+def _duration(seconds: float) -> str:
+    """A time in the unit that fits it."""
+    return f"{seconds:,.0f} s" if seconds < 90 else f"{seconds / 60:,.0f} min"
