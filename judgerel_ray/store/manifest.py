@@ -82,7 +82,7 @@ def read_manifest(run: RunDirectory) -> dict[str, object]:
     Examples
     --------
     >>> read_manifest(RunDirectory.create("memory://doctest-read-manifest"))
-    {'format': 'judgerel-run/1'}
+    {'format': 'judgerel-run/2'}
     """
     data = run.read_bytes(MANIFEST)
     if problem := manifest_problem(data):
