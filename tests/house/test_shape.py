@@ -97,6 +97,10 @@ def _catches_everything(handler: ast.ExceptHandler) -> bool:
     )
 
 
+# Logs of others hold anything: one boundary makes one line of whatever reading them raises.
+BOUNDARY = "judgerel_ray/importers/logs/reading.py"
+
+
 def broad_excepts(modules) -> list[str]:
     return [
         f"{module.path}:{node.lineno}"
@@ -136,9 +140,9 @@ def test_what_a_room_offers_shows_an_example(package):
     assert not faults, "\n".join(faults)
 
 
-def test_only_the_fleet_catches_everything(package):
+def test_only_the_fleet_and_one_boundary_catch_everything(package):
     faults = broad_excepts(package)
-    assert not faults, "\n".join(faults)
+    assert [one.rpartition(":")[0] for one in faults] == [BOUNDARY], "\n".join(faults)
 
 
 def test_a_long_module_and_a_long_function_are_found(planted):

@@ -65,6 +65,13 @@ def test_both_games_of_a_pair_are_read_by_their_order(cases, tmp_path, capsys):
     assert found.filter(item_id="u3")["verdict"].to_list() == ["tie", None]
 
 
+def test_single_answers_of_arena_bench_name_no_judge(cases, tmp_path, capsys):
+    said, _ = outcomes(cases / "arena_single.jsonl", tmp_path, capsys, "--judge", "j")
+    assert said == "1 scored, 1 unparsed"
+    found = pl.read_parquet(tmp_path / "j.parquet").select("judge", "responder", "score").rows()
+    assert found == [("j", "cand-7b", 8.0), ("j", "cand-7b", None)]
+
+
 def scored(scores, **more):
     """A log of Inspect with one sample of these scores."""
     one = {"id": 1, "epoch": 1, "input": "q", "output": {"completion": "a"}, "scores": scores}

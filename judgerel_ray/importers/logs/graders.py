@@ -40,7 +40,7 @@ def _fastchat_known(seen: Sight) -> bool:
 
 
 def _is_single(record: Mapping[str, object]) -> bool:
-    return {"question_id", "model", "judge", "judgment", "score"} <= record.keys()
+    return {"question_id", "model", "user_prompt", "judgment", "score"} <= record.keys()
 
 
 _ERROR = "$ERROR$"  # what FastChat records as reply of a request that failed
@@ -52,8 +52,9 @@ def _fastchat(path: str) -> Iterator[Row]:
     Read from ``llm_judge/common.py`` of FastChat at 0e6d3e4: a score of -1 is none; ``g2_winner``
     is a model already, not a place, and ``error`` where no ``[[A]]`` was found. It takes ``[[A]]``
     of a reply that holds ``[[B]]``, too, the first of several ratings, and what stands in a
-    thought: such replies are read again here.
-    ``judge[1]`` names the prompt, which differs by kind of question: it is the definition.
+    thought: such replies are read again here. ``judge[1]`` names the prompt, which differs by kind
+    of question: it is the definition. Files of arena-bench, from which arena-hard came, are such
+    ones without a judge.
     """
     for _, found in records(path):
         record = mapping(found)
