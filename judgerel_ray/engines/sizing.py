@@ -137,8 +137,8 @@ def thinking_remark(spec: EngineSpec) -> str | None:
     )
     return (
         f"{spec.name}: its chat template {where}: only what follows a thought is read, max_tokens "
-        "must hold both, and early_stop ends no reply. Many templates take engine_options = "
-        "{ chat_template_kwargs = { enable_thinking = false } }"
+        "must hold both, and early_stop sends no stop strings. Many templates take "
+        "engine_options = { chat_template_kwargs = { enable_thinking = false } }"
     )
 
 

@@ -30,8 +30,10 @@ from judgerel_ray.protocols import (
     read_rating,
     read_selection,
     read_verdict,
+    split_answer,
     split_thought,
 )
+from judgerel_ray.protocols.replies.thoughts import SplitReply
 from judgerel_ray.tables import Completions, Errors, Judgments
 
 _OF_CONDITION = (
@@ -123,7 +125,10 @@ def landed_rows(
         if found == len(read):
             read.append(read_reply(answered[number][0].condition, *reply[1:]))
         of_reply.append(found)
-    every = [without_thought(one) for one in came]
+    every = [
+        without_thought(one, answered[number][0].condition)
+        for number, one in zip(of_ask.tolist(), came, strict=True)
+    ]
     schema = Judgments.create_empty().schema
     conditions = _framed(schema, [ask.condition for ask, _ in answered], _OF_CONDITION)
     judgments = pl.concat(
@@ -253,26 +258,41 @@ def _cost(completion: Completion, prices: Prices | None) -> float | None:
     return prices.cost(prompt, completion.cached_tokens or 0, new)
 
 
-def without_thought(completion: Completion) -> Completion:
+def without_thought(completion: Completion, condition: Condition) -> Completion:
     """Part what a model thought from what it said, as both are kept.
+
+    Of an answer that others will judge only a thought at its very begin is taken off; of a reply
+    that is read by the published rule, which reads thoughts too, none is.
 
     Examples
     --------
+    >>> from judgerel_ray.core import Menu
+    >>> condition = Condition(
+    ...     condition_key="k", seed_base=1, judge="j", judge_fingerprint="f", benchmark="b",
+    ...     item_id="q", protocol="best_of", stage="judge", role="judge", prompt=(),
+    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8,
+    ...     menu=Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response"))
     >>> came = Completion(key="k", replication=0, seed=None, text="<think>B?", prompt_tokens=1,
     ...                   finish_reason="length", cached_tokens=None, completion_tokens=4)
-    >>> kept = without_thought(came)
+    >>> kept = without_thought(came, condition)
     >>> kept.text, kept.thought, kept.finish_reason
     ('', '<think>B?', 'length: in its thought')
     """
-    if completion.text is None:
+    text, menu = completion.text, condition.menu
+    if text is None:
         return completion
     is_cut = completion.finish_reason == "length"
-    split = split_thought(completion.text, is_whole=not is_cut)
+    if menu is not None and menu.reader == "schroeder2024":
+        split = SplitReply(text)
+    elif menu is None or condition.role == "assessor":
+        split = split_answer(text)
+    else:
+        split = split_thought(text, is_whole=not is_cut)
     apart, before = completion.thought or "", split.thought or ""
     thought = (before if apart.strip() in before else f"{apart}\n{before}".strip("\n")) or None
     if thought is None:
         return completion
-    # A server that says thoughts apart says nothing else where the limit came before the reply.
+    # A server with a field for thoughts leaves the reply empty where the limit came inside one.
     in_thought = is_cut and (split.is_open or not split.reply)
     return replace(
         completion,

@@ -24,6 +24,7 @@ from judgerel_ray.protocols.replies.correctness_form import CONFIDENT_FORMS, rea
 from judgerel_ray.protocols.replies.forms import FORMS, Form, answer_frame
 from judgerel_ray.protocols.replies.free_form import FreeReading, read_free_reply
 from judgerel_ray.protocols.replies.mentions import Mention
+from judgerel_ray.protocols.replies.messages import content_text, message_thought
 from judgerel_ray.protocols.replies.own_forms import (
     OWN,
     TIE,
@@ -43,8 +44,8 @@ from judgerel_ray.protocols.replies.thoughts import (
     drop_moved_thought,
     may_think,
     opening_mark,
+    split_answer,
     split_thought,
-    whole_reply,
 )
 from judgerel_ray.protocols.replies.verdicts import (
     READER_VERSION,
@@ -78,6 +79,7 @@ __all__ = [
     "Template",
     "answer_frame",
     "as_plain",
+    "content_text",
     "counted_mention",
     "drop_moved_thought",
     "fill",
@@ -89,6 +91,7 @@ __all__ = [
     "may_think",
     "mention_of",
     "menu_for",
+    "message_thought",
     "opening_mark",
     "question_form",
     "read_assessment",
@@ -109,7 +112,7 @@ __all__ = [
     "shipped_criteria",
     "shipped_scales",
     "shipped_templates",
+    "split_answer",
     "split_thought",
     "stop_strings",
-    "whole_reply",
 ]

@@ -389,13 +389,13 @@ def test_no_verdict_comes_from_a_thought_of_a_server(fault_server, ask_of, think
         labels = [read_reply(ask.condition, one.text, one.finish_reason).label for one in found]
         assert set(labels) == known
         # early_stop ends the reply at its verdict, at the server or here.
-        assert {without_thought(one).text for one in found} == {
+        assert {without_thought(one, ask.condition).text for one in found} == {
             f"Best Response: [[{label}]]" for label in known
         }
-    kept = [without_thought(one) for one in whole]
+    kept = [without_thought(one, ask.condition) for one in whole]
     assert all("[[" in (one.thought or "") for one in kept)
     if cut is not ask:
-        for one in map(without_thought, short):
+        for one in (without_thought(one, cut.condition) for one in short):
             assert (one.text, one.finish_reason) == ("", CUT_IN_THOUGHT)
             read = read_reply(cut.condition, one.text, one.finish_reason)
             assert read.outcome == "truncated"

@@ -294,7 +294,7 @@ def test_a_reply_that_begins_inside_a_thought_is_known_and_never_stopped_there(
     assert all(text.startswith("<think>") for text in texts(completions))
     assert any("e" in text[:-1].removeprefix("<think>") for text in texts(completions))
     assert {split_thought(text).reply for text in texts(completions)} == {""}
-    kept = [without_thought(one) for one in completions]
+    kept = [without_thought(one, condition) for one in completions]
     assert {(one.text, one.finish_reason) for one in kept} <= {("", CUT_IN_THOUGHT), ("", "stop")}
     assert {one.finish_reason for one in kept} >= {CUT_IN_THOUGHT}
 

@@ -19,9 +19,9 @@ from judgerel_ray.protocols import (
     read_selection,
     read_verdict,
     settled_reading,
+    split_answer,
     split_thought,
     stop_strings,
-    whole_reply,
 )
 
 # What stands around a thought, and whether the reply begins inside it.
@@ -41,7 +41,7 @@ AROUND = {
     "twice": ("<think>{0}</think>\n<think>{0}</think>", True),
     "quoting marks": ("<think>It says <think>{0}</think>, and {0}</think>", True),
     "quoting a closing mark": ('<think>It says "</think> {0}", so {0}</think>', True),
-    "quoting an opening mark": ("<think>It says <think> and {0}</think>", True),
+    "quoting an opening mark": ("<think>It says <think> and\n{0}</think>", True),
     "channels": (
         "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>", True
     ),
@@ -121,17 +121,13 @@ def test_of_five_thousand_replies_none_is_read_by_its_thought():
         ended = draw.choice(["stop", "length"])
         text = thought + (right + "\n" if said else "")
         # Cut behind a closing mark that the thought quotes, it could be a reply.
-        if opens and not said and '"</think>' not in mark and draw.random() < 0.5:
+        if opens and not said and "It says" not in mark and draw.random() < 0.5:
             text = text[: draw.randrange(len(mark.partition("{")[0]), len(thought) - 1)]
             ended = "length"
         menu = menu_of(form)
         label = read_verdict(text, finish_reason=ended, menu=menu).label
         expected = menu.labels[3 if form in ("rating", "score") else 0]
-        # Of a reply that was cut off nobody knows whether this thought ended.
-        if "<think> and" in mark and ended == "length":
-            assert label is None, text
-        else:
-            assert label == (expected if said else None), text
+        assert label == (expected if said else None), text
         n_read += said
     assert n_read > 2_000
 
@@ -173,15 +169,51 @@ PIECES = ("<think>", "</think>", "[[A]]", "a", "\n", " ", '{"a": "', '"}', "assi
           "<|channel>", "thought", "<channel|>", "<|start|>assistant")  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        ("`</think>` is left in it. Best Response: [[A]]", None),
+        ("Best Response: [[A]]\n\nB has a stray `</think>` token; else Best Response: [[B]]", None),
+        ("Best Response: [[A]], B shows [THINK] ... [/THINK], else Best Response: [[B]]", None),
+        ("It wraps thoughts in <think> and </think>. Best Response: [[A]]", None),
+        ("<s><think>Best Response: [[B]]", ""),
+        ("\ufeff<think>Best Response: [[B]]", ""),
+        ("**<think>** Best Response: [[B]]", ""),
+        ('<thinking mode="x">Best Response: [[B]]', ""),
+        ("&lt;think&gt;B?&lt;/think&gt;A", "A"),
+        ("<longcat_think>B?</longcat_think>A", "A"),
+        ("Thinking...\nB?\n...done thinking.\n\nA", "A"),
+        ("analysiswe need. Best Response: [[B]]", ""),
+        ("analysis\nWe compare B\nassistant\nfinal\nA", "A"),
+        ("Okay. <think>Best Response: [[B]]", "Okay. "),
+    ],
+)
+def test_marks_as_models_and_servers_write_them(text, reply):
+    found = split_thought(text, is_whole=reply not in ("", "Okay. "))
+    assert found.reply == (text if reply is None else reply)
+    assert found.is_open == (reply in ("", "Okay. "))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Use this:\n```python\nre.sub(r'<think>.*?</think>', '', text)\n```\nIt removes thoughts.",
+        "DeepSeek wraps thoughts in <think> and </think>. Parse them with a regex.",
+        "Poem in tags:\n<thoughts>\nroses are red\n</thoughts>\nI hope you like it.",
+        "Cut the text at </think>.",
+    ],
+)
+def test_an_answer_about_marks_is_kept_whole(answer):
+    assert split_answer(answer).reply == answer
+    assert split_answer(f"<think>Hm.</think>\n{answer}").reply == answer
+
+
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_what_is_left_of_a_reply_holds_no_thought(text):
     split = split_thought(text)
     assert split_thought(split.reply).thought is None
     assert len(split.reply) + len(split.thought or "") <= len(text)
-    if split.thought is None:
-        assert split.reply == text
-    elif text.endswith(split.reply):
-        assert whole_reply(split.reply, split.thought) == text or "<|end|>" in text
+    assert split.thought is not None or split.reply == text
 
 
 def test_long_rows_of_marks_are_read_in_time():

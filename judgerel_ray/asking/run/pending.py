@@ -151,11 +151,10 @@ def landed_texts(run: RunDirectory, ledger: Ledger) -> dict[str, str | None]:
         roles = pl.col("role").is_in(["responder", "assessor"])
         keys = scan_judgments(run, columns=_OF_ANSWERS, ledger=answers).filter(roles)
         texts = scan_completions(run, columns=("key", "text"), ledger=written)
-        cut = pl.col("finish_reason").str.starts_with("length").fill_null(False)
-        frame = keys.select("key", cut=cut).join(texts, on="key", how="left").collect()
+        frame = keys.select("key", "finish_reason").join(texts, on="key", how="left").collect()
     return {
-        key: CutText(text) if is_cut and text is not None else text
-        for key, is_cut, text in frame.select("key", "cut", "text").iter_rows()
+        key: CutText(text, why) if text is not None and why.startswith("length") else text
+        for key, why, text in frame.select("key", "finish_reason", "text").iter_rows()
     }
 
 

@@ -28,7 +28,7 @@ from judgerel_ray.design import Voice, build_wave, voices_of
 from judgerel_ray.engines import EngineSpec, make_engine
 from judgerel_ray.fleet.landing import read_reply, without_thought
 from judgerel_ray.fleet.limiting import share_limits
-from judgerel_ray.protocols import READER_VERSION, whole_reply
+from judgerel_ray.protocols import READER_VERSION
 from judgerel_ray.protocols.ask import Sample
 from judgerel_ray.stats import clopper_pearson
 from judgerel_ray.store import (
@@ -283,11 +283,7 @@ def _read_again(
         for replication in range(first, first + n)
     }
     before = before.cast({"judge": pl.String})  # a category in parts
-    thoughts = texts.get_column("thought", default=pl.lit(None, pl.String))  # of earlier versions
-    text_of = {
-        key: None if text is None else whole_reply(text, thought)
-        for key, text, thought in texts.select("key", "text", thought=thoughts).iter_rows()
-    }
+    text_of = dict(texts.select("key", "text").iter_rows())
     read = [
         read_reply(asked[key], text_of[key], reason or "")._asdict()
         for key, reason in before.select("key", "finish_reason").iter_rows()
@@ -473,7 +469,9 @@ async def _ask_alone(spec: EngineSpec, asks: Iterable[Ask]) -> list[Completion]:
     try:
         await engine.start()
         return [
-            one for ask in asks for one in await engine.complete(engine.prepare(ask.condition), ask)
+            without_thought(one, ask.condition)
+            for ask in asks
+            for one in await engine.complete(engine.prepare(ask.condition), ask)
         ]
     finally:
         await engine.stop()
@@ -483,7 +481,7 @@ def _compared(rows: pl.DataFrame, done: Iterable[Completion]) -> pl.DataFrame:
     """Landed and replayed side by side."""
     texts = {
         one.key: (one.text and (one.thought or "") + one.text, one.completion_tokens)
-        for one in map(without_thought, done)
+        for one in done
     }
     found = []
     for row in rows.iter_rows(named=True):

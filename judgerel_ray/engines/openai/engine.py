@@ -61,7 +61,8 @@ from judgerel_ray.engines.openai.requests import (
     stops_there,
     tokens_at_most,
 )
-from judgerel_ray.protocols import as_plain, opening_mark
+from judgerel_ray.protocols import as_plain, message_thought, opening_mark
+from judgerel_ray.protocols.replies.thoughts import THOUGHT, lone_closing_mark
 
 PATIENCE_S = 120.0  # a local server may be loading its model
 LOOK_S = 20.0
@@ -108,6 +109,7 @@ class OpenAIEngine:
         self._mistake: SweepError | None = None
         self._opened = ""
         self._thinks = False
+        self._says_apart = False
         self.backends: set[str] = set()
 
     def __repr__(self) -> str:
@@ -229,6 +231,10 @@ class OpenAIEngine:
         for request, each in zip(made, ended, strict=True):
             answers += [each] * request.n if isinstance(each, BaseException) else each
         found = tuple(one for one in answers if isinstance(one, Completion))
+        if not self._opened and any(lone_closing_mark(one.text) for one in found):
+            # Its template opens thoughts, as its replies show: those without a mark never left it.
+            self._opened, self._thinks = THOUGHT, True
+            return await self.complete(prepared, ask)
         if not cuts and any(stopped_in_thought(one, ask.condition.stop) for one in found):
             self._thinks = True
             return await self.complete(prepared, ask)
@@ -254,7 +260,9 @@ class OpenAIEngine:
         try:
             answer = await channel.send(request.body, key=key, tokens=tokens_at_most(request))
             reply = read_reply(answer, request)
-            clean, opened = channel.boundary.clean, self._opened
+            clean = channel.boundary.clean
+            self._says_apart |= any(message_thought(_message(one)) for one in reply.choices)
+            opened = "" if self._says_apart else self._opened
             found = completions_of(reply, request, condition, cuts=cuts, clean=clean, opened=opened)
         except RequestFailed as failed:
             return self._failed(failed, request, condition, where)
@@ -416,6 +424,12 @@ async def look_at_server(client: Any, spec: EngineSpec, boundary: Boundary) -> S
             )
         await asyncio.sleep(wait)
     return _server_of(_models(body_text(answer.http_response.content), boundary), spec)
+
+
+def _message(choice: Mapping[str, JSON]) -> Mapping[str, JSON]:
+    """The message of a choice; an empty one where it has none."""
+    message = choice.get("message")
+    return message if isinstance(message, Mapping) else {}
 
 
 async def opened_thought(client: Any, spec: EngineSpec, options: OpenAIOptions) -> str:

@@ -27,7 +27,12 @@ from judgerel_ray.engines.openai.boundary import (
     plain_text,
 )
 from judgerel_ray.engines.openai.requests import Request
-from judgerel_ray.protocols import drop_moved_thought, split_thought
+from judgerel_ray.protocols import (
+    content_text,
+    drop_moved_thought,
+    message_thought,
+    split_thought,
+)
 
 LONGEST_SHOWN = 80  # characters of a finish reason
 Listing = tuple[tuple[bytes, float], ...]
@@ -118,8 +123,13 @@ def verdict_logprobs(text: str, reply: ReplyTokens, menu: Menu | None) -> tuple[
 
 
 def _spelling(text: str, tokens: Sequence[bytes]) -> tuple[bytes, ...]:
-    """The tokens that spell a text, those behind its end left off: an end mark, what was cut."""
+    """The tokens that spell a text, without others: an end mark, what was cut, a thought before."""
     wanted, spelled = text.encode(), b""
+    before = b"".join(tokens).rfind(wanted) if wanted else 0
+    skipped = 0
+    while before > 0 and tokens and skipped + len(tokens[0]) <= before:
+        skipped += len(tokens[0])
+        tokens = tokens[1:]
     for place, token in enumerate(tokens):
         spelled += token
         if len(spelled) >= len(wanted):
@@ -266,8 +276,8 @@ def completions_of(
     clean : callable
         What keeps the key out of texts that are only put together here.
     opened : str
-        The mark with which the server's chat template opens a thought, where it does: a reply that
-        is cut off before any mark was inside it.
+        The mark with which the server's chat template opens a thought, where it does and the server
+        does not say thoughts apart: a reply without any mark never left it.
 
     Returns
     -------
@@ -307,7 +317,7 @@ def _completion(
     elif text is None:
         raise EngineError("the server's reply has no text", where={"key": key})
     text = text and clean(drop_moved_thought(text, thought))
-    if opened and text and why == "length" and not (thought or split_thought(text).thought):
+    if opened and text and not (thought or split_thought(text).thought):
         text = opened + text
     cut = cut_after(text, condition.stop) if cuts and text else text
     tokens = reply_tokens(choice) if condition.scoring is not None else ReplyTokens()
@@ -336,8 +346,7 @@ def _text_of(choice: Mapping[str, JSON], *, chat: bool) -> str | None:
     message = choice.get("message")
     content = message.get("content") if isinstance(message, Mapping) else None
     if isinstance(content, list):  # parts, as some servers give
-        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
-        return "".join(part for part in parts if isinstance(part, str))
+        return content_text(content)
     if content is None and isinstance(message, Mapping) and choice.get("finish_reason") == "length":
         return ""  # all new tokens went into reasoning that is not shown
     return content if isinstance(content, str) else None
@@ -346,25 +355,7 @@ def _text_of(choice: Mapping[str, JSON], *, chat: bool) -> str | None:
 def _thought_of(choice: Mapping[str, JSON]) -> str | None:
     """What a server says apart of what the model thought: a field, or parts of the content."""
     message = choice.get("message")
-    if not isinstance(message, Mapping):
-        return None
-    for name in ("reasoning_content", "reasoning"):
-        if isinstance(found := message.get(name), str) and found.strip():
-            return found
-    content = message.get("content")
-    parts = [
-        part.get("thinking") or part.get("reasoning")
-        for part in (content if isinstance(content, list) else ())
-        if isinstance(part, Mapping)
-    ]
-    return "".join(_parts_text(part) for part in parts).strip() or None
-
-
-def _parts_text(part: JSON) -> str:
-    """The text of a part of the content, which may be in parts itself."""
-    if isinstance(part, list):
-        return "".join(_parts_text(one.get("text")) for one in part if isinstance(one, Mapping))
-    return part if isinstance(part, str) else ""
+    return message_thought(message) if isinstance(message, Mapping) else None
 
 
 def _refusal(choice: Mapping[str, JSON]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -179,17 +180,25 @@ def explorer(
 
     async def go_on(before: tuple[int, ...], temperature: float, seed: int, most: int) -> Sampled:
         one = replace(condition, temperature=temperature, max_tokens=most, stop=())
-        output = await channel.send((*ids, *before), sampling_arguments(one, n=1, seed=seed))
+        asked = sampling_arguments(one, n=1, seed=seed)
+        asked["skip_special_tokens"] = not prepared.may_think
+        output = await channel.send((*ids, *before), asked)
         sample = output.outputs[0]
         ended = check_finished(sample.finish_reason, key=prepared.condition_key)
         return Sampled(sample.text, ended)
 
+    def text_of(new: Sequence[int]) -> str:
+        # Kept special tokens mark thoughts; the one that ends the reply is no part of it.
+        ended = prepared.may_think and new and new[-1] in channel.vocabulary.end_tokens
+        spoken = channel.encoder.text_after(
+            ids, new[:-1] if ended else new, special=prepared.may_think
+        )
+        return prepared.opened + spoken
+
     return Explorer(
         look=look,
         go_on=go_on,
-        text_of=lambda new: (
-            prepared.opened + channel.encoder.text_after(ids, new, special=prepared.may_think)
-        ),
+        text_of=text_of,
         end_tokens=channel.vocabulary.end_tokens,
         n_vocabulary=channel.vocabulary.size,
     )

@@ -68,7 +68,10 @@ def _fastchat(path: str) -> Iterator[Row]:
             score, reply = number(record.get("score")), text(record.get("judgment"))
             read = _of_reply(reply)
             if read is None:
-                read = FreeReading(score=None if score is None or score < 0 else score)
+                known = read_free_reply(reply or "", forms=("brackets",))
+                out_of = known.out_of if known.score == score else None
+                score = None if score is None or score < 0 else score
+                read = FreeReading(score=score, out_of=out_of)
             yield Row(
                 judge=name, definition=prompt, item_id=item, responder=text(record.get("model")),
                 score=read.score, out_of=read.out_of, outcome=unless_scored(read),
@@ -256,12 +259,14 @@ def _prometheus(path: str) -> Iterator[Row]:
             for run, score in enumerate(_list(runs)):
                 reply = text(_at(_list(replies), run, None))
                 read = read_free_reply(reply, forms=("result",)) if reply else FreeReading()
+                conflicts = read.outcome is Outcome.CONFLICTING
                 picked = score if score in _LETTERS else None
                 yield Row(
                     **known, judge=judge, answer=judged, reply=reply,
                     responder=side or text(one.get("response_source")),
-                    score=number(score) if read.score is None else read.score, verdict=picked,
-                    label=picked,
+                    score=None if conflicts else read.score or number(score), out_of=read.out_of,
+                    verdict=picked, label=picked,
+                    outcome=Outcome.CONFLICTING if conflicts else None,
                     gold=good if picked and good in _LETTERS else None,
                     n_options=2 if picked else None,
                 )  # fmt: skip

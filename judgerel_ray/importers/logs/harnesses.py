@@ -30,7 +30,13 @@ from judgerel_ray.importers.logs.reading import (
     values,
     zipped,
 )
-from judgerel_ray.protocols import drop_moved_thought, read_free_reply
+from judgerel_ray.protocols import (
+    FreeReading,
+    content_text,
+    drop_moved_thought,
+    message_thought,
+    read_free_reply,
+)
 
 
 def _lm_eval_known(seen: Sight) -> bool:
@@ -106,19 +112,29 @@ def _batch(path: str) -> Iterator[Row]:
             yield Row(item_id=item, judge=judge, outcome=Outcome.FAILED)
             continue
         for choice in map(mapping, choices):
-            message, reason = mapping(choice.get("message")), str(choice.get("finish_reason"))
-            thought = text(message.get("reasoning_content") or message.get("reasoning"))
-            reply = text(message.get("content") or choice.get("text"))
-            reply = reply and drop_moved_thought(reply, thought)
-            cut = reason in ("length", "max_tokens")
-            read = read_free_reply(reply or "", finish_reason="length" if cut else "stop")
-            unread = read.outcome is Outcome.UNPARSED
-            refused = unread and (message.get("refusal") or reason == DECLINED)
+            message = mapping(choice.get("message"))
+            reply = content_text(message.get("content")) or text(choice.get("text"))
+            reply = reply and drop_moved_thought(reply, message_thought(message))
+            read, reason = _of_ended(reply, choice.get("finish_reason"))
+            if message.get("refusal") or reason == DECLINED:
+                read = FreeReading(outcome=Outcome.REFUSED)
             yield Row(
                 item_id=item, judge=judge, verdict=read.verdict, score=read.score,
-                out_of=read.out_of, outcome=Outcome.REFUSED if refused else unless_scored(read),
-                reply=reply,
+                out_of=read.out_of, outcome=unless_scored(read), reply=reply,
             )  # fmt: skip
+
+
+_CUT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens", "incomplete"})
+_BROKEN = frozenset({"abort", "aborted", "error", "cancelled", "failed"})
+
+
+def _of_ended(reply: str | None, stated: object) -> tuple[FreeReading, str]:
+    """Read a reply by how a log says that it ended, in whatever case."""
+    reason = str(stated or "stop").lower()
+    if reason in _BROKEN:
+        return FreeReading(outcome=Outcome.FAILED), reason
+    ended = "length" if reason in _CUT else "stop"
+    return read_free_reply(reply or "", finish_reason=ended), reason
 
 
 LM_EVAL = LogFormat(known=_lm_eval_known, read=_lm_eval, asks_again="repeats")

@@ -35,12 +35,17 @@ _NOT_STATED = re.compile(
 )
 
 
+_WORD_CHARACTER, _GOES_ON = re.compile(r"\w"), re.compile(r"[\w.!\n]")
+
+
 @lru_cache(maxsize=64)
 def _word_patterns(labels: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """The words of the form, and the words as a choice that is only offered."""
     known = dict.fromkeys([*labels, "correct", "incorrect"])
     words = "|".join(re.escape(word) for word in sorted(known, key=len, reverse=True))
-    choice = rf"(?<!\w)(?:{words})[*_`\"'”’]*\s*(?:,?\s*\bor\b|/)\s*[*_`\"'“‘]*(?:{words})(?!\w)"
+    choice = (
+        rf"(?<!\w)(?:{words})[*_`\"'”’]*+\s*+(?:,?\s*+\bor\b|/)\s*+[*_`\"'“‘]*+(?:{words})(?!\w)"
+    )
     return (
         re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.IGNORECASE),
         re.compile(choice, re.IGNORECASE),
@@ -57,7 +62,8 @@ def find_correctness(text: str, labels: tuple[str, ...], ended: bool) -> list[Me
     labels : tuple of str
         The menu's labels; they are words of this form too.
     ended : bool
-        Not used: a word is whole when it is there.
+        False for a reply that was cut off: its last word may go on, or be asked or offered, unless
+        it is all that the reply says.
 
     Returns
     -------
@@ -69,12 +75,16 @@ def find_correctness(text: str, labels: tuple[str, ...], ended: bool) -> list[Me
     >>> find_correctness("It is not correct.", ("correct", "incorrect"), True)
     []
     """
-    del ended
     stated, choice = _word_patterns(labels)
-    offered = [match.span() for match in choice.finditer(text)]
-    mentions = []
+    offered = list(choice.finditer(text))
+    mentions, place = [], 0
     for found in stated.finditer(text):
-        if any(start <= found.start() < end for start, end in offered):
+        while place < len(offered) and offered[place].end() <= found.start():
+            place += 1
+        if place < len(offered) and offered[place].start() <= found.start():
+            continue
+        is_last = not ended and not _GOES_ON.search(text, found.end())
+        if is_last and _WORD_CHARACTER.search(text[: found.start()]):
             continue
         if _DENIED.search(text[max(0, found.start() - _BEFORE_CHARACTERS) : found.start()]):
             continue

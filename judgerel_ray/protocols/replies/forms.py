@@ -34,6 +34,11 @@ _JOINER = re.compile(
     rf"""{_MARKS}(?:\\?[\])}}>]+\s*)?(?P<join>{_JOIN})[\s*_`"'“‘\\\[({{<]*""", re.IGNORECASE
 )
 _LIST_GOES_ON = re.compile(rf"""{_MARKS}[\])}}>]*\s*(?:\Z|[.;]|{_JOIN})""", re.IGNORECASE)
+# A reply that was cut off where a second label may have followed: "Best Response: A or".
+_GOES_ON_BEHIND = re.compile(
+    rf"""{_MARKS}(?:\\?[\])}}>]+\s*)?(?:{_JOIN}|[–—:]|\ba?n?\Z|\bo\Z)[\s*_`"'“‘\\\[({{<]*""",
+    re.IGNORECASE,
+)
 # How a whole statement goes on with a second label. After a joining word nearly always; after a
 # stop, a blank or nothing only where no sentence about it follows: "[[A]]. [[B]] is vague".
 _QUIET = r"""[*_`"'“”‘’]*"""
@@ -140,7 +145,7 @@ def _stated(text: str, start: int, labels: tuple[str, ...], ended: bool) -> Ment
         return Mention(named, complete=True, also=also) if named else None
     if single := _SINGLE.match(text, start):
         named = _named(single[1], labels, any_word=False)
-        if named is None:
+        if named is None or (not ended and _GOES_ON_BEHIND.fullmatch(text, single.end())):
             return None
         return Mention(named + _joined(text, single.end(), labels))
     return _bare(text, start, labels, ended)
@@ -169,6 +174,8 @@ def _bare(text: str, start: int, labels: tuple[str, ...], ended: bool) -> Mentio
     opened = _OPEN.match(text, start)
     place = opened.end() if opened else start
     if (found := _bare_pattern(labels, ended).match(text, place)) is None:
+        return None
+    if not ended and _GOES_ON_BEHIND.fullmatch(text, found.end()):
         return None
     written = " ".join(found[0].split())
     return Mention((on_menu(written, labels) or written, *_joined(text, found.end(), labels)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import warnings
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -31,7 +32,7 @@ class FoundValue(NamedTuple):
 
 
 def outermost_values(
-    text: str, begins: re.Pattern[str], *, literals: bool = False
+    text: str, begins: re.Pattern[str], *, repairs: bool = False
 ) -> Iterator[FoundValue]:
     """Find values of JSON in a text, in the order written, none of them inside another.
 
@@ -41,13 +42,14 @@ def outermost_values(
         A reply.
     begins : re.Pattern
         How a value begins.
-    literals : bool
-        Whether an object with single quotes or a comma too many is read, too.
+    repairs : bool
+        Whether an object with a comma too many, or written as Python writes it, is read, too.
 
     Yields
     ------
     FoundValue
-        Also what begins as a value and is none, up to where its brackets close or to the end.
+        Also what begins as an object and is none. Nothing behind a broken object is read: where it
+        ends nobody knows, so that what follows may stand inside it.
 
     Examples
     --------
@@ -62,10 +64,26 @@ def outermost_values(
         try:
             value, place = _DECODER.raw_decode(text, start)
             yield FoundValue(value, start, place)
+            continue
         except (ValueError, RecursionError):
-            place = _closing(text, start)
-            value = _literal(text[start:place]) if literals else None
-            yield FoundValue(value, start, place, is_whole=value is not None)
+            pass
+        if text[start] == "[":
+            place = begun.end()
+            continue
+        is_object = _QUOTED_KEY.match(text, start) or _BARE_KEY.match(text, start)
+        end = text.rfind("}") + 1 if repairs and is_object else start
+        repaired = _repaired(text[start:end]) if end - start > 1 else None
+        if repaired is not None:
+            yield FoundValue(repaired, start, end)
+            return
+        # Broken JSON may end anywhere; a brace of prose is a sign like any other.
+        end = start + 1
+        if _QUOTED_KEY.match(text, start):
+            end = len(text)
+        elif _BARE_KEY.match(text, start):
+            end = _closing(text, start)
+        yield FoundValue(None, start, end, is_whole=False)
+        place = end
 
 
 def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -84,33 +102,44 @@ def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
 _DECODER = json.JSONDecoder(
     strict=False, object_pairs_hook=_distinct, parse_int=str, parse_constant=str
 )
-OBJECT = re.compile(r"\{(?=\s*\")")
+OBJECT = re.compile(r"\{")
 """How an object begins."""
-_SIGN = re.compile(r"""[{}\[\]"]|\\.""", re.DOTALL)
-_LONGEST_LITERAL = 20_000
+_QUOTED_KEY = re.compile(r"\{\s*[\"'“”]")
+_BARE_KEY = re.compile(r"\{\s*\w+\s*:")
+_LONGEST_REPAIRED = 20_000
+_BRACE = re.compile(r"[{}]")
+_COMMA = re.compile(r",(?=\s*[}\]])")
 
 
 def _closing(text: str, start: int) -> int:
-    """Behind the bracket that closes the one at `start`, strings left out; else the text's end."""
-    depth, in_string = 0, False
-    for sign in _SIGN.finditer(text, start):
-        if sign[0] == '"':
-            in_string = not in_string
-        elif not in_string and sign[0] in "{[":
-            depth += 1
-        elif not in_string and sign[0] in "}]":
-            depth -= 1
-            if not depth:
-                return sign.end()
+    """Behind the brace that closes the one at `start`; else the text's end."""
+    depth = 0
+    for sign in _BRACE.finditer(text, start):
+        depth += 1 if sign[0] == "{" else -1
+        if not depth:
+            return sign.end()
     return len(text)
 
 
-def _literal(written: str) -> object:
-    """An object written as Python writes it; None where it is none."""
-    if len(written) > _LONGEST_LITERAL:
+def _repaired(written: str) -> object:
+    """An object with a comma too many, or as Python writes it; None where it is neither."""
+    if len(written) > _LONGEST_REPAIRED:
         return None
     try:
-        found = ast.literal_eval(written)
+        return _DECODER.decode(_COMMA.sub("", written))
+    except (ValueError, RecursionError):
+        pass
+    if '"' in written or re.search(r"'\s*'", written):  # texts side by side would be joined
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(written.strip(), mode="eval")
+            found = ast.literal_eval(tree)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
-    return found if isinstance(found, dict | list) else None
+    objects = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)]
+    is_plain = all(
+        len({ast.dump(key) for key in one.keys if key}) == len(one.keys) for one in objects
+    )
+    return found if is_plain and isinstance(found, dict | list) else None

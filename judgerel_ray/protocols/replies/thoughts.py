@@ -2,35 +2,44 @@
 
 A thought stands between marks (``<think> ... </think>`` and their like), before a closing mark
 alone where the chat template wrote the opening one, or in a channel other than ``final`` (gpt-oss,
-also where its special tokens were left out of the text). A verdict inside it is none.
+also where its special tokens were left out of the text). Where marks leave it open whether
+something was thought or spoken, it counts as thought: a lost verdict is seen, a wrong one is not.
 """
 
 from __future__ import annotations
 
-import json
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from judgerel_ray.core import CUT_IN_THOUGHT
+from judgerel_ray.protocols.replies.json_values import OBJECT, outermost_values
 
-_NAME = r"(?:[a-z]+:)?(?:think(?:ing)?|thoughts?)"
+_NAME = r"(?:[a-z]+[:_])?(?:think(?:ing)?|thoughts?)"
 _PIPED = r"(?:thought|thinking|think)"
 _MARK = re.compile(
-    rf"(?P<open><{_NAME}>|\[THINK\]|<\|begin_of_{_PIPED}\|>|<\|START_THINKING\|>|◁think▷"
-    r"|<unused94>(?:thought)?|<\|channel>[ \t]*thought)"
-    rf"|(?P<close></{_NAME}>|\[/THINK\]|<\|end_of_{_PIPED}\|>|<\|END_THINKING\|>|◁/think▷"
-    r"|<unused95>|<channel\|>)",
+    rf"(?P<open>(?:<|&lt;){_NAME}(?:\s[^<>\n]{{0,80}})?(?:>|&gt;)|\[THINK\]"
+    rf"|<\|begin_of_{_PIPED}\|>|<\|START_THINKING\|>|<\|inner_prefix\|>|◁think▷"
+    r"|<unused94>(?:thought)?|<\|channel>[ \t]*thought|Thinking\.\.\.(?=\n))"
+    rf"|(?P<close>(?:<|&lt;)/{_NAME}(?:>|&gt;)|\[/THINK\]|<\|end_of_{_PIPED}\|>"
+    r"|<\|END_THINKING\|>|<\|inner_suffix\|>|◁/think▷|<unused95>|<channel\|>"
+    r"|\.\.\.done thinking\.)",
     re.IGNORECASE,
 )
+# One of these is part of every mark and channel: most replies hold none, and are done with.
+_HINTS = ("hink", "HINK", "hought", "HOUGHT", "unused9", "channel", "inner_", "analysis",
+          "commentary", "assistant")  # fmt: skip
+# What may stand before an opening mark on its line: blanks, emphasis, special tokens.
+_BEFORE = re.compile(r"(?:[\s*_>#\ufeff-]|</?s>|<bos>|<\|[^<>|\n]{1,40}\|>(?:assistant)?)*")
+_QUOTES = "`'\"“”‘’"
 _CHANNEL = re.compile(
-    r"(?:<\|start\|>\s*)?(?:assistant\s*)?<\|channel\|>\s*(?P<name>\w+)[^\n]{0,200}?<\|message\|>"
+    r"(?:<\|start\|>\s{0,9})?(?:assistant\s{0,9})?<\|channel\|>\s{0,9}(?P<name>\w{1,40})"
+    r"[^\n]{0,200}?<\|message\|>"
 )
 _MESSAGE_ENDS = re.compile(r"<\|(?:end|return|call)\|>")
 # Special tokens left out of the text: "analysisWe compare ...assistantfinalBest Response: [[A]]".
-_BARE_CHANNEL = re.compile(r"\s*(?:analysis|commentary)(?=[A-Z\"“*\u0080-\uffff])")
-_BARE_FINAL = "assistantfinal"
-_JSON = re.compile(r"\s*(?:```\w*\s*)?(?=[{\[])")
-_DECODER = json.JSONDecoder(strict=False)
+_BARE_CHANNEL = re.compile(r"\s*(?:analysis|commentary)(?=\w|[ \t]*\n)")
+_BARE_FINAL = re.compile(r"assistant(?:\n\s{0,9})?final")
 _LONGEST_MARK = 300
 
 
@@ -50,22 +59,22 @@ class SplitReply(NamedTuple):
 
 
 def split_thought(text: str, *, is_whole: bool = True) -> SplitReply:
-    """Take the thoughts off a reply.
+    """Take the thoughts off a judge's reply.
 
     Parameters
     ----------
     text : str
         What the model wrote; of a prompt that ends inside a thought, with its opening mark before.
     is_whole : bool
-        False for a reply that was cut off: of a thought that holds more opening than closing marks
-        it is then not known that it ended.
+        False for a reply that was cut off: an opening mark that nothing closes is then a thought
+        wherever it stands; in a whole reply one within a line is a word that is quoted.
 
     Returns
     -------
     SplitReply
-        A closing mark without an opening one ends a thought that began with the reply. Marks that a
-        reply in JSON quotes are left alone; so is an opening mark within a line. What remains holds
-        no thought: splitting it again takes nothing off.
+        A closing mark without an opening one ends a thought that began with the reply. Marks that
+        stand in quotes, in a pair within one line, or in a value of JSON are words that are quoted.
+        What remains holds no thought: splitting it again takes nothing off.
 
     Examples
     --------
@@ -82,6 +91,35 @@ def split_thought(text: str, *, is_whole: bool = True) -> SplitReply:
         thoughts.append((found.thought or "") + found.reply[: len(found.reply) - len(reply)])
         is_open = is_open or found.is_open
     return SplitReply(reply, "".join(thoughts) or None, is_open)
+
+
+def split_answer(text: str) -> SplitReply:
+    r"""Take off the thought with which an answer begins, and nothing else.
+
+    An answer may be about such marks: a program that removes them, a poem in tags. Only a thought
+    at its very begin is surely none of it.
+
+    Examples
+    --------
+    >>> split_answer("<think>A regex?</think>\nre.sub('</think>', '', text)").reply
+    "re.sub('</think>', '', text)"
+    >>> split_answer("Cut the text at </think>.").thought is None
+    True
+    """
+    if not any(hint in text for hint in _HINTS):
+        return SplitReply(text)
+    if _CHANNEL.match(text.lstrip()) or _BARE_CHANNEL.match(text):
+        return split_thought(text)
+    depth = 0
+    for mark in _MARK.finditer(text):
+        if not depth and (mark["close"] or not _BEFORE.fullmatch(text, 0, mark.start())):
+            return SplitReply(text)
+        depth += 1 if mark["open"] and _begins_line(text, 0, mark.start()) else 0
+        depth -= 1 if mark["close"] else 0
+        if not depth:
+            reply = text[mark.end() :].lstrip()
+            return SplitReply(reply, text[: len(text) - len(reply)])
+    return SplitReply("", text, is_open=True) if depth else SplitReply(text)
 
 
 class SpokenReply(NamedTuple):
@@ -121,23 +159,25 @@ def spoken_reply(text: str | None, finish_reason: str) -> SpokenReply:
     return SpokenReply(split.reply, is_whole, in_thought)
 
 
-def whole_reply(reply: str, thought: str | None) -> str:
-    """Put a reply and what was taken off it together again, as the model wrote them.
+THOUGHT = "<think>"
+"""A mark for thoughts that a prompt opened, where it is not known which one it wrote."""
 
-    A thought that a server gave in a field of its own has no marks, and is not put back.
+
+def lone_closing_mark(text: str | None) -> bool:
+    """Whether a reply ends a thought that it did not open: its prompt did.
 
     Examples
     --------
-    >>> whole_reply("[[A]]", "<think>[[B]]?</think> "), whole_reply("[[A]]", "Maybe [[B]].")
-    ('<think>[[B]]?</think> [[A]]', '[[A]]')
+    >>> lone_closing_mark("Maybe B.</think>[[A]]"), lone_closing_mark("<think>B?</think>[[A]]")
+    (True, False)
     """
-    if thought is None or _split_once(thought, False) is None:
-        return reply
-    return thought + reply
+    thought = split_thought(text or "").thought or ""
+    first = next(_MARK.finditer(thought), None)
+    return first is not None and first["close"] is not None
 
 
 def drop_moved_thought(text: str, thought: str | None) -> str:
-    """Take off a thought that a server gives in a field of its own and at the reply's begin, too.
+    """Take off a thought that a server gives in a field, and again at the start of the reply.
 
     Examples
     --------
@@ -185,6 +225,8 @@ def may_think(prompt: str, chat_template: str | None) -> bool:
 
 def _split_once(text: str, is_whole: bool) -> SplitReply | None:
     """A reply in channels, or with marks, without what was thought; None where nothing was."""
+    if not any(hint in text for hint in _HINTS):
+        return None
     if "<|channel|>" in text:
         headers = list(_CHANNEL.finditer(text))
         final = next((one for one in reversed(headers) if one["name"] == "final"), None)
@@ -194,57 +236,89 @@ def _split_once(text: str, is_whole: bool) -> SplitReply | None:
             return SplitReply(text[final.end() : rest], text[: final.end()])
         if headers and not text[: headers[0].start()].strip():
             return SplitReply("", text, is_open=True)
-    if (begun := text.rfind(_BARE_FINAL)) >= 0:
-        begun += len(_BARE_FINAL)
-        return SplitReply(text[begun:], text[:begun])
+    final_mark = max(_BARE_FINAL.finditer(text), key=re.Match.end, default=None)
+    if final_mark is not None:
+        return SplitReply(text[final_mark.end() :], text[: final_mark.end()])
     if _BARE_CHANNEL.match(text):
         return SplitReply("", text, is_open=True)
-    return _split_marked(text, is_whole) if _MARK.search(text) else None
+    return _split_marked(text, is_whole)
 
 
 def _split_marked(text: str, is_whole: bool) -> SplitReply | None:
-    """A reply without what stands between marks; None where marks are quoted alone."""
-    kept: list[tuple[int, int]] = []  # ranges before a thought
-    start = depth = last_open = last_close = 0
-    place = _json_end(text, 0)
-    while (mark := _MARK.search(text, place)) is not None:
-        place = mark.end()
-        if mark["open"]:
-            if depth:  # quoted inside a thought, perhaps with the mark that closes it
-                depth, last_open = depth + 1, place
-            elif not text[max(start, text.rfind("\n", 0, mark.start()) + 1) : mark.start()].strip():
-                if text[start : mark.start()].strip():
-                    kept.append((start, mark.start()))
-                depth, last_open = 1, place
-            continue
-        last_close = place
-        if depth > 1:
-            depth -= 1
-            continue
-        if not depth:  # nothing opened it: all before it is thought
-            kept.clear()
-        start, depth = place, 0
-        if not kept:
-            place = max(place, _json_end(text, place))
-    is_open = depth > 0 and (last_close < last_open or not is_whole)
-    if depth and not is_open:  # an opening mark was quoted inside the thought
-        start = last_close
-    if not is_open:
+    """A reply whose thoughts stand between marks; None where it has none.
+
+    `depth` counts the thoughts that are open; `start` is where what is now spoken began, and `kept`
+    are the ranges spoken before a thought.
+    """
+    kept: list[tuple[int, int]] = []
+    start = depth = 0
+    unclosed = -1  # an opening mark within a line, which nothing has closed yet
+    for mark in _unquoted_marks(text):
+        if mark["close"]:
+            unclosed = -1
+            if not depth:  # nothing opened it: all before it is thought
+                kept.clear()
+            depth = max(0, depth - 1)
+            start = mark.end() if not depth else start
+        elif depth or _begins_line(text, start, mark.start()):
+            line = max(start, text.rfind("\n", 0, mark.start()) + 1)
+            if not depth and text[start:line].strip():
+                kept.append((start, line))
+            depth += 1 if _begins_line(text, start, mark.start()) else 0
+        elif unclosed < 0:
+            unclosed = mark.start()
+    if not depth and unclosed >= 0 and not is_whole:
+        kept.append((start, unclosed))
+        depth = 1
+    if not depth:
         kept.append((start, len(text)))
     if kept == [(0, len(text))]:
         return None
-    reply = "".join(text[a:b] for a, b in kept)
     edges = [0, *(edge for part in kept for edge in part), len(text)]
+    reply = "".join(text[a:b] for a, b in kept)
     thought = "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
-    return SplitReply(reply, thought, is_open)
+    return SplitReply(reply, thought, depth > 0)
 
 
-def _json_end(text: str, start: int) -> int:
-    """Where the JSON value ends with which a reply begins; `start` where it begins with none."""
-    begun = _JSON.match(text, start)
-    if begun is None:
-        return start
-    try:
-        return _DECODER.raw_decode(text, begun.end())[1]
-    except (ValueError, RecursionError):
-        return start
+def _unquoted_marks(text: str) -> Iterator[re.Match[str]]:
+    """Marks that are no words a reply speaks about.
+
+    Quoted are those with a quotation mark on each side, an opening and a closing one within one
+    line, and those in a value of JSON; also ``Thinking...`` where nothing is done thinking.
+    """
+    marks = [one for one in _MARK.finditer(text) if not _in_quotes(text, one)]
+    if any(one[0].startswith("T") for one in marks) and "...done thinking." not in text:
+        marks = [one for one in marks if not one[0].startswith("T")]
+    if marks and "{" in text:
+        values = [one for one in outermost_values(text, OBJECT) if one.is_whole]
+        marks = [
+            one for one in marks if not any(v.start < one.start() < v.end for v in values[:99])
+        ]
+    place = 0
+    while place < len(marks):
+        one = marks[place]
+        other = marks[place + 1] if place + 1 < len(marks) else None
+        is_pair = other is not None and one["open"] and other["close"]
+        if (
+            is_pair
+            and other is not None
+            and not _begins_line(text, 0, one.start())
+            and not _begins_line(text, marks[place - 1].end() if place else 0, one.start())
+            and "\n" not in text[one.end() : other.start()]
+        ):
+            place += 2
+            continue
+        yield one
+        place += 1
+
+
+def _in_quotes(text: str, mark: re.Match[str]) -> bool:
+    """Whether a mark stands between two quotation marks or backticks."""
+    before, after = text[mark.start() - 1 : mark.start()], text[mark.end() : mark.end() + 1]
+    return bool(before and after) and before in _QUOTES and after in _QUOTES
+
+
+def _begins_line(text: str, start: int, place: int) -> bool:
+    """Whether nothing is spoken between a place and the start of its line, or of what is spoken."""
+    line = max(start, text.rfind("\n", 0, place) + 1)
+    return _BEFORE.fullmatch(text, line, place) is not None

@@ -10,13 +10,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judgerel_ray.core import Menu, Outcome, SweepError
+from judgerel_ray.core import CUT_IN_THOUGHT, Menu, Outcome, SweepError
 from judgerel_ray.protocols.replies.forms import find_numbered, form_of
 from judgerel_ray.protocols.replies.mentions import Mention
 from judgerel_ray.protocols.replies.own_forms import OWN
 from judgerel_ray.protocols.replies.rating_form import RATING_FORMS
 from judgerel_ray.protocols.replies.scales import score_of
-from judgerel_ray.protocols.replies.thoughts import spoken_reply
+from judgerel_ray.protocols.replies.thoughts import split_answer, spoken_reply
 
 READER_VERSION = "5"
 """Changes whenever any text may be read differently; recorded with every run."""
@@ -41,7 +41,7 @@ def _declining(verbs: str) -> re.Pattern[str]:
     return re.compile(
         r"[\s*_\"'“#>]*(?:"
         rf"(?:(?:sorry|unfortunately|apologies|i\s+apologi[sz]e|i['’]m\s+(?:\w+\s+)?sorry"
-        rf"|i\s+am\s+(?:\w+\s+)?sorry|my\s+apologies)\s*[,.:;—–-]*\s*(?:but\s+)?)?"
+        rf"|i\s+am\s+(?:\w+\s+)?sorry|my\s+apologies)\s*+[,.:;—–-]*+\s*+(?:but\s++)?)?"
         rf"{_CANNOT}{judging}"
         rf"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{{0,60}}?,?\s*"
         rf"{_CANNOT}{judging}"
@@ -328,7 +328,8 @@ def settled_reading(text: str, *, finish_reason: str | None, menu: Menu) -> Read
     Returns
     -------
     Reading or None
-        What :func:`read_verdict` gives for this reply however it goes on; None while that is open.
+        What :func:`read_verdict` gives for this reply however it goes on, but for a mark that ends
+        a thought which nothing opened; None while that is open.
 
     Raises
     ------
@@ -359,7 +360,7 @@ def settled_reading(text: str, *, finish_reason: str | None, menu: Menu) -> Read
 
 _ARGUING = re.compile(
     r"[\s*_\"'“#>]*(?:(?:sorry|unfortunately|apologies|i\s+apologi[sz]e|my\s+apologies"
-    r"|i['’]m\s+(?:\w+\s+)?sorry|i\s+am\s+(?:\w+\s+)?sorry)\s*[,.:;—–-]*\s*(?:but\s+)?"
+    r"|i['’]m\s+(?:\w+\s+)?sorry|i\s+am\s+(?:\w+\s+)?sorry)\s*+[,.:;—–-]*+\s*+(?:but\s++)?"
     rf"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{{0,60}}?,?\s*)?{_CANNOT}"
     r"(?:\s+to)?(?:\s+in\s+good\s+(?:conscience|faith)|\s+\w+ly)?(?:\s+to)?"
     r"\s+(?:argue|assert|claim|make|write|produce|present|support|defend|justify|endorse|advocate"
@@ -395,12 +396,12 @@ def read_assessment(text: str | None, *, finish_reason: str = "stop") -> Outcome
     """
     if text is None:
         return Outcome.FAILED
-    reply = spoken_reply(text, finish_reason)
-    if reply.in_thought:
+    split = split_answer(text)
+    if finish_reason == CUT_IN_THOUGHT or (split.is_open and finish_reason.startswith("length")):
         return Outcome.TRUNCATED
-    if not reply.text.strip():
+    if not split.reply.strip():
         return Outcome.UNPARSED
-    return Outcome.REFUSED if declines(reply.text) or _ARGUING.match(reply.text) else None
+    return Outcome.REFUSED if declines(split.reply) or _ARGUING.match(split.reply) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from judgerel_ray.protocols.ask import (
 from judgerel_ray.protocols.prompts import Template, fill, item_values, question_form
 from judgerel_ray.protocols.replies.correctness_form import read_confidence
 from judgerel_ray.protocols.replies.verdicts import read_selection, read_verdict
-from judgerel_ray.protocols.waves.frame import AskFrame, CutText, Texts, Voice
+from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice, finish_reason_of
 from judgerel_ray.protocols.waves.orders import order_names
 from judgerel_ray.protocols.waves.work import ItemWork, blank_condition, keyed_condition
 
@@ -175,7 +175,7 @@ def _is_sure(frame: AskFrame, menu: Menu | None, text: str | None) -> bool:
     threshold = ThinkTwiceAsk.of(frame.ask).cascade
     if text is None or menu is None or threshold is None:
         return False
-    end = "length" if isinstance(text, CutText) else "stop"  # as its row was read
+    end = finish_reason_of(text)
     if read_verdict(text, finish_reason=end, menu=menu).label is None:
         return False
     stated = read_confidence(text, finish_reason=end, form=menu.form, reader=menu.reader)
@@ -221,7 +221,7 @@ def _choose(
     blank = blank_step(frame, voice, item, template, stage="choose", role="responder")
     most = ThinkTwiceAsk.of(frame.ask).candidates
     offered = _selecting(item, most)
-    end = "length" if isinstance(selected, CutText) else "stop"  # as its row was read
+    end = finish_reason_of(selected)
     read = read_selection(selected, finish_reason=end, menu=offered)
     kept = read.labels or offered.labels
     menu = Menu(

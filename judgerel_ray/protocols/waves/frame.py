@@ -161,13 +161,34 @@ def is_shared(item: Item, shared: Mapping[str, AbstractSet[str]]) -> bool:
 
 
 class CutText(str):
-    """A landed text that ended at its limit: what it states last may be half of it.
+    """A landed text that ended at its limit, and how: what it states last may be half of it.
 
-    >>> CutText("Confidence: 0.9") == "Confidence: 0.9"
-    True
+    >>> CutText("Confidence: 0.9") == "Confidence: 0.9", CutText("").finish_reason
+    (True, 'length')
     """
 
-    __slots__ = ()
+    finish_reason: str
+    __slots__ = ("finish_reason",)
+
+    def __new__(cls, text: str, finish_reason: str = "length") -> CutText:
+        """Make a text with how it ended."""
+        made = super().__new__(cls, text)
+        made.finish_reason = finish_reason
+        return made
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return CutText, (str(self), self.finish_reason)
+
+
+def finish_reason_of(text: str | None) -> str:
+    """How a landed text ended, as its row was read.
+
+    Examples
+    --------
+    >>> finish_reason_of("Option: 1"), finish_reason_of(CutText("Option"))
+    ('stop', 'length')
+    """
+    return text.finish_reason if isinstance(text, CutText) else "stop"
 
 
 Texts = Mapping[str, str | None]
