@@ -101,7 +101,7 @@ def test_a_session_that_was_taken_over_says_no_more(ended):
 
 
 def test_a_folder_that_is_made_for_a_run_is_told(sweep, tmp_path, monkeypatch):
-    monkeypatch.setattr(running, "_run_session", lambda *_: None)
+    monkeypatch.setattr(running, "_run_session", lambda *_, **__: None)
     resolved = sweep()
     for out, said in (("new/deep/run", "new"), ("new/deep/other", None), ("run", None)):
         told = io.StringIO()
@@ -117,9 +117,11 @@ def test_a_run_asks_the_hub_commit_that_it_is_handed(sweep, tmp_path, monkeypatc
     text = file.read_text().replace('"simulated"', '"vllm"').replace('"uniform"', '"a/b"')
     file.write_text(text)
     commits = []
-    monkeypatch.setattr(
-        running, "_run_session", lambda one, *_: commits.append(one.pinned_spec("j").revision)
-    )
+
+    def session(resolved, *_, **__):
+        commits.append(resolved.pinned_spec("j").revision)
+
+    monkeypatch.setattr(running, "_run_session", session)
     monkeypatch.setattr(model_files, "_cached_commit", lambda *_: None)
     monkeypatch.setattr(model_files, "_hub_commit", lambda *_: "b" * 40)
     model = {"kind": "hub", "name": "a/b", "revision": "main", "identity": "c" * 40}

@@ -24,7 +24,7 @@ from judgerel_ray.fleet import address as ray_address
 
 # Frozen: a verb or flag that changes here changes for everyone's scripts.
 READ = ["--exact-values", "--verdict-names WHAT"]
-SHOWN = ["--format NAMES", "--out FILE", "--force"]
+SHOWN = ["--format NAMES", "--out FILE", "--force", "--raw-cells"]
 SCALED = ["--scale FILE", "--mapping NAME", "--preset NAME", "--pairing HOW"]
 BY = ["--by COLS"]
 OPTIONS = {
@@ -44,6 +44,7 @@ OPTIONS = {
         "--seed S",
         "--gold-is {id,text,letter,number,index,reference}",
         "--prompts",
+        "--unpack-limit GB",
         "--force",
     ],
     "import": [
@@ -59,6 +60,7 @@ OPTIONS = {
         "--judge NAME",
         "--role ROLE",
         "--reread",
+        "--unpack-limit GB",
         "--force",
     ],
     "doctor": ["[PATH]", *READ, "--json"],
@@ -211,7 +213,7 @@ def test_help_lists_flags_of_many_verbs_under_headings_of_their_own(capsys):
     assert listed == {
         "Options:": ["--gold", "--price", "--confidence", "--seed", "--help"],
         "How judgments are read and grouped:": ["--exact-values", "--verdict-names", "--by"],
-        "What is printed and written:": ["--format", "--out", "--force"],
+        "What is printed and written:": ["--format", "--out", "--force", "--raw-cells"],
     }
 
 

@@ -306,7 +306,7 @@ def test_respond_asks_judges_not_responders():
         (
             {"more": "[store]\nx = 1"},
             "store is not a key of a sweep",
-            "Try: one of ask, first_replication, fleet",
+            "Try: one of ask, fetch, first_replication, fleet",
         ),
         ({"head": HEAD + 'folder = "x"\n'}, "folder is not a key of a sweep", ""),
         ({"head": HEAD + 'text = "x"\n'}, "text is not a key of a sweep", ""),
