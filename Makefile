@@ -59,7 +59,9 @@ wheel: | $(BIN)/python ## the package as a wheel in dist/ (seconds: needs none o
 	@ls dist/*.whl
 
 .PHONY: lock
-lock: $(VENV)/.ready-cpu ## requirements/ written anew from pyproject.toml and what the CPU environment holds
+lock: ## requirements/ written anew from pyproject.toml and what the CPU environment holds
+	@test -e $(VENV)/.ready-cpu || { echo "requirements: the lists are made from a CPU environment, and $(VENV) holds none. Try: make setup without a GPU" >&2; exit 1; }
+	$(PIP) install -q -e '.[$(EXTRAS),docs]' # not held to the old lists: a changed pin would not fit
 	$(BIN)/python requirements/lock.py
 
 .PHONY: chaos

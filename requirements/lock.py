@@ -50,7 +50,10 @@ def closure(roots: list[str], machine: str) -> set[str]:
         try:
             found = distribution(name)
         except PackageNotFoundError:
-            sys.exit(f"requirements: {one} is not installed. Try: make setup, then make lock")
+            sys.exit(
+                f"requirements: {one} is not installed. "
+                f"Try: .venv/bin/python -m pip install '{one}', then make lock"
+            )
         if not one.specifier.contains(found.version, prereleases=True):
             sys.exit(
                 f"requirements: {one} is needed, {found.version} is installed. "
