@@ -58,6 +58,12 @@ wheel: | $(BIN)/python ## the package as a wheel in dist/ (seconds: needs none o
 	$(PIP) wheel -q --no-deps $(if $(wildcard $(READY)),--no-build-isolation) -w dist .
 	@ls dist/*.whl
 
+.PHONY: lock
+lock: ## requirements/ written anew from pyproject.toml and what the CPU environment holds
+	@test -e $(VENV)/.ready-cpu || { echo "requirements: the lists are made from a CPU environment, and $(VENV) holds none. Try: make setup without a GPU" >&2; exit 1; }
+	$(PIP) install -q -e '.[$(EXTRAS),docs]' # not held to the old lists: a changed pin would not fit
+	$(BIN)/python requirements/lock.py
+
 .PHONY: chaos
 chaos: $(READY) ## 200 runs in which something goes wrong, by their seeds (JUDGEREL_CHAOS=N for others), runs on a failing bucket, kills of real engines
 	JUDGEREL_CHAOS=$${JUDGEREL_CHAOS:-200} OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -q tests/chaos/test_seeded.py tests/chaos/test_bucket.py

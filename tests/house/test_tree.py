@@ -18,12 +18,13 @@ REGISTRIES = re.compile(
 INDEX = re.compile(r"--(?:extra-)?index" + r"-url[ =]+(\S+)|--find" + "-links|--trusted" + "-host")
 MACHINE = re.compile(r"(?<![\w.:/-])/(?:" + "wo" + "rk|ro" + r"ot)/\w")
 PROMISES = re.compile(r"\b(?:TO" + "DO|FIX" + "ME|XX" + r"X)\b")
+READ = {".ci", ".github", ".gitignore", ".dockerignore", ".pre-commit-config.yaml"}
 SKIPPED = {"__pycache__", "runs", "build", "dist"}
 
 
 def _is_ours(name: str) -> bool:
     """Not of git, of an environment, of a tool's cache, or of a run."""
-    hidden = name.startswith(".") and name not in {".ci", ".gitignore", ".dockerignore"}
+    hidden = name.startswith(".") and name not in READ
     return not hidden and name not in SKIPPED and not name.endswith(".egg-info")
 
 
