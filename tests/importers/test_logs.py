@@ -558,3 +558,37 @@ def test_failures_that_name_no_judge_are_of_the_only_judge_of_the_log(tmp_path):
     assert found.select("item_id", "judge", "outcome", "replication").rows() == [
         ("q1", "j", None, 0), ("q1", "j", "failed", 1),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [
+        ({"message": {"content": [{"type": "text", "text": "Score: 4"}]}}, (4.0, "scored")),
+        (
+            {"message": {"content": [{"type": "thinking", "thinking": "Score: 1"},
+                                     {"type": "text", "text": "Score: 4"}]}},
+            (4.0, "scored"),
+        ),
+        ({"message": {"content": "Score: 1\nScore: 4", "reasoning_content": "Score: 1"}},
+         (4.0, "scored")),
+        ({"message": {"content": "Score: 1"}, "finish_reason": "LENGTH"}, (None, "truncated")),
+        ({"message": {"content": "Score: 1"}, "finish_reason": "max_output_tokens"},
+         (None, "truncated")),
+        ({"message": {"content": "Score: 1"}, "finish_reason": "content_filter"},
+         (None, "refused")),
+        ({"message": {"content": "Score: 1"}, "finish_reason": "abort"}, (None, "failed")),
+        ({"message": {"content": None, "reasoning_content": "Score: 1"}, "finish_reason": "length"},
+         (None, "truncated")),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:no verdict of a judge")
+def test_choices_of_a_batch_are_read_as_servers_write_them(tmp_path, choice, expected):
+    file = tmp_path / "out.jsonl"
+    body = {"model": "j", "choices": [choice]}
+    known = {"model": "j", "choices": [{"message": {"content": "Score: 5"}}]}
+    file.write_text(lines(
+        {"custom_id": "q1", "response": {"body": body}},
+        {"custom_id": "q2", "response": {"body": known}},
+    ))  # fmt: skip
+    row = import_logs("auto", [str(file)]).row(0, named=True)
+    assert (row["score"], row.get("outcome") or "scored") == expected
