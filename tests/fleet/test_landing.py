@@ -229,7 +229,7 @@ def test_thoughts_are_kept_beside_replies(asking):
     ask = asking.ask(n=5, menu=Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response"))
     came = [
         ("<think>[[B]]?</think>\n\nBest Response: [[A]]", "stop", None),
-        ("Best Response: [[A]]", "stop", "Or [[B]]?"),
+        ("Best Response: [[A]]", "stop", "It shows its </think> tag. Best Response: [[B]]"),
         ("<think>Best Response: [[B]]", "length", None),
         ("", "length", "Best Response: [[B]]"),
         ("Best Response: [[A]]", "stop", None),
@@ -246,7 +246,7 @@ def test_thoughts_are_kept_beside_replies(asking):
     kept = rows.completions.select("text", "thought").rows()
     assert kept == [
         ("Best Response: [[A]]", "<think>[[B]]?</think>\n\n"),
-        ("Best Response: [[A]]", "Or [[B]]?"),
+        ("Best Response: [[A]]", "It shows its </think> tag. Best Response: [[B]]"),
         ("", "<think>Best Response: [[B]]"),
         ("", "Best Response: [[B]]"),
         ("Best Response: [[A]]", None),
