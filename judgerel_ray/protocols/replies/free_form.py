@@ -294,8 +294,8 @@ def _behind_lead(text: str, lead: re.Match[str]) -> FreeReading | None:
     if word is None:
         return None
     if not lead["by"].strip() or lead["by"].lower().startswith("is"):
-        said = _PLAIN_VERDICT.match(text, place)
-        word = (FreeReading(said[0]), said.end()) if said else None
+        plain = _PLAIN_VERDICT.match(text, place)
+        word = (FreeReading(plain[0]), plain.end()) if plain else None
     if word is None:
         return None
     closed = _CLOSERS.match(text, word[1])
