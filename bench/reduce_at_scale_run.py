@@ -59,7 +59,8 @@ def write_run(
             dict(judgments(start, list(conditions), replications, rng)),
             schema=Judgments.create_empty().schema,
         )
-        texts = rows.select("key", text=pl.col("verdict"), logprobs=pl.lit(None))
+        none = pl.lit(None)
+        texts = rows.select("key", text=pl.col("verdict"), thought=none, logprobs=none)
         landed = land(
             run,
             session=session,

@@ -72,9 +72,11 @@ def test_a_driver_killed_between_an_answer_and_its_judgments_leaves_none_of_the_
 def test_status_counts_what_the_next_session_will(driver):
     driver.go("first")
     run = driver.run
-    run.write_text("progress.json", json.dumps(
-        {"state": "done", "updated_at": datetime.now(UTC).isoformat(),
-         "judges": {name: {"state": "done"} for name in "jxy"}}))  # fmt: skip
+    board = {
+        "state": "done", "updated_at": datetime.now(UTC).isoformat(),
+        "judges": {name: {"state": "done"} for name in "jxy"},
+    }  # fmt: skip
+    run.write_bytes("progress.json", seal(board, "progress.json", run.identity))
     lose(driver, judge="x")
     status = read_status(driver.out)
     assert (status.state, [one.state for one in status.judges]) == (

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from bench.reduce_at_scale_run import write_run
+from judgerel_ray.store import RunDirectory, verify_run
+from judgerel_ray.store.status import read_status
+
 ROOT = Path(__file__).parents[2]
 # Those that failed before they had read their arguments, and one that reads recordings.
 NAMES = ["reduce_at_scale_run", "recorded_uncertainty", "recorded_pairwise"]
@@ -32,3 +36,10 @@ def test_missing_recordings_are_one_line():
     found = run("recorded_uncertainty")
     assert (found.returncode, found.stdout) == (1, "")
     assert found.stderr == "JUDGEREL_DATA must name the folder of recordings, got ''\n"
+
+
+def test_a_run_made_for_scale_is_whole(tmp_path):
+    write_run(tmp_path / "run", questions=6, replications=10, per_part=20)
+    assert verify_run(RunDirectory.open(str(tmp_path / "run"))) == []
+    status = read_status(str(tmp_path / "run"))
+    assert (status.state, [one.landed for one in status.judges]) == ("done", [60])

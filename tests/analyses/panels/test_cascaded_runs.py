@@ -1,6 +1,5 @@
 """Runs that ask a cascade, without a cluster: what is asked on, killed anywhere, and told."""
 
-import json
 import random
 
 import polars as pl
@@ -11,6 +10,7 @@ from judgerel_ray.asking.run.pending import NeverSent, Pending, landed_texts
 from judgerel_ray.core import Completion, request_key
 from judgerel_ray.design import CutText, voices_of
 from judgerel_ray.store import end_session, read_ledger, scan_judgments, verify_run
+from judgerel_ray.store.records import PROGRESS, seal
 from judgerel_ray.store.status import read_status
 
 ITEMS = [
@@ -122,7 +122,7 @@ def test_a_run_killed_between_two_models_is_not_done(cascade, told, state):
         ask_all(cascade, dies_after=8)  # both steps of the first model, and nothing of the second
     end_session(cascade.run, 1)
     board = {"sweep": "s", "session": 1, "state": told, "judges": {"large": {"asked": 0}}}
-    cascade.run.write_text("progress.json", json.dumps(board))
+    cascade.run.write_bytes(PROGRESS, seal(board, PROGRESS, cascade.run.identity))
     status = read_status(cascade.out)
     assert [(one.landed, one.owed) for one in status.judges] == [(40, 0), (0, 0)]
     assert status.state == state

@@ -25,7 +25,7 @@ def judgments(n_judges: int, seed: int = 0, **columns) -> pl.DataFrame:
         "item_id": [f"q{i // 8 % 5}-{i // 4 % 2}" for i in range(n)],
         "option_order": [i // 2 % 2 for i in range(n)],
         "replication": [i % 2 for i in range(n)],
-        "verdict": rng.choice(["A", "B", None], n, p=[0.6, 0.3, 0.1]),
+        "verdict": rng.choice(["A", "B", None], n, p=[0.6, 0.3, 0.1]).tolist(),
     })  # fmt: skip
     return rows.with_columns(pl.Series(name, values(rng, n)) for name, values in columns.items())
 

@@ -59,7 +59,8 @@ def landed(folder: Path, judges: dict[str, float], leases: int = 4) -> RunDirect
     places = [(judge, lease) for judge in judges for lease in range(leases)]
     for number, (judge, lease) in enumerate(places):
         rows = lease_rows(lease, judge, judges[judge])
-        texts = rows.select("key", text=pl.lit("?"), logprobs=pl.lit(None))
+        none = pl.lit(None)
+        texts = rows.select("key", text=pl.lit("?"), thought=none, logprobs=none)
         assert land(
             run,
             session=session,
