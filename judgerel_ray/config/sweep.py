@@ -319,8 +319,9 @@ class Sweep(Table):
     tolerance: dict[str, Number] = Field(default_factory=dict)
     """What the domain asks of coefficients, by name; never part of what is asked of judges."""
     fetch: Flag = False
-    """Whether paths of the sweep may be addresses of the web (http, https, ftp), which are fetched
-    from wherever they point: a sweep of somebody else's does not decide that unnoticed."""
+    """Whether paths of the sweep may be addresses of the web (http, hf, sftp: all but disks and
+    buckets), which are fetched from wherever they point: a sweep of somebody else's does not decide
+    that unnoticed."""
     folder: str = Field(default="", exclude=True)
     """Folder of the sweep file: where relative paths are looked for first."""
 

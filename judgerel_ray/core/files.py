@@ -13,6 +13,7 @@ import io
 import lzma
 import math
 import os
+import shlex
 import stat
 import struct
 import sys
@@ -142,6 +143,17 @@ def _check_mode(mode: int, path: str | os.PathLike[str]) -> None:
         raise OSError(errno.EINVAL, f"expected a regular file, got {what}", os.fspath(path))
 
 
+@contextmanager
+def _client_of(path: str) -> Iterator[None]:
+    """Turn whatever the client of a path's file system raises into one line: it may be anything."""
+    try:
+        yield
+    except SweepError:
+        raise
+    except Exception as error:
+        raise unreadable(path, error) from error
+
+
 def read_bytes(path: str) -> bytes:
     """Whole content of a file as it is stored, local or at any fsspec URL.
 
@@ -160,17 +172,16 @@ def read_bytes(path: str) -> bytes:
     import fsspec
 
     check_regular(path)
-    try:
-        with fsspec.open(path, "rb") as file:
-            content: bytes = file.read()
-    except FileNotFoundError as error:
-        raise SweepError("no such file", where={"file": path}, hint=neighbour(path)) from error
-    except IsADirectoryError as error:
-        raise SweepError(
-            "expected a file, got a folder", where={"path": path}, hint="name a file inside it"
-        ) from error
-    except reading_errors() as error:
-        raise unreadable(path, error) from error
+    with _client_of(path):
+        try:
+            with fsspec.open(path, "rb") as file:
+                content: bytes = file.read()
+        except FileNotFoundError as error:
+            raise SweepError("no such file", where={"file": path}, hint=neighbour(path)) from error
+        except IsADirectoryError as error:
+            raise SweepError(
+                "expected a file, got a folder", where={"path": path}, hint="name a file inside it"
+            ) from error
     if not content:
         raise SweepError("the file is empty", where={"file": path})
     return content
@@ -180,22 +191,18 @@ def is_folder(path: str) -> bool:
     """Whether a path or URL names an existing folder."""
     import fsspec
 
-    try:
+    with _client_of(path):
         fs, root = fsspec.core.url_to_fs(path)
         return bool(fs.isdir(root))
-    except reading_errors() as error:
-        raise unreadable(path, error) from error
 
 
 def list_folder(path: str) -> tuple[str, ...]:
     """Paths in a folder, by name, each usable as `path` was (URLs stay URLs)."""
     import fsspec
 
-    try:
+    with _client_of(path):
         fs, root = fsspec.core.url_to_fs(path)
         names = sorted(PurePosixPath(str(p)).name for p in fs.ls(root, detail=False))
-    except reading_errors() as error:
-        raise unreadable(path, error) from error
     return tuple(f"{path.rstrip('/')}/{name}" for name in names)
 
 
@@ -223,7 +230,8 @@ def unreadable(path: str, error: BaseException) -> SweepError:
 
 
 _RATIO = 200  # logs come to 5 to 100 times their packed size, a bomb of gzip to 1,030
-_RATIO_FROM = 4 << 20  # below it nothing grows to much, however it is packed
+_WHOLE = 4 << 20  # of what is read as a whole, nested values may take thirty times as much memory
+_ROWS = 128 << 20  # of what is read row by row; equal prompts pack to a thousandth
 _LARGEST = 2.0  # GiB
 _LIMIT: ContextVar[float | None] = ContextVar("unpack_limit", default=None)
 _READ = 8 << 10  # of a packed file at once, so that what went in is known to that
@@ -266,6 +274,8 @@ class Unpacking:
         What locates the file in errors.
     n_in, n_out : int
         Bytes so far.
+    harmless : int
+        Bytes up to which the ratio of the two does not matter.
 
     Examples
     --------
@@ -279,6 +289,7 @@ class Unpacking:
     where: Mapping[str, object] = field(default_factory=dict)
     n_in: int = 0
     n_out: int = 0
+    harmless: int = _WHOLE
 
     def count(self, *, n_in: int = 0, n_out: int = 0) -> None:
         """Count bytes.
@@ -294,7 +305,7 @@ class Unpacking:
         problem = None
         if self.n_out > (limit or _LARGEST) * (1 << 30):
             problem = f"it unpacks to more than {limit or _LARGEST:g} GiB"
-        elif limit is None and self.n_out > max(_RATIO_FROM, _RATIO * self.n_in):
+        elif limit is None and self.n_out > max(self.harmless, _RATIO * self.n_in):
             problem = (
                 f"it unpacks to more than {_RATIO} times its packed size: {self.n_in:,} bytes gave "
                 f"{self.n_out:,} so far"
@@ -303,9 +314,21 @@ class Unpacking:
             raise SweepError(
                 problem,
                 where=self.where,
-                hint="if you trust it, import and items read it with --unpack-limit GB; other "
-                "verbs once it is unpacked",
+                hint=f"if you trust it: {_unpacking_command(self.where)}, or --unpack-limit GB of "
+                "import and items",
             )
+
+
+_COMMANDS = {".gz": "gunzip -k", ".bz2": "bunzip2 -k", ".xz": "xz -dk", ".zst": "zstd -d"}
+
+
+def _unpacking_command(where: Mapping[str, object]) -> str:
+    """What unpacks a file beside itself; for an archive, which is read whole, only in words."""
+    path = str(where.get("file", ""))
+    command = _COMMANDS.get(PurePosixPath(path).suffix.lower())
+    if command is None:
+        return "unpack it"
+    return f"{command} {shlex.quote(path)} and name what that writes"
 
 
 class _Packed(io.RawIOBase):
@@ -338,7 +361,7 @@ class _Unpacked(io.RawIOBase):
         self._inner = inner
         self._packed = packed
         self._name = name
-        self._unpacking = unpacking
+        self.unpacking = unpacking
 
     def readable(self) -> bool:
         return True
@@ -353,7 +376,7 @@ class _Unpacked(io.RawIOBase):
                 if self._packed.begin.startswith(_BEGINS[self._name])
                 else f"it is not packed by {_NAMES[self._name]}, as its name says"
             ) from error
-        self._unpacking.count(n_out=len(found))
+        self.unpacking.count(n_out=len(found))
         view[: len(found)] = found
         return len(found)
 
@@ -373,7 +396,7 @@ def unpacked_stream(
     """
     if ending not in _NAMES:
         return file
-    unpacking = Unpacking(where or {})
+    unpacking = Unpacking(where or {}, harmless=_ROWS)
     packed = _Packed(file, unpacking)
     source = cast("IO[bytes]", packed)
     opened: dict[str, Callable[[IO[bytes]], object]] = {
@@ -384,6 +407,24 @@ def unpacked_stream(
     }
     inner = cast("IO[bytes]", opened[ending](source))
     return io.BufferedReader(_Unpacked(inner, packed, ending, unpacking), _CHUNK)
+
+
+def check_record(stream: IO[bytes], size: int) -> None:
+    """Refuse one record of an unpacked stream that is large and packed to next to nothing.
+
+    Raises
+    ------
+    SweepError
+        If `size`, its bytes, is one at which the ratio counts, and that is above the ceiling.
+
+    Examples
+    --------
+    >>> check_record(io.BytesIO(b"{}"), 1 << 30)
+    """
+    unpacked_by = getattr(stream, "raw", None)
+    if size >= _WHOLE and isinstance(unpacked_by, _Unpacked):
+        unpacked_by.unpacking.harmless = _WHOLE
+        unpacked_by.unpacking.count()
 
 
 def _zstd(packed: IO[bytes]) -> IO[bytes]:
@@ -533,22 +574,38 @@ def _zstd_member(content: bytes, unpacking: Unpacking) -> bytes:
     return "\n".join(lines.to_list()).encode()
 
 
-_WEB = frozenset(
-    {"http", "https", "ftp", "github", "gist", "git", "jlab", "webhdfs", "dav", "davs"}
-)
+_DISKS = ("file", "local", "memory")
+_BUCKETS = (
+    "s3", "s3a", "s3n", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl", "wasb", "wasbs", "oci",
+    "ocilake", "oss", "r2", "tos", "hdfs", "arrow_hdfs",
+)  # fmt: skip
+# What only stands before the path that is read; its part of a chain may do without "://".
+_WRAPPERS = ("simplecache", "filecache", "blockcache", "cached", "dir", "zip", "tar", "libarchive")
+_NOT_WEB = frozenset({*_DISKS, *_BUCKETS, *_WRAPPERS})
 
 
 def is_of_the_web(path: str) -> bool:
-    """Tell whether reading a path asks a server that its address names, also within a chain.
+    """Tell whether reading a path may ask a server that its address names, also within a chain.
 
-    Buckets (``s3://``) and disks are none: who runs a sweep has set up where they are.
+    Buckets (``s3://``) and disks do not: who runs a sweep has set up where they are. Any other
+    scheme does.
 
     Examples
     --------
     >>> is_of_the_web("https://example.org/items.csv"), is_of_the_web("s3://bucket/items.csv")
     (True, False)
-    >>> is_of_the_web("simplecache::HTTP://example.org/items.csv")
-    True
+    >>> is_of_the_web("simplecache::HF://datasets/a/b.csv"), is_of_the_web("zip://a.csv::mine.zip")
+    (True, False)
     """
-    schemes = (part.partition("://") for part in path.split("::"))
-    return any(sign and scheme.strip().lower() in _WEB for scheme, sign, _ in schemes)
+    parts = path.split("::")
+    return any(_is_foreign(part, chained=len(parts) > 1) for part in parts)
+
+
+def _is_foreign(part: str, *, chained: bool) -> bool:
+    """Whether a part of a path has a scheme of the web; in a chain its bare name will do."""
+    from fsspec import available_protocols
+
+    scheme, sign, _ = part.partition("://")
+    if scheme.strip().lower() in _NOT_WEB:
+        return False
+    return bool(sign) or (chained and scheme in available_protocols())

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 UNPACK_LIMIT = flag(
-    "to how many GiB a packed file may unpack, at any ratio (else 2, and 200 times its size)",
+    "to how many GiB a packed file may unpack, at any ratio (else 2, and 200 times its size "
+    "above 128 MiB)",
     "GB",
 )
 

@@ -68,6 +68,25 @@ def test_a_sweep_that_does_not_say_so_fetches_nothing(address, chain):
     assert seen == []
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["hf://datasets/a/b.jsonl", "sftp://h/a.csv", "ssh://h/a.csv", "smb://h/s/a.csv", "gh://a/b.csv",
+     "reference://a.csv", "simplecache::HF://datasets/a/b.csv", "dir::github", "zip://a::ftp://h/a"],
+)  # fmt: skip
+def test_any_scheme_that_is_neither_of_a_disk_nor_of_a_bucket_is_of_the_web(path):
+    with pytest.raises(SweepError, match="fetch = true"):
+        parse_sweep(SWEEP.format(fetch="", url="items.csv")).find(path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["s3a://b/a.csv", "gcs://b/a.csv", "abfss://b/a.csv", "r2://b/a.csv", "hdfs://n/a.csv",
+     "memory://a.csv", "file:///a.csv", "zip://a.csv::s3://b/a.zip", "a::b.csv", "simplecache::s3://b/a.csv"],
+)  # fmt: skip
+def test_disks_and_buckets_are_not_of_the_web(path):
+    assert parse_sweep(SWEEP.format(fetch="", url="items.csv")).find(path).endswith(path)
+
+
 def test_a_sweep_that_says_so_fetches(address):
     url, seen = address
     plan(parse_sweep(SWEEP.format(fetch="fetch = true", url=url)))

@@ -87,3 +87,18 @@ def test_what_only_a_remote_store_raises_is_one_line(monkeypatch):
         read_bytes("s3://bucket/items.csv")
     with pytest.raises(SweepError, match=r"cannot be read: Unable to locate credentials \[file="):
         read_source("s3://bucket/judgments.csv")
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no\nroute"), KeyError("host"), OSError(5, "gone")])
+def test_whatever_a_client_of_a_file_system_raises_is_one_line(error, monkeypatch):
+    def fails(*_, **__):
+        raise error
+
+    monkeypatch.setattr(fsspec, "open", fails)
+    monkeypatch.setattr(fsspec.core, "url_to_fs", fails)
+    for read in (read_bytes, is_folder, list_folder):
+        with pytest.raises(SweepError, match="cannot be read: ") as refused:
+            read("hf://datasets/a/b.csv")
+        assert "\n" not in str(refused.value)
+    with pytest.raises(SweepError, match="cannot be read: "):
+        read_source("hf://datasets/a/b.jsonl")

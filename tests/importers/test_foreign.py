@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gzip
 import json
+import lzma
 import os
 import subprocess
 import sys
@@ -257,6 +258,28 @@ def test_a_bomb_is_refused_before_it_fills_the_memory(kind, tmp_path):
     for part in ("times its packed size", str(file), "--unpack-limit"):
         assert part in said
     assert peak <= 300
+
+
+@quiet
+@pytest.mark.parametrize("verb", ["import", "reduce"])
+def test_rows_alike_but_honest_are_read_however_well_they_pack(verb, tmp_path, capsys):
+    file, out = tmp_path / "rows.jsonl.xz", tmp_path / "j.parquet"
+    row = {"judge": "j", "replication": 0, "verdict": "A", "prompt": "Judge the two answers. " * 500}
+    rows = "".join(json.dumps({**row, "item_id": f"q{n}"}) + "\n" for n in range(800))
+    file.write_bytes(lzma.compress(rows.encode()))
+    assert len(rows) > 8 * MIB > 400 * file.stat().st_size
+    asked = ["import", "table", str(file), "--out", str(out)]
+    assert main(asked if verb == "import" else ["reduce", str(file)]) == 0, capsys.readouterr().err
+
+
+def test_a_measuring_verb_names_the_command_that_unpacks(tmp_path, capsys):
+    file = tmp_path / "rows of mine.csv.gz"
+    bomb(file, b"q1,A\n", 140, b"item_id,verdict\n", b"")
+    assert main(["reduce", str(file)]) == 2
+    command = f"gunzip -k '{file}'"
+    assert command in capsys.readouterr().err
+    subprocess.run(command, shell=True, check=True)
+    assert file.with_suffix("").exists()
 
 
 @quiet

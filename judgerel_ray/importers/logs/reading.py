@@ -23,6 +23,7 @@ from judgerel_ray.core import JudgeRelError, Outcome, SweepError, count_of, prin
 from judgerel_ray.core.files import (
     PACKED,
     Unpacking,
+    check_record,
     check_regular,
     read_member,
     reading_errors,
@@ -468,6 +469,7 @@ class _Cursor:
         if self._ended:
             return False
         rest = self.text[self._at :]
+        check_record(self._file.buffer, 2 * len(rest))  # as long as it may be when this is read
         try:
             new = self._file.read(max(_CHUNK, len(rest)))
         except UnicodeDecodeError as error:
