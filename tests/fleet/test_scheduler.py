@@ -339,7 +339,7 @@ def play():
         boards = {name: JudgeBoard(asked=(asked or {}).get(name, 10**9)) for name in judges}
         board = Board(sweep="s", session=1, judges=boards)
         display = Silent()
-        run = SimpleNamespace(url="nowhere", write_text=lambda *_: None)
+        run = SimpleNamespace(url="nowhere", identity="", write_text=lambda *_: None)
         fleet = Fleet(
             run=run,
             session=1,
