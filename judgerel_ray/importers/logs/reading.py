@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import IO, TypeAlias
+from typing import IO, TypeAlias, cast
 
 from judgerel_ray.core import JudgeRelError, Outcome, SweepError, count_of, printable
 from judgerel_ray.core.files import (
@@ -469,7 +469,8 @@ class _Cursor:
         if self._ended:
             return False
         rest = self.text[self._at :]
-        check_record(self._file.buffer, 2 * len(rest))  # as long as it may be when this is read
+        # As long as the record may be when this is read.
+        check_record(cast("IO[bytes]", self._file.buffer), 2 * len(rest))
         try:
             new = self._file.read(max(_CHUNK, len(rest)))
         except UnicodeDecodeError as error:
