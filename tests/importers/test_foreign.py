@@ -264,7 +264,12 @@ def test_a_bomb_is_refused_before_it_fills_the_memory(kind, tmp_path):
 @pytest.mark.parametrize("verb", ["import", "reduce"])
 def test_rows_alike_but_honest_are_read_however_well_they_pack(verb, tmp_path, capsys):
     file, out = tmp_path / "rows.jsonl.xz", tmp_path / "j.parquet"
-    row = {"judge": "j", "replication": 0, "verdict": "A", "prompt": "Judge the two answers. " * 500}
+    row = {
+        "judge": "j",
+        "replication": 0,
+        "verdict": "A",
+        "prompt": "Judge the two answers. " * 500,
+    }
     rows = "".join(json.dumps({**row, "item_id": f"q{n}"}) + "\n" for n in range(800))
     file.write_bytes(lzma.compress(rows.encode()))
     assert len(rows) > 8 * MIB > 400 * file.stat().st_size
