@@ -7,6 +7,8 @@ import gzip
 import json
 import lzma
 import os
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -15,7 +17,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.unpacking_bombs import BOMBS, refusal, write_bomb
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.importers.logs.asked import log_items
@@ -23,7 +24,6 @@ from judgerel_ray.importers.logs.collect import import_logs
 from tests.importers.test_logs import EVAL, INSPECT, LOGS, PROMPTFOO, SAMPLES, lines
 
 quiet = pytest.mark.filterwarnings("ignore::judgerel_ray.core.ReadingWarning")
-MIB = 1 << 20
 DATA = os.environ.get("JUDGEREL_DATA")
 
 
@@ -198,13 +198,63 @@ def test_any_value_in_any_field_is_read_or_refused_in_one_line(log, data, tmp_pa
             assert str(file) in str(error.where.values()), error  # noqa: PT017
 
 
+MEMORY = """
+import sys
+from judgerel_ray.cli import main
+code = main(sys.argv[1:])
+with open("/proc/self/status") as file:  # ru_maxrss has that of the process that forked it, too
+    peak = next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+print(code, peak // 1024)
+"""
+MIB = 1 << 20
+
+
+def bomb(path, unit, mebibytes, begin=b"[", end=b"]"):
+    """A packed log of equal parts, with so many MiB."""
+    with gzip.open(path, "wb", compresslevel=9) as file:
+        file.write(begin)
+        block = unit * (MIB // len(unit))
+        for _ in range(mebibytes):
+            file.write(block)
+        file.write(end)
+
+
+def refused_within(arguments):
+    """What is said of a bomb, and the largest memory in MB of the process that refuses it."""
+    found = subprocess.run(
+        [sys.executable, "-c", MEMORY, *arguments], capture_output=True, text=True, check=True
+    )
+    code, peak = map(int, found.stdout.split())
+    assert code == 2
+    assert found.stderr.count("\n") == 1
+    return found.stderr, peak
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", BOMBS)
+@pytest.mark.parametrize("kind", ["lists", "text", "records", "archive", "csv"])
 def test_a_bomb_is_refused_before_it_fills_the_memory(kind, tmp_path):
-    file = write_bomb(kind, tmp_path, mebibytes=300)
+    file = tmp_path / "log.json.gz"
+    verb = ["import", "auto"]
+    if kind == "lists":
+        bomb(file, b"[],", 300, b'[{"instruction": [', b"]}]")
+    elif kind == "text":
+        bomb(file, b"a", 300, b'[{"instruction": "', b'"}]')
+    elif kind == "records":
+        one = json.dumps(LOGS["alpaca_eval", "annotations.json"][0]).encode() + b"\n"
+        file = tmp_path / "log.jsonl.gz"
+        bomb(file, one, 300, b"", b"")
+    elif kind == "csv":
+        file, verb = tmp_path / "log.csv.gz", ["import", "table"]
+        bomb(file, b"q1,A\n", 300, b"item_id,verdict\n", b"")
+    else:
+        file = tmp_path / "log.eval"
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("header.json", json.dumps({"eval": EVAL}))
+            with archive.open("samples/1_epoch_1.json", "w") as member:
+                for _ in range(300):
+                    member.write(b"[]," * (MIB // 3))
     assert file.stat().st_size < 2 * MIB
-    said, peak = refusal(kind, file)
-    assert said.count("\n") == 1
+    said, peak = refused_within([*verb, str(file), "--out", str(tmp_path / "j.parquet")])
     for part in ("times its packed size", str(file), "--unpack-limit"):
         assert part in said
     assert peak <= 300
