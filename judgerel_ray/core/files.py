@@ -409,7 +409,7 @@ def unpacked_stream(
     return io.BufferedReader(_Unpacked(inner, packed, ending, unpacking), _CHUNK)
 
 
-def check_record(stream: object, size: int) -> None:
+def check_record(stream: IO[bytes], size: int) -> None:
     """Refuse one record of an unpacked stream that is large and packed to next to nothing.
 
     Raises
