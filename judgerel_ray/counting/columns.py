@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import polars as pl
 
-from judgerel_ray.core import CHOSEN, JUDGE_ROLES, OUTCOMES, Outcome
+from judgerel_ray.core import CHOSEN, JUDGE_ROLES, OUTCOMES, Outcome, SweepError
 from judgerel_ray.core.traits import Traits, protocols_where
 
 FACETS = (
@@ -31,6 +31,8 @@ NUMBERS = (*WHOLE, "top_p", "temperature", "score", "confidence")
 """Columns of numbers."""
 TYPED = frozenset((*_STRINGS, *NUMBERS))
 """Columns whose type is known by their name."""
+MOST_COLUMNS = 10_000
+"""Columns that a table of judgments may have; more are fields that were taken for columns."""
 ALSO_CALLED = {
     "item_id": (
         "item", "question_id", "question", "id", "prompt_id", "example_id", "sample_id", "doc_id",
@@ -216,3 +218,37 @@ def of_protocols(where: Callable[[Traits], bool]) -> pl.Expr:
     [False, True, None]
     """
     return pl.col("protocol").cast(pl.String).is_in(protocols_where(where))
+
+
+def check_width(n_columns: int, where: Mapping[str, object], *, more: bool = False) -> None:
+    """Refuse a table with more columns than any of judgments has.
+
+    Parameters
+    ----------
+    n_columns : int
+        How many there are.
+    where : mapping of str to object
+        What the table is called in errors.
+    more : bool
+        Whether there may be more than were counted.
+
+    Raises
+    ------
+    SweepError
+        If there are more than :data:`MOST_COLUMNS`.
+
+    Examples
+    --------
+    >>> check_width(10_001, {})
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: the table has 10,001 columns, expected at most 10,000. ...
+    """
+    if n_columns > MOST_COLUMNS:
+        raise SweepError(
+            f"the table has {'at least ' * more}{n_columns:,} columns, expected at most "
+            f"{MOST_COLUMNS:,}",
+            where=where,
+            hint="keep the columns that tell judgments apart, such as judge, item_id, replication "
+            "and verdict",
+        )

@@ -415,7 +415,7 @@ def test_a_column_of_another_name_is_guessed(heads, tries, tmp_path):
 def test_a_file_of_many_columns_is_refused_in_a_short_line(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(",".join(f"c{i}" for i in range(500)) + "\n")
-    with pytest.raises(SweepError, match=r"got c0, .*, c29, \.\.\., needed are"):
+    with pytest.raises(SweepError, match=r"got (c\d+, ){9}c\d+ and 490 more, needed are"):
         tally_file(str(path))
 
 

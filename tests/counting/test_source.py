@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.errors import Unreadable
 from judgerel_ray.counting.files.source import frame_of, read_source
@@ -339,3 +340,27 @@ def test_a_line_of_too_many_names_is_refused_with_their_number(tmp_path):
     (tmp_path / "x.csv").write_text(",".join(names) + "\nq,A" + "," * 200_000 + "\n")
     with pytest.raises(SweepError, match=r"^the first line names 200,002 columns in 1,\d+,\d+ b"):
         read_source(str(tmp_path / "x.csv"))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.json", "own.jsonl", "a.parquet"])
+def test_too_many_columns_are_refused_with_their_number(name, tmp_path):
+    names = [f"c{i}" for i in range(10_001)]
+    file = tmp_path / name
+    if name == "own.jsonl":  # each row has a field of its own
+        file.write_text("".join(f'{{"{one}": 1}}\n' for one in names))
+    elif name == "a.parquet":
+        pl.DataFrame({one: [1] for one in names}).write_parquet(file)
+    elif name == "a.csv":
+        file.write_text(",".join(names) + "\n" + "1," * 10_000 + "1\n")
+    else:
+        row = json.dumps(dict.fromkeys(names, 1))
+        file.write_text(f"[{row}]" if name == "a.json" else row)
+    with pytest.raises(SweepError, match=r"10,001 columns, expected at most 10,000 \[file="):
+        read_source(str(file))
+
+
+def test_an_error_names_ten_columns_at_most_in_order(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text(",".join(f"c{i}" for i in range(99, 60, -1)) + "\n" + "," * 38)
+    assert main(["reduce", str(tmp_path / "a.csv")]) == 2
+    names = ", ".join(f"c{i}" for i in range(61, 71))
+    assert f"got {names} and 29 more, needed" in capsys.readouterr().err

@@ -19,11 +19,14 @@ from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.text import RepeatedKeyError, parse_json, table_text
-from judgerel_ray.counting.columns import KNOWN_BY
+from judgerel_ray.counting.columns import KNOWN_BY, MOST_COLUMNS, check_width
 
 _WHOLE = 2**53  # from here on double precision does not tell all whole numbers apart
 _LONG = 2**63
 _MOST_SHOWN = 6
+# Rows whose fields are counted before all are read, which takes time by rows times columns. Rows
+# with a field of their own each come to too many in the last.
+_FIRST_ROWS = (1, 64, 1024, MOST_COLUMNS + 1)
 _AS_DOCUMENT = "rename the file to end in .json, as it holds a list of all records"
 
 
@@ -55,6 +58,9 @@ def read_json_lines(content: bytes | str, where: Mapping[str, object]) -> pl.Laz
         if isinstance(content, str) and has_magic(content):
             content = Path(content).read_bytes()  # Polars would take its name for a pattern
         source = io.BytesIO(content) if isinstance(content, bytes) else content
+        for n_rows in _FIRST_ROWS:
+            some = pl.scan_ndjson(source, infer_schema_length=n_rows)
+            check_width(len(some.collect_schema()), where, more=True)
         frame = pl.scan_ndjson(source, infer_schema_length=None)
         # Values of kinds that do not go together are found only where they are read.
         frame.select(pl.len(), pl.all().null_count()).collect(engine="streaming")
@@ -63,7 +69,7 @@ def read_json_lines(content: bytes | str, where: Mapping[str, object]) -> pl.Laz
     except PolarsError:
         # Slower, and tells what is wrong where; and Python itself writes NaN, which is not JSON.
         text = content if isinstance(content, bytes) else Path(content).read_bytes()
-        return records_frame(_lines(text, where)).lazy()
+        return records_frame(_lines(text, where), where).lazy()
     return frame
 
 
@@ -92,11 +98,11 @@ def read_json(content: bytes, where: Mapping[str, object]) -> tuple[pl.LazyFrame
             raise SweepError(f"not JSON: {error}", where=where) from error
         return read_json_lines(content, where), ("read as lines of JSON, one record a line",)
     if isinstance(document, list):
-        return records_frame(_records(document, where)).lazy(), ()
+        return records_frame(_records(document, where), where).lazy(), ()
     lists = dict(_lists(document)) if isinstance(document, dict) else {}
     if len(lists) == 1:
         name, rows = lists.popitem()
-        return records_frame(_records(rows, where)).lazy(), (
+        return records_frame(_records(rows, where), where).lazy(), (
             f"read: the list {name} of the document",
         )
     if lists:
@@ -121,7 +127,9 @@ def _some(names: Iterable[str]) -> str:
     return ", ".join(shown[:_MOST_SHOWN]) + ", ..." * (len(shown) > _MOST_SHOWN)
 
 
-def records_frame(records: Sequence[Mapping[str, object]]) -> pl.DataFrame:
+def records_frame(
+    records: Sequence[Mapping[str, object]], where: Mapping[str, object] | None = None
+) -> pl.DataFrame:
     """Make a table of records, whatever their values are.
 
     Numbers stay numbers where all of a column are; values of several kinds become text, as JSON
@@ -133,6 +141,7 @@ def records_frame(records: Sequence[Mapping[str, object]]) -> pl.DataFrame:
     [('true', 1.0, None), ('pass', 0.5, None), (None, None, '{"a": 1}')]
     """
     names = dict.fromkeys(name for record in records for name in record)
+    check_width(len(names), where or {})
     return pl.DataFrame(
         [values_series(name, [record.get(name) for record in records]) for name in names]
     )

@@ -28,7 +28,7 @@ from judgerel_ray.core.text import (
     rows_below,
     table_text,
 )
-from judgerel_ray.counting.columns import KNOWN_BY, TYPED
+from judgerel_ray.counting.columns import KNOWN_BY, TYPED, check_width
 from judgerel_ray.counting.files.records import read_json, read_json_lines
 
 TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")
@@ -36,7 +36,7 @@ _CLOUD = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl", "http
 _PARQUET = re.compile("^parquet: (File out of specification: )?")
 _HEAD = 1 << 20  # bytes in which the line of names is looked for
 _MOST_TOLD = 5
-_MOST_NAMES, _LONG = 30, 40  # columns told, characters of each
+_MOST_NAMES, _LONG = 10, 40  # columns told, characters of each
 _MOST_FILES = 50_000  # of a folder that is read as one table
 _NAME_LESS = "name a folder that holds tables alone, or a pattern such as FOLDER/*.parquet"
 _DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -146,7 +146,7 @@ def readable(where: Mapping[str, object]) -> Iterator[None]:
 
 
 def names_told(names: Sequence[str]) -> str:
-    """List the names of columns, the first of many and the begin of long ones.
+    """List the names of columns: of many a few by name, and of long ones the begin.
 
     Examples
     --------
@@ -154,9 +154,13 @@ def names_told(names: Sequence[str]) -> str:
     'item_id, xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'
     >>> names_told([])
     'none'
+    >>> names_told("lkjihgfedcba")
+    'a, b, c, d, e, f, g, h, i, j and 2 more'
     """
-    short = [name if len(name) <= _LONG else f"{name[:_LONG]}..." for name in names[:_MOST_NAMES]]
-    return ", ".join([*short, "..."] if len(names) > _MOST_NAMES else short) or "none"
+    left_out = len(names) - _MOST_NAMES
+    shown = sorted(names)[:_MOST_NAMES] if left_out > 0 else names
+    short = ", ".join(name if len(name) <= _LONG else f"{name[:_LONG]}..." for name in shown)
+    return f"{short} and {left_out:,} more" if left_out > 0 else short or "none"
 
 
 def columns_told(names: Iterable[str]) -> str:
@@ -497,6 +501,7 @@ def _refuse_run(files: Sequence[str], where: Mapping[str, object]) -> None:
 def _as_text(rows: pl.LazyFrame, where: Mapping[str, object]) -> pl.LazyFrame:
     """Rows whose categories and bytes are the text they stand for."""
     schema = rows.collect_schema()
+    check_width(len(schema), where)
     coded = [
         name
         for name, kind in schema.items()
@@ -589,6 +594,7 @@ def read_delimited(
         raise SweepError("the file is empty", where=where)
     heading = heading_of(text, where, separator=separator, known=KNOWN_BY)
     names, between, notes = heading
+    check_width(len(names), where)
     scanned = io.BytesIO(source) if isinstance(source, bytes) else source
     regular, blank = _looks(scanned, between, len(names))
     if not regular or text[:1] in "\r\n":
