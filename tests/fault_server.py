@@ -74,7 +74,8 @@ class FaultServer:
     elsewhere: str = ""
     """Address of another server, to which it may redirect."""
     thinks: str | None = None
-    """How it says the thought of every reply: ``tags``, ``opened`` (by the prompt), ``field``."""
+    """How it says the thought of every reply: ``tags``, ``opened`` (by the prompt), ``field``; or
+    of replies with the first label alone, without an opening mark: ``some``."""
 
     def __post_init__(self) -> None:
         self._n: Counter[Any] = Counter()
@@ -181,6 +182,11 @@ class FaultServer:
         message: dict[str, Any] = {"role": "assistant", "content": whole}
         if self.thinks == "opened":
             message["content"] = whole.removeprefix("<think>")
+        elif self.thinks == "some":
+            message["content"] = (
+                whole.removeprefix("<think>") if f"[[{LABELS[0]}]]" in text else text
+            )
+            ended = ended if f"[[{LABELS[0]}]]" in text else "stop"
         elif self.thinks == "field":
             thought, mark, reply = whole.removeprefix("<think>").partition("</think>")
             message |= {"reasoning_content": thought, "content": reply if mark else None}

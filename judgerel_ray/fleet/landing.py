@@ -261,8 +261,8 @@ def _cost(completion: Completion, prices: Prices | None) -> float | None:
 def without_thought(completion: Completion, condition: Condition) -> Completion:
     """Part what a model thought from what it said, as both are kept.
 
-    Of an answer that others will judge only a thought at its very begin is taken off; of a reply
-    that is read by the published rule, which reads thoughts too, none is.
+    Of an answer that others will judge only a thought at its very beginning is taken off; none is
+    of a reply that is read by the published rule, which reads thoughts too.
 
     Examples
     --------

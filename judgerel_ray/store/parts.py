@@ -482,7 +482,7 @@ def valid_rows(table: type[dy.Schema], frame: pl.DataFrame) -> pl.DataFrame:
     --------
     >>> valid_rows(Completions, pl.DataFrame({"key": ["00"]}))
     Traceback (most recent call last):
-    judgerel_ray.core.errors.TableError: 2 missing columns ...
+    judgerel_ray.core.errors.TableError: 3 missing columns ...
     """
     try:
         return table.validate(frame)

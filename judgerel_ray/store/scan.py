@@ -92,7 +92,7 @@ def scan_completions(
     Examples
     --------
     >>> scan_completions(RunDirectory.create("memory://doctest-scan")).collect().columns
-    ['key', 'text', 'logprobs']
+    ['key', 'text', 'thought', 'logprobs']
     """
     return _scan(run, Completions, "texts_file", columns, judges, ledger)
 

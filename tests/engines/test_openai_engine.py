@@ -399,3 +399,18 @@ def test_no_verdict_comes_from_a_thought_of_a_server(fault_server, ask_of, think
             assert (one.text, one.finish_reason) == ("", CUT_IN_THOUGHT)
             read = read_reply(cut.condition, one.text, one.finish_reason)
             assert read.outcome == "truncated"
+
+
+def test_a_closing_mark_costs_no_reply_that_was_spoken_without_one(fault_server, ask_of):
+    menu = Menu(labels=tuple(LABELS), option_ids=tuple(LABELS), form="best_response")
+    ask = ask_of(n=12, menu=menu, stop=stop_strings(menu), max_tokens=400)
+    with fault_server(thinks="some") as server:
+        spec = spec_of(server, engine_options={"server": "openai"})
+        _, found = asked(spec, ask, ask)
+        says = [server.content_of(one.body, None)["choices"] for one in server.asked]
+    known = [one["message"]["content"].rpartition("[[")[2][0] for each in says for one in each]
+    labels = [read_reply(ask.condition, one.text, one.finish_reason).label
+              for each in found for one in each]  # fmt: skip
+    assert len(set(known)) > 1
+    assert labels[:12] == labels[12:]
+    assert sorted(labels) == sorted(known)  # as many replies as were asked for, none asked again

@@ -191,7 +191,8 @@ BATCH = lines(
 )  # fmt: skip
 PROMETHEUS = lines(
     {"instruction": "i", "response": "r", "human_score": [3, 4],
-     "prometheus_output": ["good [RESULT] 4", "what stood before it"], "prometheus_score": [4, 1]}
+     "prometheus_output": ["good [RESULT] 4", "what stood before it", "bad [RESULT] 0"],
+     "prometheus_score": [4, 1, 3]}
 )  # fmt: skip
 BIGGEN = {"x_0": {"id": "x_0", "capability": "planning", "task": "t", "instance_idx": 0,
                   "response_model_name": "m", "response": "r", "score": "4",
@@ -278,8 +279,8 @@ EXPECTED = {
         ("g", None, None, "truncated"), ("g", None, None, "failed"),
     ],
     "prometheus": [
-        ("logs", None, 4.0, None), ("logs", None, 1.0, None), ("people", None, 3.0, None),
-        ("people", None, 4.0, None),
+        ("logs", None, 4.0, None), ("logs", None, 1.0, None), ("logs", None, 0.0, None),
+        ("people", None, 3.0, None), ("people", None, 4.0, None),
     ],
     "biggen": [("g", None, 4.0, None)],
     "unitxt": [("unnamed", "Yes", None, None), ("unnamed", None, None, "unparsed")],

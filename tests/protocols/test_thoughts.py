@@ -183,6 +183,7 @@ PIECES = ("<think>", "</think>", "[[A]]", "a", "\n", " ", '{"a": "', '"}', "assi
         ("&lt;think&gt;B?&lt;/think&gt;A", "A"),
         ("<longcat_think>B?</longcat_think>A", "A"),
         ("Thinking...\nB?\n...done thinking.\n\nA", "A"),
+        ("thinking...\nA", None),
         ("analysiswe need. Best Response: [[B]]", ""),
         ("analysis\nWe compare B\nassistant\nfinal\nA", "A"),
         ("Okay. <think>Best Response: [[B]]", "Okay. "),

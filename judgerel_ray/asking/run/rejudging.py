@@ -191,7 +191,10 @@ def rejudge_run(url: str, *, sweep: str | None = None) -> Rejudged:
         )
     note_generation(run, made)
     lay_out(landed.resolved, run, read_ledger(run))
-    return Rejudged(generation=made, rows=rows, changed=changed)
+    # By name: commits come in the order of their random names.
+    return Rejudged(
+        generation=made, rows=dict(sorted(rows.items())), changed=dict(sorted(changed.items()))
+    )
 
 
 def _readers(sweep: Sweep) -> str:

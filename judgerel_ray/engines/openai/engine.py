@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from time import monotonic
@@ -51,7 +51,7 @@ from judgerel_ray.engines.openai.channel import (
     wait_before,
 )
 from judgerel_ray.engines.openai.limits import Limiter, SharedLimits
-from judgerel_ray.engines.openai.replies import Usage, completions_of, read_reply
+from judgerel_ray.engines.openai.replies import Reply, Usage, completions_of, read_reply
 from judgerel_ray.engines.openai.requests import (
     OpenAIOptions,
     Request,
@@ -109,6 +109,7 @@ class OpenAIEngine:
         self._mistake: SweepError | None = None
         self._opened = ""
         self._thinks = False
+        self._closes = False  # has ended a thought that its prompt opened
         self._says_apart = False
         self.backends: set[str] = set()
 
@@ -221,23 +222,25 @@ class OpenAIEngine:
         sent = replace(ask, condition=replace(ask.condition, stop=())) if thinks else ask
         cuts = not stops_there(sent.condition, self.options)
         made = requests_of(sent, model=self.spec.model, chat=chat, options=self.options)
-        tasks = [asyncio.ensure_future(self._ask_one(channel, one, ask, cuts)) for one in made]
+        tasks = [asyncio.ensure_future(self._ask_one(channel, one, ask)) for one in made]
         try:
             ended = await asyncio.gather(*tasks, return_exceptions=True)
         finally:
             for task in tasks:  # cancelled, else all are done
                 task.cancel()
-        answers: list[Completion | BaseException] = []
-        for request, each in zip(made, ended, strict=True):
-            answers += [each] * request.n if isinstance(each, BaseException) else each
+        answers = self._read(channel, made, ended, ask, cuts)
         found = tuple(one for one in answers if isinstance(one, Completion))
-        if not self._opened and any(lone_closing_mark(one.text) for one in found):
-            # Its template opens thoughts, as its replies show: those without a mark never left it.
-            self._opened, self._thinks = THOUGHT, True
-            return await self.complete(prepared, ask)
-        if not cuts and any(stopped_in_thought(one, ask.condition.stop) for one in found):
+        closes = any(lone_closing_mark(one.text) for one in found)
+        if not cuts and (
+            closes or any(stopped_in_thought(one, ask.condition.stop) for one in found)
+        ):
             self._thinks = True
             return await self.complete(prepared, ask)
+        if closes and not self._closes:
+            # Its template opens thoughts, as this shows: a cut reply without a mark never left one.
+            self._closes = self._thinks = True
+            answers = self._read(channel, made, ended, ask, cuts)
+            found = tuple(one for one in answers if isinstance(one, Completion))
         errors = {
             replication: one
             for replication, one in zip(ask.replications, answers, strict=True)
@@ -251,27 +254,58 @@ class OpenAIEngine:
         return found
 
     async def _ask_one(
-        self, channel: Channel, request: Request, ask: Ask, cuts: bool
-    ) -> tuple[Completion | JudgeRelError, ...]:
-        """One request: what came of each replication; what its server declined is a reply, too."""
+        self, channel: Channel, request: Request, ask: Ask
+    ) -> Reply | tuple[Completion | JudgeRelError, ...]:
+        """One request: the reply, or what stands for each replication without one."""
         condition = ask.condition
         key = request_key(condition.condition_key, request.first)
         where = {"judge": self.spec.name, "key": key}
         try:
             answer = await channel.send(request.body, key=key, tokens=tokens_at_most(request))
             reply = read_reply(answer, request)
-            clean = channel.boundary.clean
-            self._says_apart |= any(message_thought(_message(one)) for one in reply.choices)
-            opened = "" if self._says_apart else self._opened
-            found = completions_of(reply, request, condition, cuts=cuts, clean=clean, opened=opened)
         except RequestFailed as failed:
             return self._failed(failed, request, condition, where)
         except EngineError as error:
-            found = (error,) * request.n
-        else:
-            self._count(reply.usage)
-            if reply.backend is not None and len(self.backends) < MOST_BACKENDS:
-                self.backends.add(reply.backend[:LONGEST_NAME])
+            return self._named((error,) * request.n, where)
+        self._says_apart |= any(message_thought(_message(one)) for one in reply.choices)
+        self._count(reply.usage)
+        if reply.backend is not None and len(self.backends) < MOST_BACKENDS:
+            self.backends.add(reply.backend[:LONGEST_NAME])
+        return reply
+
+    def _read(
+        self,
+        channel: Channel,
+        made: Sequence[Request],
+        ended: Sequence[Reply | tuple[Completion | JudgeRelError, ...] | BaseException],
+        ask: Ask,
+        cuts: bool,
+    ) -> list[Completion | BaseException]:
+        """What came of each replication, by what is known of the server's thoughts by now."""
+        answers: list[Completion | BaseException] = []
+        for request, each in zip(made, ended, strict=True):
+            if isinstance(each, BaseException):
+                answers += [each] * request.n
+            elif isinstance(each, Reply):
+                found = completions_of(
+                    each,
+                    request,
+                    ask.condition,
+                    cuts=cuts,
+                    clean=channel.boundary.clean,
+                    opened="" if self._says_apart else self._opened,
+                    opened_if_cut=THOUGHT if self._closes and not self._says_apart else "",
+                )
+                key = request_key(ask.condition.condition_key, request.first)
+                answers += self._named(found, {"judge": self.spec.name, "key": key})
+            else:
+                answers += each
+        return answers
+
+    def _named(
+        self, found: Sequence[Completion | EngineError], where: dict[str, str]
+    ) -> tuple[Completion | EngineError, ...]:
+        """Say in each error whose request it was."""
         return tuple(
             EngineError(one.problem, where={**where, **one.where})
             if isinstance(one, EngineError)

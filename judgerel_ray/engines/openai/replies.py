@@ -259,6 +259,7 @@ def completions_of(
     cuts: bool,
     clean: Callable[[str], str] = plain_text,
     opened: str = "",
+    opened_if_cut: str = "",
 ) -> tuple[Completion | EngineError, ...]:
     """Read one answer as completions, one per replication, in order.
 
@@ -278,6 +279,9 @@ def completions_of(
     opened : str
         The mark with which the server's chat template opens a thought, where it does and the server
         does not say thoughts apart: a reply without any mark never left it.
+    opened_if_cut : str
+        The same where only other replies show that it does: whole replies may have been spoken
+        without a thought, and only one that was cut off at its limit never left it.
 
     Returns
     -------
@@ -288,8 +292,9 @@ def completions_of(
     made: list[Completion | EngineError] = []
     for place, choice in enumerate(reply.choices):
         try:
+            mark = opened or (opened_if_cut if choice.get("finish_reason") == "length" else "")
             made.append(
-                _completion(place, choice, reply.usage, request, condition, cuts, clean, opened)
+                _completion(place, choice, reply.usage, request, condition, cuts, clean, mark)
             )
         except EngineError as error:
             made.append(error)

@@ -260,11 +260,12 @@ def _prometheus(path: str) -> Iterator[Row]:
                 reply = text(_at(_list(replies), run, None))
                 read = read_free_reply(reply, forms=("result",)) if reply else FreeReading()
                 conflicts = read.outcome is Outcome.CONFLICTING
+                scored = number(score) if read.score is None else read.score
                 picked = score if score in _LETTERS else None
                 yield Row(
                     **known, judge=judge, answer=judged, reply=reply,
                     responder=side or text(one.get("response_source")),
-                    score=None if conflicts else read.score or number(score), out_of=read.out_of,
+                    score=None if conflicts else scored, out_of=read.out_of,
                     verdict=picked, label=picked,
                     outcome=Outcome.CONFLICTING if conflicts else None,
                     gold=good if picked and good in _LETTERS else None,

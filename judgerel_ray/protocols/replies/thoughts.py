@@ -97,7 +97,7 @@ def split_answer(text: str) -> SplitReply:
     r"""Take off the thought with which an answer begins, and nothing else.
 
     An answer may be about such marks: a program that removes them, a poem in tags. Only a thought
-    at its very begin is surely none of it.
+    at its very beginning is surely none of it.
 
     Examples
     --------
@@ -287,13 +287,12 @@ def _unquoted_marks(text: str) -> Iterator[re.Match[str]]:
     line, and those in a value of JSON; also ``Thinking...`` where nothing is done thinking.
     """
     marks = [one for one in _MARK.finditer(text) if not _in_quotes(text, one)]
-    if any(one[0].startswith("T") for one in marks) and "...done thinking." not in text:
-        marks = [one for one in marks if not one[0].startswith("T")]
+    if "...done thinking." not in text.lower():
+        marks = [one for one in marks if not one[0].lower().startswith("thinking")]
     if marks and "{" in text:
-        values = [one for one in outermost_values(text, OBJECT) if one.is_whole]
-        marks = [
-            one for one in marks if not any(v.start < one.start() < v.end for v in values[:99])
-        ]
+        # A reply holds few objects; of a text of thousands the first say enough, in linear time.
+        values = [one for one in outermost_values(text, OBJECT) if one.is_whole][:99]
+        marks = [one for one in marks if not any(v.start < one.start() < v.end for v in values)]
     place = 0
     while place < len(marks):
         one = marks[place]
