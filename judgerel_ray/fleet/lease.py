@@ -307,11 +307,14 @@ class WorkQueue:
         Replications asked in one request, at most.
     next_round : callable, optional
         Gives what is asked next, judging by what landed; None once that is nothing.
+    most_in_lease : callable, optional
+        Gives how many asks a lease may hold by now, whatever their size; None for any number.
     """
 
     source: Iterator[tuple[Work, ...]]
     request_size: int
     next_round: Callable[[], Iterator[tuple[Work, ...]] | None] | None = None
+    most_in_lease: Callable[[], int | None] = lambda: None
     _hands: dict[str, deque[Work]] = field(default_factory=dict)
     _returned: deque[Work] = field(default_factory=deque)
     _ahead: list[Work] | None = None
@@ -319,8 +322,8 @@ class WorkQueue:
     def take(self, actor: str, units: int) -> tuple[Work, ...]:
         """Cut the next lease for an actor: at least one ask, at most about `units` of work."""
         taken: list[Work] = []
-        room = units
-        while room > 0:
+        room, most = units, self.most_in_lease()
+        while room > 0 and (most is None or len(taken) < most):
             ask = self._next(actor)
             if ask is None:
                 break

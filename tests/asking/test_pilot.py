@@ -14,7 +14,12 @@ from hypothesis import strategies as st
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run.opening import open_run
-from judgerel_ray.asking.run.pilot import gives_verdict, pilot_order, pilot_questions
+from judgerel_ray.asking.run.pilot import (
+    FEW_REQUESTS,
+    gives_verdict,
+    pilot_order,
+    pilot_questions,
+)
 from judgerel_ray.asking.run.readability import (
     FEWEST,
     LOOKS,
@@ -54,13 +59,15 @@ class HandFleet:
     """Takes leases from the queues as a fleet does, some ahead, and lands what a test replies."""
 
     def __init__(
-        self, driver, run, session, board, pools, reply, *, ahead=1, dies_after=None, units=3_000
-    ):
+        self, driver, run, session, board, pools, reply, *, ahead=1, dies_after=None, units=3_000,
+        is_stuck=False,
+    ):  # fmt: skip
         self.driver, self.run = driver, run
         self.session, self.board, self.pools = session, board, pools
         self.reply, self.ahead, self.left = reply, ahead, dies_after
         self.n_leases, self.units = 0, units
         self.sent: list[tuple[str, int]] = []
+        self.is_stuck, self.stuck, self.sent_before = is_stuck, (), []
 
     def next_lease(self):
         self.n_leases += 1
@@ -75,11 +82,16 @@ class HandFleet:
             while True:
                 asks = written(queue.take("actor", self.units))
                 self.sent += [(a.condition.condition_key, r) for a in asks for r in a.replications]
-                if asks:
+                if asks and self.is_stuck and not self.stuck:
+                    self.stuck = asks
+                elif asks:
                     flying.append(asks)
                 if flying and (not asks or len(flying) > self.ahead):
                     self._land(name, flying.popleft())
-                elif not flying:
+                elif not flying and not asks and self.stuck and not self.sent_before:
+                    self.sent_before = sorted(self.sent)
+                    self._land(name, self.stuck)
+                elif not flying and not asks:
                     queue.refill()
                     if queue.is_empty and queue.next_round is None:
                         break
@@ -130,7 +142,10 @@ def go(driver, reply, *, unreadable_ok=False, **how):
     except Killed:
         is_killed = True
     end_session(run, session.number)
-    return SimpleNamespace(sent=fleet.sent, stops=waves.stops, board=board, is_killed=is_killed)
+    return SimpleNamespace(
+        sent=fleet.sent, stops=waves.stops, board=board, is_killed=is_killed, stuck=fleet.stuck,
+        sent_before=fleet.sent_before,
+    )  # fmt: skip
 
 
 def shares(share, *, words=WORDS, why="stop"):
@@ -234,6 +249,38 @@ def test_a_stopped_run_stops_again_at_once_and_goes_on_where_that_is_meant(sweep
     assert rest.stops == []
     assert not set(rest.sent) & set(first.sent)
     driver.check_whole()
+
+
+@pytest.mark.parametrize("asks", [GRID, "replications = 3"])
+def test_a_request_that_is_stuck_holds_back_no_judge_that_can_be_read(sweep, driver_of, asks):
+    driver = driver_of(sweep(asks=[asks], items=items(80)))
+    ended = go(driver, shares(1), is_stuck=True)
+    assert ended.stops == []
+    assert len(ended.stuck) == FEW_REQUESTS  # one lease, which landed last
+    assert ended.sent_before == sorted(planned(driver.resolved))
+    driver.check_whole()
+
+
+def test_a_stop_waits_for_the_last_reply(sweep, driver_of):
+    driver = driver_of(sweep(asks=[GRID], items=items(80)))
+    ended = go(driver, shares(0), is_stuck=True)
+    assert len(ended.sent_before) == 50
+    assert [stop.problem[:38] for stop in ended.stops] == ["stopped after 50 questions: 0 of 50 re"]
+
+
+@given(
+    landed=st.lists(st.sampled_from([True, False, None]), min_size=25, max_size=120),
+    to_come=st.lists(st.sampled_from([True, False, None]), max_size=40),
+    share=st.sampled_from([0.1, 0.2, 0.5]),
+    n_cells=st.integers(1, 3),
+)
+def test_what_passes_with_unreadable_replies_to_come_passes_with_any(
+    landed, to_come, share, n_cells
+):
+    cells = [place % n_cells for place in range(len(landed) + len(to_come))]
+    worst = shortfall_of([*landed, *[False] * len(to_come)], cells, share=share)
+    if worst is None:
+        assert shortfall_of([*landed, *to_come], cells, share=share) is None
 
 
 @pytest.mark.parametrize("dies_after", [0, 20, 49, 50])

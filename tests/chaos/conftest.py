@@ -41,7 +41,6 @@ benchmark = "mine"
 path = "items.csv"
 temperatures = [1.0, 0.5]
 replications = {replications}
-readable = {readable}
 [fleet]
 lease_seconds = {lease_seconds}
 max_engine_losses = 50
@@ -148,8 +147,6 @@ def sweep(tmp_path: Path) -> Iterator[Callable[..., Sweep]]:
                 speed=speed,
                 trouble=", hangs_on = 1" if never_ends else "",
                 replications=replications,
-                # A pilot would wait for the request that is kept.
-                readable=0 if never_ends else 0.2,
                 lease_seconds=lease_seconds,
             )
         )

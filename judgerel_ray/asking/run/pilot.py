@@ -4,9 +4,10 @@ Of every ask whose replies hold a verdict, the first replication of up to 800 qu
 one condition a question, spread over templates, temperatures, and whatever else is crossed. Keys
 and seeds are those that the conditions have anyhow; only the order of asking is another. Nothing
 more is sent before the first 50 have been looked at; while a later look is awaited, about twice as
-many requests as it has questions are sent at most. Which questions these are follows from the sweep
-alone, and what came back is read from what landed, so a run that is killed and goes on decides the
-same.
+many requests as it has questions are sent at most. A look that so many readable replies have landed
+for that those to come cannot make it a stop is over at once: a request that is stuck holds nothing
+back. Which questions these are follows from the sweep alone, and what came back is read from what
+landed, so a run that is killed and goes on decides the same.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ from judgerel_ray.store import (
     scan_judgments,
 )
 
+_Cell = tuple[str, float]
 QUOTED = 200  # characters of a reply, in a message
+FEW_REQUESTS = 8  # in a lease, while nothing else may be asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,9 +238,18 @@ class _AskPilot:
         """The key of a question's request."""
         return request_key(ask.condition.condition_key, ask.first)
 
-    def n_missing(self) -> int:
-        """Questions of the next look that have not landed."""
-        return sum(self.key(ask) not in self.replies for ask in self.asks[: self.next_look or 0])
+    def is_ready(self) -> bool:
+        """Whether the next look can be made: all landed, or what is to come cannot change it."""
+        counted, cells = self.looked_at(missing=False)
+        is_whole = all(self.key(ask) in self.replies for ask in self.asks[: len(counted)])
+        return is_whole or shortfall_of(counted, cells, share=self.frame.ask.readable) is None
+
+    def looked_at(self, *, missing: bool | None = None) -> tuple[list[bool | None], list[_Cell]]:
+        """Whether each reply of the next look is readable, and its template and temperature."""
+        asks = self.asks[: self.next_look or 0]
+        replies = [self.replies.get(self.key(ask)) for ask in asks]
+        counted = [missing if reply is None else reply.is_readable for reply in replies]
+        return counted, [(ask.condition.template, ask.condition.temperature) for ask in asks]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -269,7 +281,7 @@ class Pilot:
     _pilots: list[_AskPilot] = field(default_factory=list)
     _ledger: Ledger | None = None
     _due_at: int = 0
-    """Rows that must have landed before another look can decide anything."""
+    """Rows that must have landed before another look can decide anything: one more than by then."""
 
     def __post_init__(self) -> None:
         wave = self.pending.wave
@@ -288,6 +300,15 @@ class Pilot:
     def is_open(self) -> bool:
         """Whether a look is left."""
         return any(one.next_look is not None for one in self._pilots)
+
+    def most_in_lease(self) -> int | None:
+        """Requests that a lease may hold: few before the first look; None where any number may.
+
+        A lease lands as a whole: one with a request that is stuck should not hold all questions.
+        """
+        return (
+            FEW_REQUESTS if any(one.next_look and not one.n_looks for one in self._pilots) else None
+        )
 
     def source(self, rest: Items) -> Items:
         """All that is pending, questions of the pilots first.
@@ -372,13 +393,13 @@ class Pilot:
                 one.build(one.next_look or 0)
             waiting = [one for one in self._pilots if one.next_look is not None]
             self._read(waiting)
-            ready = [one for one in waiting if is_last or not one.n_missing()]
+            ready = [one for one in waiting if is_last or one.is_ready()]
             for one in ready:
                 self._decide(one)
             if not ready:
                 break
             is_decided, is_last = True, False
-        self._due_at = n_landed + min((one.n_missing() for one in waiting), default=0)
+        self._due_at = n_landed + 1
         return is_decided
 
     def _read(self, pilots: list[_AskPilot]) -> None:
@@ -412,17 +433,14 @@ class Pilot:
     def _decide(self, one: _AskPilot) -> None:
         """Make the next look of a pilot: go on, or stop it."""
         n_questions = one.next_look or 0
-        asks, share = one.asks[:n_questions], one.frame.ask.readable
-        replies = [one.replies.get(one.key(ask)) for ask in asks]
-        cells = [(ask.condition.template, ask.condition.temperature) for ask in asks]
-        counted = [None if reply is None else reply.is_readable for reply in replies]
-        found = shortfall_of(counted, cells, share=share)
+        counted, cells = one.looked_at()
+        found = shortfall_of(counted, cells, share=one.frame.ask.readable)
         one.n_looks += 1
         if found is not None:
             unread = [
-                (ask, reply)
-                for ask, reply, cell in zip(asks, replies, cells, strict=True)
-                if reply is not None and reply.is_readable is False and found.cell in (None, cell)
+                (ask, one.replies[one.key(ask)])
+                for ask, is_read, cell in zip(one.asks, counted, cells, strict=False)
+                if is_read is False and found.cell in (None, cell)
             ]
             one.stop = self._stop(one.frame, n_questions, found, unread)
             self.pending.stopped.add(one.place)

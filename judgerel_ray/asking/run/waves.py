@@ -134,7 +134,10 @@ class Waves:
             return self._source(wanted) if n else None
 
         return WorkQueue(
-            source=source, request_size=self._request_size(name), next_round=next_round
+            source=source,
+            request_size=self._request_size(name),
+            next_round=next_round,
+            most_in_lease=lambda: None if pilot is None else pilot.most_in_lease(),
         )
 
     def _pilot(self, name: str, pending: Pending) -> Pilot | None:
