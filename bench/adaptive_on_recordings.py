@@ -19,9 +19,9 @@ import numpy as np
 import polars as pl
 
 from bench.recordings import recordings
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.design import goal_of
 from judgerel_ray.importers import import_schroeder2024
+from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.stats.intervals.shares import share
 from judgerel_ray.stats.intervals.stopping import StoppingRule, mode_is_settled
 

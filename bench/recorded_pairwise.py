@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 
 from bench.recordings import recordings
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+from judgerel_ray.measuring.reliability import reduce_judgments
 
 COEFFICIENTS = ("krippendorff_alpha", "percent_agreement", "swap_consistency", "position_bias")
 NAMES = {"1": ("first", "second"), "0": ("second", "first")}

@@ -25,8 +25,8 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from judgerel_ray.analyses.selection.systems import read_systems
 from judgerel_ray.analyses.selection.systems_compared import FAVOURS, preference_table
+from judgerel_ray.measuring.systems import read_systems
 
 MODELS = ("ada", "bob", "cyd")
 OPTIONS = np.array(list("0123"))

@@ -15,12 +15,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_with_basis
-from judgerel_ray.analyses.serving.from_run import serving_between
-from judgerel_ray.analyses.serving.show import serving_blocks, shared_blocks
+from judgerel_ray.analyses.reliability.from_run import reduce_with_basis
+from judgerel_ray.analyses.reliability.show_serving import serving_blocks, shared_blocks
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.cli import main as judgerel
 from judgerel_ray.counting.judged import open_judgments
+from judgerel_ray.measuring.reducing import ReduceOptions
+from judgerel_ray.measuring.serving import serving_between
 
 ROOT = Path(__file__).parents[1]
 SEQUENCES = (1, 8, 64)

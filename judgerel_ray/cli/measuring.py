@@ -103,9 +103,9 @@ def print_coefficients(asked: Asked) -> int:
     """Print coefficients."""
     from judgerel_ray.analyses.reliability import show
     from judgerel_ray.analyses.reliability.from_run import reduce_with_basis, write_coefficients
-    from judgerel_ray.analyses.serving.from_run import with_serving
-    from judgerel_ray.analyses.serving.show import serving_blocks
+    from judgerel_ray.analyses.reliability.show_serving import serving_blocks
     from judgerel_ray.blocks.terminal import Screen, printed
+    from judgerel_ray.measuring.serving import with_serving
 
     formats = _formats(asked)
     request = asked.request()
@@ -150,9 +150,9 @@ def print_differences(asked: Asked) -> int:
     from judgerel_ray.analyses.comparison.show import comparison_text
     from judgerel_ray.analyses.comparison.verb import compared
     from judgerel_ray.analyses.reliability.show import coefficients_json
-    from judgerel_ray.analyses.serving.from_run import with_shared
-    from judgerel_ray.analyses.serving.show import shared_blocks
+    from judgerel_ray.analyses.reliability.show_serving import shared_blocks
     from judgerel_ray.blocks.terminal import printed
+    from judgerel_ray.measuring.serving import with_shared
 
     formats = _formats(asked)
     request = asked.request()

@@ -15,9 +15,7 @@ from judgerel_ray.analyses.gate.show import (
     verdict_line,
 )
 from judgerel_ray.analyses.gate.standing import COLUMNS, CROSSES, Verdict, overall
-from judgerel_ray.analyses.reliability.figures import floor_figure
 from judgerel_ray.analyses.reliability.headlines import first_rows
-from judgerel_ray.analyses.reliability.unstable import UNSTABLE, Questions, question_text
 from judgerel_ray.blocks.blocks import (
     Block,
     Column,
@@ -38,6 +36,8 @@ from judgerel_ray.blocks.words import (
     percent,
     percent_interval,
 )
+from judgerel_ray.measuring.alpha_figures import floor_figure
+from judgerel_ray.measuring.unstable import UNSTABLE, Questions, question_text
 
 _MOST = 8  # verdicts in words; all stand in the table
 _NAMED = 3  # questions by their names, of verdicts and of ratings each

@@ -22,9 +22,7 @@ from judgerel_ray.analyses.drift.standing import history_of, summary_of
 from judgerel_ray.analyses.gate.from_run import gate_by_default
 from judgerel_ray.analyses.ratings.from_run import RatingOptions, unknown_scales, with_scales
 from judgerel_ray.analyses.reliability.headlines import WARNINGS, cautions, group_leads
-from judgerel_ray.analyses.reliability.sections import Measured, answer_section, measured_of
-from judgerel_ray.analyses.reliability.show import failure_lines
-from judgerel_ray.analyses.reliability.tolerance import AT_MOST
+from judgerel_ray.analyses.reliability.sections import answer_section
 from judgerel_ray.blocks.blocks import (
     PLACES,
     Block,
@@ -52,6 +50,9 @@ from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.given import Given, unread_damage
 from judgerel_ray.counting.judged import Judged, open_judgments, replicated
 from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.measuring.failures import failure_lines
+from judgerel_ray.measuring.page_data import PageData, page_data
+from judgerel_ray.measuring.tolerance import AT_MOST
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.reporting.first_screen import first_screen
 from judgerel_ray.reporting.standing import no_verdicts, unfinished_notice
@@ -107,7 +108,7 @@ def report_path(
         texts = _questions(judged.run) if judged.run else None
         own = {"scales": options, "align": options, "correct": labels}
         probabilities = _made("probabilities", judged, texts or {}, options=own)
-        measured = None if absent else measured_of(judged, texts)
+        measured = None if absent else page_data(judged, texts)
         page = render_report(
             measured,
             title=_title(judged, str(path)),
@@ -139,7 +140,7 @@ def _made(field: str, *found: object, options: Mapping[str, object]) -> list[Blo
     return [block for name, make in makers.items() for block in make(*found, options.get(name))]
 
 
-def _tolerances(measured: Measured | None) -> list[tuple[str, str]]:
+def _tolerances(measured: PageData | None) -> list[tuple[str, str]]:
     """How the confidence intervals of coefficients stand to the tolerances of the sweep."""
     if measured is None or "standing" not in measured.coefficients.columns:
         return []
@@ -325,7 +326,7 @@ _FOOTER = (
 
 
 def render_report(
-    measured: Measured | None,
+    measured: PageData | None,
     *,
     title: str,
     asked: Sequence[tuple[str, str]] = (),
@@ -340,7 +341,7 @@ def render_report(
 
     Parameters
     ----------
-    measured : Measured, optional
+    measured : PageData, optional
         What was found; None where there are no verdicts.
     title : str
         Name of the sweep or file.
@@ -367,10 +368,11 @@ def render_report(
     Examples
     --------
     >>> from judgerel_ray.counting.judged import Judged
-    >>> from judgerel_ray.analyses.reliability.sections import measured_of, reliability_on_page
+    >>> from judgerel_ray.analyses.reliability.sections import reliability_on_page
+    >>> from judgerel_ray.measuring.page_data import page_data
     >>> rows = pl.LazyFrame({"item_id": ["<b>", "<b>"], "replication": [0, 1],
     ...                      "verdict": ["A", "B"]})
-    >>> found = measured_of(Judged(frame=rows), None)
+    >>> found = page_data(Judged(frame=rows), None)
     >>> sections = reliability_on_page(found, None)
     >>> page = render_report(found, title="Two replies", sections=sections)
     >>> "<b>" in page, "&lt;b&gt;" in page
@@ -416,7 +418,7 @@ def _folded(block: Block) -> Block:
 
 
 def _lead(
-    measured: Measured, requirements: pl.DataFrame | None, added: Sequence[FirstScreen]
+    measured: PageData, requirements: pl.DataFrame | None, added: Sequence[FirstScreen]
 ) -> list[Block]:
     """What a reader should know first: may they decide, and what makes that worth less."""
     lines = [

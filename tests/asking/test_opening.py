@@ -8,11 +8,11 @@ from io import BytesIO
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.from_run import reduce_path
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.run.opening import _items_bytes, open_run
 from judgerel_ray.core import Item, StoreError, SweepError
 from judgerel_ray.counting.judged import open_judgments
+from judgerel_ray.measuring.reducing import reduce_path
 from judgerel_ray.reporting.standing import plan_text
 from judgerel_ray.store import (
     RunDirectory,

@@ -4,11 +4,12 @@ import json
 
 import pytest
 
-from judgerel_ray.analyses.reliability.from_run import ReduceOptions, question_path, reduce_path
+from judgerel_ray.analyses.reliability.from_run import question_path
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.run.pending import Pending
 from judgerel_ray.core import Completion, SweepError, request_key
 from judgerel_ray.design import build_wave, verdict_ids
+from judgerel_ray.measuring.reducing import ReduceOptions, reduce_path
 from judgerel_ray.store import end_session
 
 ITEMS = [

@@ -6,8 +6,8 @@ from dataclasses import asdict, replace
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_path
 from judgerel_ray.core import StoreError, digest
+from judgerel_ray.measuring.reducing import ReduceOptions, reduce_path
 from judgerel_ray.store import read_ledger, read_manifest, verify_run, write_manifest
 from judgerel_ray.tables import items_to_frame
 

@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 
 from bench.self_preference import LAWS, judgments, shares, tables
-from judgerel_ray.analyses.selection.systems import read_systems
 from judgerel_ray.analyses.selection.systems_compared import (
     ALIKE,
     FAVOURS,
     SHOWN,
     preference_table,
 )
+from judgerel_ray.measuring.systems import read_systems
 
 
 @pytest.mark.slow

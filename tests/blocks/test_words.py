@@ -5,7 +5,6 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.reliability.headlines import group_leads
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.blocks.words import (
     NOISE,
     estimate,
@@ -17,6 +16,7 @@ from judgerel_ray.blocks.words import (
     remarks,
 )
 from judgerel_ray.core.codes import Flag, IntervalMethod, NullMethod
+from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.stats import omega_hierarchical
 
 

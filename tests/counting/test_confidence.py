@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
+from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS, count_statistic, jackknife_interval
 
 NAMES = (

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 import judgerel_ray as jr
-from judgerel_ray.analyses.reliability.from_run import reduce_path
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.judgments import tally_file
+from judgerel_ray.measuring.reducing import reduce_path
+from judgerel_ray.measuring.reliability import reduce_judgments
 
 ROWS = {
     "item_id": ["q1", "q1", "q2", "q2"],

@@ -126,7 +126,7 @@ def test_objects_beside_what_is_read_do_not_matter():
 
 
 def test_verdicts_beside_scores_alone_are_refused():
-    from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    from judgerel_ray.measuring.reliability import reduce_judgments
 
     told = {"item_id": ["q"] * 3, "replication": [0, 1, 2], "verdict": ["A", None, None],
             "score": [None, 3.0, None], "criterion": ["x", "y", "y"]}  # fmt: skip

@@ -8,12 +8,12 @@ import pytest
 import judgerel_ray
 from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting import placeless
 from judgerel_ray.counting.groups.tally import tally_judgments
 from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.counting.placeless import placed, placed_tally
+from judgerel_ray.measuring.reliability import reduce_judgments
 from tests.counting.test_places import coin, content, first_shown, pairs, value
 
 OF_PLACES = ("krippendorff_alpha", "swap_consistency", "place_consistency", "position_bias")

@@ -6,9 +6,9 @@ import pytest
 
 from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.verdicts.places import by_place, place, places_in
+from judgerel_ray.measuring.reliability import reduce_judgments
 
 
 def pairs(choose, *, items=100, replications=(3, 3), menu=None, seed=4, judge="j") -> pl.DataFrame:

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import Scale
 from judgerel_ray.counting.verdicts.scales import known_scale, level_of_scales, values_on
+from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.protocols.replies.scales import scale_labels, scale_values
 
 LEVELS = ("nominal", "ordinal", "interval")

@@ -3,10 +3,10 @@
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.counting.verdicts.spelling import spellings_of
+from judgerel_ray.measuring.reliability import reduce_judgments
 
 
 def rows(verdicts, **columns):

@@ -13,12 +13,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import judgerel_ray
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.groups.tally import tally_judgments
 from judgerel_ray.counting.verdict_names import TAKEN, UNKNOWN, named_verdicts
 from judgerel_ray.counting.verdicts.places import first_of
+from judgerel_ray.measuring.reliability import reduce_judgments
 
 ACROSS = ("swap_consistency", "place_consistency", "position_bias", "first_place", "order_effect")
 

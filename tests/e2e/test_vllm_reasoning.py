@@ -9,9 +9,9 @@ import pytest
 from scipy import stats as scipy_stats
 
 import judgerel_ray
-from judgerel_ray.analyses.distributions.distributions import verdict_shares
 from judgerel_ray.core import request_key
 from judgerel_ray.fleet import scheduler
+from judgerel_ray.measuring.distributions import verdict_shares
 from judgerel_ray.stats import clopper_pearson, split_variance
 from judgerel_ray.store import RunDirectory, read_ledger, scan_completions, scan_judgments
 from judgerel_ray.store.made_tables import read_distributions

@@ -13,15 +13,15 @@ import polars as pl
 import pytest
 
 import judgerel_ray
-from judgerel_ray.analyses.distributions.distributions import reasoning_table
 from judgerel_ray.analyses.distributions.settled import settled_summary
-from judgerel_ray.analyses.distributions.weighted import weighted_summary, weighted_table
 from judgerel_ray.analyses.drift.standing import summary_of
 from judgerel_ray.analyses.panels.cascades import SCHEMA, told_cascade
 from judgerel_ray.cli import main
 from judgerel_ray.config.series import Series
 from judgerel_ray.core.meanings import GROUPS
 from judgerel_ray.core.verb import VERBS
+from judgerel_ray.measuring.distributions import reasoning_table
+from judgerel_ray.measuring.weighted import weighted_summary, weighted_table
 from judgerel_ray.reporting.verb import Refreshed
 from judgerel_ray.store.series import Refresh
 

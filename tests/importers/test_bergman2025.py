@@ -6,11 +6,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.correctness import question_table
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.importers import import_bergman2025, import_judgments
+from judgerel_ray.measuring.correctness import question_table
 from judgerel_ray.stats import auroc, clopper_pearson
 
 RECORDED = Path(os.environ.get("JUDGEREL_DATA", "/nonexistent"), "seed004")

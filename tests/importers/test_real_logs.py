@@ -5,10 +5,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.cli import main
 from judgerel_ray.importers.logs.asked import log_items
 from judgerel_ray.importers.logs.collect import format_of, import_logs
+from judgerel_ray.measuring.reliability import reduce_judgments
 
 LOGS = Path(__file__).parent / "logs"
 EVENTS = [

@@ -6,10 +6,10 @@ import warnings
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.importers import TableMapping, import_judgments, import_table
+from judgerel_ray.measuring.reliability import reduce_judgments
 
 LONG = {
     "question": ["q1", "q1", "q2", "q2"],

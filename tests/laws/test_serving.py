@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
-from judgerel_ray.analyses.reliability.consistency import CONSISTENCY
-from judgerel_ray.analyses.reliability.published import PUBLISHED
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.analyses.reliability.unstable import least_stable
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.measuring.consistency import CONSISTENCY
+from judgerel_ray.measuring.published import PUBLISHED
+from judgerel_ray.measuring.reliability import reduce_judgments
+from judgerel_ray.measuring.unstable import least_stable
 from judgerel_ray.stats import COEFFICIENTS
 
 SERVING_NOISE, LEFT_OUT = Flag.SERVING_NOISE.value, Flag.GREEDY_LEFT_OUT.value

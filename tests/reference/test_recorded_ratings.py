@@ -18,10 +18,10 @@ import pytest
 
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.analyses.confusion.people import people_table
-from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_path
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.importers import TableMapping
 from judgerel_ray.importers.catalog import write_items, write_judgments
+from judgerel_ray.measuring.reducing import ReduceOptions, reduce_path
 from judgerel_ray.stats import krippendorff_alpha
 
 pytestmark = pytest.mark.slow

@@ -8,9 +8,9 @@ import pytest
 
 from judgerel_ray.analyses.confusion import from_run as baselines
 from judgerel_ray.analyses.confusion.from_run import plain_scores
-from judgerel_ray.analyses.distributions.distributions import distribution_table, limit_table
 from judgerel_ray.analyses.distributions.from_run import run_limits, run_weighted
 from judgerel_ray.core import StoreError
+from judgerel_ray.measuring.distributions import distribution_table, limit_table
 from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.made_tables import read_confusions, read_distributions, read_settled
 from judgerel_ray.tables import LATER_COLUMNS, Judgments

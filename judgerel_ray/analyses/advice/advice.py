@@ -44,8 +44,6 @@ from judgerel_ray.analyses.advice.plans import (
 )
 from judgerel_ray.analyses.advice.populations import Populations
 from judgerel_ray.analyses.advice.unreachable import REASON_COLUMNS, Reason, Unreachable
-from judgerel_ray.analyses.reliability.order_effects import read_places
-from judgerel_ray.analyses.reliability.tolerance import FAILS, MEETS, UNDECIDED
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.progress import fewer_groups, under_way
@@ -54,6 +52,8 @@ from judgerel_ray.counting.groups.grouping import Block
 from judgerel_ray.counting.placeless import placed
 from judgerel_ray.counting.verdicts.places import by_place
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY, Missing
+from judgerel_ray.measuring.order_effects import read_places
+from judgerel_ray.measuring.tolerance import FAILS, MEETS, UNDECIDED
 from judgerel_ray.stats.generalizability.dstudy import Dependability, judgments_for
 from judgerel_ray.stats.intervals.precision import AlphaPrecision, t_quantile
 

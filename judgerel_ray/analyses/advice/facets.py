@@ -24,7 +24,6 @@ from judgerel_ray.analyses.advice.populations import (
     group_sizes,
     labels_chosen,
 )
-from judgerel_ray.analyses.reliability.lead_codes import LeadCode, Replies, replies_in
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag, Noted
@@ -47,6 +46,7 @@ from judgerel_ray.counting.verdicts.policy import (
     own_level,
     value_of,
 )
+from judgerel_ray.measuring.lead_codes import LeadCode, Replies, replies_in
 from judgerel_ray.stats.generalizability.facet_cells import FacetCells, label_cells, score_cells
 from judgerel_ray.stats.generalizability.variance_components import (
     VarianceComponents,

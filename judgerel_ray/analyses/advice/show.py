@@ -14,7 +14,7 @@ import polars as pl
 from judgerel_ray.analyses.advice.facets import QUESTION
 from judgerel_ray.analyses.advice.panel_worth import VOTES
 from judgerel_ray.analyses.advice.unreachable import Unreachable
-from judgerel_ray.analyses.comparison.show import (
+from judgerel_ray.blocks.text_sections import (
     Columns,
     Row,
     plain,
@@ -22,7 +22,6 @@ from judgerel_ray.analyses.comparison.show import (
     section_text,
     with_interval,
 )
-from judgerel_ray.analyses.reliability.lead_codes import LeadCode
 from judgerel_ray.blocks.words import (
     cell,
     group_label,
@@ -32,6 +31,7 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.measuring.lead_codes import LeadCode
 from judgerel_ray.stats.generalizability.component import RESIDUAL, effect_name
 from judgerel_ray.stats.intervals.vote_limits import MOST_VALUES
 

@@ -13,8 +13,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.reliability.order_effects import labels_by_default
-from judgerel_ray.analyses.reliability.reproducibility import level_distances
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.facets import NUISANCE
@@ -30,6 +28,8 @@ from judgerel_ray.counting.groups.grouping import (
 from judgerel_ray.counting.groups.matrix import unit_counts
 from judgerel_ray.counting.verdicts.places import ORDER, place
 from judgerel_ray.counting.verdicts.policy import SCORED
+from judgerel_ray.measuring.order_effects import labels_by_default
+from judgerel_ray.measuring.reproducibility import level_distances
 from judgerel_ray.stats import Level
 from judgerel_ray.stats.generalizability.facet_agreement import (
     FacetLevels,

@@ -23,9 +23,6 @@ from judgerel_ray.analyses.comparison.compared_facets import (
     pairs_between,
     pairs_inside,
 )
-from judgerel_ray.analyses.reliability.estimates import OF_NUMBERS
-from judgerel_ray.analyses.reliability.lead_codes import LeadCode, replies_in
-from judgerel_ray.analyses.reliability.order_effects import read_places
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag, Noted
@@ -59,8 +56,11 @@ from judgerel_ray.counting.verdicts.policy import (
     value_of,
 )
 from judgerel_ray.counting.verdicts.scales import scale_names, values_on
+from judgerel_ray.measuring.estimates import OF_NUMBERS
+from judgerel_ray.measuring.lead_codes import LeadCode, replies_in
+from judgerel_ray.measuring.order_effects import read_places
+from judgerel_ray.measuring.tolerance import possible_values
 from judgerel_ray.stats import COEFFICIENTS, CountStatistic, Level, count_statistic
-from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 from judgerel_ray.stats.generalizability.facet_agreement import PAIR_COEFFICIENTS, repeats_known
 from judgerel_ray.stats.intervals.judge_differences import benjamini_hochberg, holm
 from judgerel_ray.stats.intervals.paired import Difference, paired_difference, terms_difference
@@ -585,21 +585,6 @@ def _distinct(scored: pl.DataFrame) -> int:
     beside = scored.filter(named)["score"].unique().implode()
     further = scored.filter(alone & ~pl.col("score").is_in(beside))
     return int(scored.filter(named)["verdict"].n_unique() + further["score"].n_unique())
-
-
-def possible_values(name: str) -> tuple[float, float]:
-    """Give the least and the most that a coefficient can be: of shares 0 and 1, else -1 and 1.
-
-    Examples
-    --------
-    >>> possible_values("flip_rate"), possible_values("krippendorff_alpha")
-    ((0.0, 1.0), (-1.0, 1.0))
-    """
-    if name in COEFFICIENTS or name.startswith("majority_stability_"):
-        signed = count_statistic(name, n_values=2).chance_corrected
-    else:
-        signed = name not in (OF_ORDERS[0], *CORRECTNESS)
-    return -1.0 if signed else 0.0, 1.0
 
 
 def _possible(found: Difference, name: str) -> Difference:

@@ -8,12 +8,12 @@ from dataclasses import replace
 import polars as pl
 
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
-from judgerel_ray.analyses.serving.from_run import SharedRequests, serving_between
 from judgerel_ray.counting.doubts import otherwise_line
 from judgerel_ray.counting.given import Given, is_plain, warn_of
 from judgerel_ray.counting.judged import Judged, open_judgments
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.counting.verdicts.spelling import spelled_alike
+from judgerel_ray.measuring.serving import SharedRequests, serving_between
 
 
 def compare_with_serving(

@@ -12,8 +12,8 @@ from judgerel_ray.counting.given import basis_of, given
 if TYPE_CHECKING:
     import polars as pl
 
-    from judgerel_ray.analyses.serving.from_run import SharedRequests
     from judgerel_ray.counting.given import Given, Judgments
+    from judgerel_ray.measuring.serving import SharedRequests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +121,7 @@ def compare(a: Judgments | Given, asked: CompareRequest) -> pl.DataFrame:
     >>> found.select("a", "b", "difference").rows()
     [('simulated-erratic', 'simulated-steady', 0.1875)]
     """
-    from judgerel_ray.analyses.serving.from_run import with_shared
+    from judgerel_ray.measuring.serving import with_shared
 
     found, shared = compared(a, asked)
     return with_shared(found, shared, (_called(a), _called(asked.b)))

@@ -23,7 +23,6 @@ from judgerel_ray.analyses.confusion.worth import (
     SHARE_OF_REPLICATIONS,
     no_baselines,
 )
-from judgerel_ray.analyses.reliability.unstable import Questions
 from judgerel_ray.benchmarks import SCALES
 from judgerel_ray.benchmarks.criterion import first_part
 from judgerel_ray.blocks.blocks import FirstScreen, Section
@@ -31,6 +30,7 @@ from judgerel_ray.config import parse_sweep
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.given import Given, run_of
 from judgerel_ray.counting.judged import Judged, made_matrices
+from judgerel_ray.measuring.unstable import Questions
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.stats import vote_scores
 from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments

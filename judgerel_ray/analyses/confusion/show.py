@@ -30,7 +30,6 @@ from judgerel_ray.analyses.confusion.figures import (
     threshold_figures,
     varying_columns,
 )
-from judgerel_ray.analyses.reliability.unstable import Questions, question_text
 from judgerel_ray.blocks.blocks import (
     Block,
     Column,
@@ -54,6 +53,7 @@ from judgerel_ray.blocks.words import (
     percent,
     percent_interval,
 )
+from judgerel_ray.measuring.unstable import Questions, question_text
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.confusion.matrices import Picked

@@ -20,7 +20,7 @@ from judgerel_ray.counting.given import Given, reading_of
 from judgerel_ray.counting.judged import Judged, open_judgments
 
 if TYPE_CHECKING:
-    from judgerel_ray.analyses.reliability.sections import Measured
+    from judgerel_ray.measuring.page_data import PageData
 
 
 def run_correction(
@@ -59,7 +59,7 @@ def run_correction(
     )  # fmt: skip
 
 
-def correction_on_page(measured: Measured, labels: str | None) -> list[FirstScreen | Section]:
+def correction_on_page(measured: PageData, labels: str | None) -> list[FirstScreen | Section]:
     """Make the page's section on scores without the judge's errors, where people labelled items.
 
     Raises

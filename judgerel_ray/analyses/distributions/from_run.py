@@ -10,25 +10,25 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from judgerel_ray.analyses.distributions.distributions import (
-    limit_table,
-    reasoning_table,
-    width_table,
-)
 from judgerel_ray.analyses.distributions.settled import settled_summary
 from judgerel_ray.analyses.distributions.show import (
     Distributed,
     distribution_sections,
     settled_blocks,
 )
-from judgerel_ray.analyses.distributions.weighted import weighted_summary, weighted_table
-from judgerel_ray.analyses.reliability.sections import Measured
 from judgerel_ray.blocks.blocks import Block, FirstScreen, Section
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import StoreError
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.given import Given, run_of
 from judgerel_ray.counting.judged import Judged, declared_scales
+from judgerel_ray.measuring.distributions import (
+    limit_table,
+    reasoning_table,
+    width_table,
+)
+from judgerel_ray.measuring.page_data import PageData
+from judgerel_ray.measuring.weighted import weighted_summary, weighted_table
 from judgerel_ray.protocols import labels_for
 from judgerel_ray.store import RunDirectory, reading, scan_completions, scan_judgments
 from judgerel_ray.store.made_tables import DISTRIBUTIONS, SETTLED, read_distributions, read_settled
@@ -40,7 +40,7 @@ def run_limits(path: str | Given, *, by: Sequence[str] | None = None) -> pl.Data
     Returns
     -------
     DataFrame
-        As :func:`judgerel_ray.analyses.distributions.distributions.limit_table`.
+        As :func:`judgerel_ray.measuring.distributions.limit_table`.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def run_reasoning(path: str | Given) -> pl.DataFrame:
     Returns
     -------
     DataFrame
-        As :func:`judgerel_ray.analyses.distributions.distributions.reasoning_table`.
+        As :func:`judgerel_ray.measuring.distributions.reasoning_table`.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def distributions_on_page(
     return distribution_sections(found)
 
 
-def settled_on_page(measured: Measured, _options: object) -> list[Block]:
+def settled_on_page(measured: PageData, _options: object) -> list[Block]:
     """Make the page's section on what was asked on until it was settled, where anything was."""
     summary = settled_of(measured.judged.run)
     found = [] if summary is None or summary.is_empty() else settled_blocks(summary)

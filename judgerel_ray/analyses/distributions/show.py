@@ -93,9 +93,9 @@ class Distributed:
     Attributes
     ----------
     limits : pl.DataFrame
-        From :func:`judgerel_ray.analyses.distributions.distributions.limit_table`.
+        From :func:`judgerel_ray.measuring.distributions.limit_table`.
     widths : pl.DataFrame
-        From :func:`judgerel_ray.analyses.distributions.distributions.width_table`.
+        From :func:`judgerel_ray.measuring.distributions.width_table`.
     weighted : pl.DataFrame
         From :func:`.weighted_summary`; empty without ratings.
     """
@@ -136,7 +136,7 @@ def limit_blocks(limits: pl.DataFrame) -> list[Block]:
     Parameters
     ----------
     limits : DataFrame
-        As :func:`judgerel_ray.analyses.distributions.distributions.limit_table`.
+        As :func:`judgerel_ray.measuring.distributions.limit_table`.
 
     Examples
     --------
@@ -295,7 +295,7 @@ def reasoning_blocks(split: pl.DataFrame) -> list[Block]:
     Parameters
     ----------
     split : DataFrame
-        As :func:`judgerel_ray.analyses.distributions.distributions.reasoning_table`.
+        As :func:`judgerel_ray.measuring.distributions.reasoning_table`.
 
     Examples
     --------
@@ -375,7 +375,7 @@ def weighted_blocks(summary: pl.DataFrame) -> list[Block]:
     Parameters
     ----------
     summary : DataFrame
-        As :func:`judgerel_ray.analyses.distributions.weighted.weighted_summary`.
+        As :func:`judgerel_ray.measuring.weighted.weighted_summary`.
 
     Examples
     --------

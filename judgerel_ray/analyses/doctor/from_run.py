@@ -15,8 +15,6 @@ from judgerel_ray.analyses.doctor.diagnosis import (
     Support,
     TakenFor,
 )
-from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_judged
-from judgerel_ray.analyses.reliability.lead_codes import LeadCode, lead_parts
 from judgerel_ray.blocks.words import group_label
 from judgerel_ray.counting.columns import FACETS, OFTEN_CALLED, is_judge
 from judgerel_ray.counting.facets import NUISANCE
@@ -27,6 +25,8 @@ from judgerel_ray.counting.judgments import VERDICT_OR_SCORE, ColumnsMissing
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdicts.places import ORDER, SHOWN
 from judgerel_ray.counting.verdicts.policy import LABEL, SCORED
+from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts
+from judgerel_ray.measuring.reducing import ReduceOptions, reduce_judged
 
 _ROLES = {
     "item_id": Role.ITEM, "replication": Role.REPEAT, "block": Role.BLOCK,

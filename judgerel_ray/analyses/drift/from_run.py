@@ -27,12 +27,12 @@ from judgerel_ray.analyses.drift.compute import (
 from judgerel_ray.analyses.drift.fingerprints import SERVED, changes
 from judgerel_ray.analyses.drift.standing import Alarms, since_alarms
 from judgerel_ray.analyses.drift.tables import DRIFT_P, USUAL
-from judgerel_ray.analyses.reliability.verb import reduce
 from judgerel_ray.config import Judge, Sweep, parse_sweep
 from judgerel_ray.config.series import Series
 from judgerel_ray.core import JudgeRelError, StoreError, count_of
 from judgerel_ray.core.types import JUDGE_ROLES
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
+from judgerel_ray.measuring.reducing import ReduceOptions, reduce_path
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.store import (
     CHEAP_COLUMNS,
@@ -338,7 +338,9 @@ def _agreement(
     """
     found: dict[tuple[str, str, str], Row] = {}
     try:
-        rows = reduce(run.url, coefficients=AGREEMENT, missing="category")
+        rows = reduce_path(
+            run.url, ReduceOptions(coefficients=tuple(AGREEMENT), missing=("category",))
+        )
     except JudgeRelError as error:  # such as a run in which nothing landed
         return [], [f"{sweep}: agreement is unknown: {error.sentence}"]
     for one in rows.iter_rows(named=True):

@@ -29,13 +29,6 @@ from judgerel_ray.analyses.gate.standing import (
     with_needs,
 )
 from judgerel_ray.analyses.gate.tables import Gated
-from judgerel_ray.analyses.reliability.correctness import question_table
-from judgerel_ray.analyses.reliability.from_run import ReduceOptions, failures_of, reduce_judged
-from judgerel_ray.analyses.reliability.order_effects import (
-    SAME_IN_ANOTHER_ORDER,
-    labels_by_default,
-)
-from judgerel_ray.analyses.reliability.show import failure_lines
 from judgerel_ray.core import SweepError, count_of, printable
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.doubts import otherwise_line
@@ -51,6 +44,13 @@ from judgerel_ray.counting.judged import (
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
+from judgerel_ray.measuring.correctness import question_table
+from judgerel_ray.measuring.failures import failure_lines, failures_of
+from judgerel_ray.measuring.order_effects import (
+    SAME_IN_ANOTHER_ORDER,
+    labels_by_default,
+)
+from judgerel_ray.measuring.reducing import ReduceOptions, reduce_judged
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 from judgerel_ray.stats.selective.systems import paired_accuracy
 

@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from judgerel_ray.analyses.comparison.comparison import possible_values
-from judgerel_ray.analyses.reliability.tolerance import AT_MOST
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.files import is_of_the_web, read_regular
+from judgerel_ray.measuring.tolerance import AT_MOST, possible_values
 
 ALPHA = "krippendorff_alpha >= .667"
 DEFAULTS = (

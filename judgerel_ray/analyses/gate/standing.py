@@ -14,13 +14,13 @@ import polars as pl
 
 from judgerel_ray.analyses.advice.plans import Plan
 from judgerel_ray.analyses.gate.requirement import Requirement
-from judgerel_ray.analyses.reliability.lead_codes import LeadCode, lead_parts, leads
-from judgerel_ray.analyses.reliability.tolerance import FAILS, MEETS, standing
 from judgerel_ray.core import SweepError, printable
 from judgerel_ray.core.codes import ALIKE, UNANIMOUS, UNANIMOUS_UNITS, Flag, IntervalMethod
 from judgerel_ray.core.text import closest
 from judgerel_ray.counting.files.source import names_told
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, Row
+from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts, leads
+from judgerel_ray.measuring.tolerance import FAILS, MEETS, standing
 from judgerel_ray.stats import clopper_pearson
 from judgerel_ray.stats.agreement.agreement import declaration
 from judgerel_ray.stats.intervals.precision import t_quantile

@@ -153,7 +153,7 @@ def cascade_tables(groups: Sequence[Voters], choice: CascadeChoice | None = None
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.selection.systems import read_systems
+    >>> from judgerel_ray.measuring.systems import read_systems
     >>> from judgerel_ray.analyses.panels.voters import read_voters
     >>> rows = pl.LazyFrame({"item_id": [*"qrst"] * 2, "judge": ["a"] * 4 + ["b"] * 4,
     ...     "replication": [0] * 8, "verdict": [*"11221122"], "gold": [*"12211122"],
@@ -195,7 +195,7 @@ def orders_itself(voters: Voters) -> bool:
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.selection.systems import read_systems
+    >>> from judgerel_ray.measuring.systems import read_systems
     >>> from judgerel_ray.analyses.panels.voters import read_voters
     >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "judge": ["a", "b"], "replication": [0, 0],
     ...     "verdict": ["1", "2"], "gold": ["1", "1"], "confidence": [0.9, None]})

@@ -22,7 +22,6 @@ from judgerel_ray.analyses.panels.show import Together, panel_sections
 from judgerel_ray.analyses.panels.spending import Price
 from judgerel_ray.analyses.panels.tables import PanelTables, panel_tables
 from judgerel_ray.analyses.panels.voters import Voters, check_voters, read_voters
-from judgerel_ray.analyses.reliability.sections import Measured
 from judgerel_ray.analyses.selection.from_run import known_items, open_systems
 from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.config import parse_sweep
@@ -32,6 +31,7 @@ from judgerel_ray.counting.given import Given, reading_of, warn_of
 from judgerel_ray.counting.judged import Judged, ask_benchmarks, naming, open_judgments
 from judgerel_ray.counting.measured import SPENT, TOKENS, with_numbers
 from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.measuring.page_data import PageData
 from judgerel_ray.protocols.registry import protocol_named
 
 MOST_ON_PAGE = 300_000
@@ -121,7 +121,7 @@ def open_voters(
     return found
 
 
-def panels_on_page(measured: Measured, _options: object) -> list[Block]:
+def panels_on_page(measured: PageData, _options: object) -> list[Block]:
     """Make the page's sections on panels and cascades."""
     return panel_sections(together_of(measured.judged), cascaded_of(measured.judged))
 

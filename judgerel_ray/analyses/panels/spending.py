@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from judgerel_ray.analyses.selection.systems import SYSTEM
 from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.core.verb import number
 from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.measured import TOKENS, unused_line
+from judgerel_ray.measuring.systems import SYSTEM
 
 _SPENT = "spent"
 _MILLION = 1_000_000

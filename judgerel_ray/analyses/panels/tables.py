@@ -116,7 +116,7 @@ def panel_tables(groups: Sequence[Voters], *, seed: int = 0) -> PanelTables:
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.selection.systems import read_systems
+    >>> from judgerel_ray.measuring.systems import read_systems
     >>> from judgerel_ray.analyses.panels.voters import read_voters
     >>> rows = pl.LazyFrame({"item_id": [*"qrst"] * 3, "judge": [*"aaaabbbbcccc"],
     ...         "replication": [0] * 12, "verdict": [*"112212221112"], "gold": [*"1122"] * 3})

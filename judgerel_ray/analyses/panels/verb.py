@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.analyses.selection.verb import KINDS, Answered
 from judgerel_ray.core.verb import Names, Printed, by_name, comma_names, flag, names_of, verb
 from judgerel_ray.counting.given import basis_of
+from judgerel_ray.measuring.answered import KINDS, Answered
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.panels.cascades import CascadeTables

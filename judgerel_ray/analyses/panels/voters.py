@@ -12,12 +12,12 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.panels.spending import Price, Spending, read_spending
-from judgerel_ray.analyses.selection.systems import CONFIDENCES, QUESTION, System, system_label
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.files.source import columns_told
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdicts.policy import Row
+from judgerel_ray.measuring.systems import CONFIDENCES, QUESTION, System, system_label
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.folds import grouped_folds
 from judgerel_ray.stats.panels.panel import Ints, mean_interval
@@ -108,7 +108,7 @@ def read_voters(
     prices : mapping of str to Price, optional
         As for :func:`judgerel_ray.analyses.panels.spending.read_spending`.
     confidence : str
-        One of :data:`judgerel_ray.analyses.selection.systems.CONFIDENCES`.
+        One of :data:`judgerel_ray.measuring.systems.CONFIDENCES`.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def read_voters(
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.selection.systems import read_systems
+    >>> from judgerel_ray.measuring.systems import read_systems
     >>> rows = pl.LazyFrame({"item_id": ["q", "r", "r", "q"], "judge": ["a", "a", "b", "b"],
     ...         "replication": [0] * 4, "verdict": ["1", "2", "2", None], "gold": list("1221")})
     >>> [one] = read_voters(read_systems(rows), rows)
@@ -348,7 +348,7 @@ def rule_weights(voters: Voters, rule: str, *, seed: int = 0) -> Floats | None:
     Examples
     --------
     >>> import polars as pl
-    >>> from judgerel_ray.analyses.selection.systems import read_systems
+    >>> from judgerel_ray.measuring.systems import read_systems
     >>> from judgerel_ray.analyses.panels.voters import read_voters
     >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "judge": ["a", "b"], "replication": [0, 0],
     ...         "verdict": ["1", "2"], "gold": ["1", "1"], "confidence": [0.9, 0.4]})

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from judgerel_ray.analyses.distributions.weighted import weighted_groups, weighted_table
 from judgerel_ray.analyses.ratings.alignment import (
     alignment_table,
     human_reference,
@@ -29,8 +28,6 @@ from judgerel_ray.analyses.ratings.inter_scale import (
 )
 from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks, rank_table
 from judgerel_ray.analyses.ratings.show import Rated, alignment_section, rating_sections
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.analyses.reliability.sections import Measured
 from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.core import Scale, SweepError, count_of
 from judgerel_ray.counting.columns import is_judge, is_no_value
@@ -41,6 +38,9 @@ from judgerel_ray.counting.groups.rated import RatedGroup, group_names, rated_gr
 from judgerel_ray.counting.judged import Judged, beside_table, naming, open_judgments
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_names, told_order
+from judgerel_ray.measuring.page_data import PageData
+from judgerel_ray.measuring.reliability import reduce_judgments
+from judgerel_ray.measuring.weighted import weighted_groups, weighted_table
 from judgerel_ray.store.made_tables import DISTRIBUTIONS, read_distributions
 
 if TYPE_CHECKING:
@@ -445,7 +445,7 @@ def unknown_scales(judged: Judged) -> list[tuple[str, str]]:
     return [("ratings", message)]
 
 
-def ratings_on_page(measured: Measured, options: RatingOptions) -> list[Block]:
+def ratings_on_page(measured: PageData, options: RatingOptions) -> list[Block]:
     """Make the page's sections on ratings; none where nothing was rated.
 
     Raises

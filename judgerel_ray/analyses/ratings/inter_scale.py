@@ -10,12 +10,12 @@ from typing import cast, get_args
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.estimates import noise_columns
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.groups.rated import RatedGroup, scale_ends
 from judgerel_ray.counting.verdicts.policy import METHOD_COLUMNS, Row, flag_columns, method_columns
+from judgerel_ray.measuring.estimates import noise_columns
 from judgerel_ray.stats import (
     SCALE_CASES,
     SCALE_MAPPINGS,

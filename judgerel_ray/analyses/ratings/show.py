@@ -22,7 +22,6 @@ from judgerel_ray.analyses.ratings.cells import (
     rank_cell,
     rank_cells,
 )
-from judgerel_ray.analyses.reliability.figures import alpha_charts, row_figure
 from judgerel_ray.blocks.blocks import (
     Axis,
     Block,
@@ -38,6 +37,7 @@ from judgerel_ray.blocks.blocks import (
 )
 from judgerel_ray.blocks.columns import varying_groups
 from judgerel_ray.blocks.words import Row, cell, estimate, group_label
+from judgerel_ray.measuring.alpha_figures import alpha_charts, row_figure
 
 READ_OWN = (
     "Self-consistency: Krippendorff's alpha of the replications of the same prompt, at each "
@@ -148,7 +148,7 @@ def scales_blocks(own: pl.DataFrame, across: pl.DataFrame) -> list[Block]:
     Parameters
     ----------
     own : DataFrame
-        As :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
+        As :func:`judgerel_ray.measuring.reliability.reduce_judgments`.
     across : DataFrame
         As :func:`judgerel_ray.analyses.ratings.inter_scale.inter_scale_table`.
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judgerel_ray.analyses.reliability.tables import COEFFICIENTS
 from judgerel_ray.core.meanings import Columns, shared
+from judgerel_ray.measuring.tables import COEFFICIENTS
 
 COLUMNS: Columns = {
     "scales": {

@@ -5,109 +5,31 @@ They rest on what landed: requests that failed, that are pending, and damaged fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.analyses.reliability.tolerance import with_bands, with_tolerance
-from judgerel_ray.analyses.serving.from_run import (
-    serving_asked,
-    texts_are_gone,
-    with_serving,
-)
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.given import Given, reading_of
-from judgerel_ray.counting.groups.grouping import Block
-from judgerel_ray.counting.intervals import AUTO, IntervalChoice
+from judgerel_ray.counting.intervals import AUTO
 from judgerel_ray.counting.judged import Judged, open_judgments, with_gold
-from judgerel_ray.counting.outcomes import failed_requests
 from judgerel_ray.counting.right_answers import (
     GOLD,
 )
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.counting.verdicts.policy import Missing
-from judgerel_ray.stats import DEFAULT_COEFFICIENTS
-from judgerel_ray.stats.agreement.agreement import CORRECTNESS
+from judgerel_ray.measuring.failures import failures_of
+from judgerel_ray.measuring.reducing import ReduceOptions, tolerated
+from judgerel_ray.measuring.serving import (
+    serving_asked,
+    texts_are_gone,
+)
+from judgerel_ray.measuring.tolerance import with_bands
 
 if TYPE_CHECKING:
     from judgerel_ray.store.outputs import Output
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReduceOptions:
-    """What ``reduce`` computes; None is the default of ARCHITECTURE 3.1."""
-
-    by: tuple[str, ...] | None = None
-    measurement: tuple[str, ...] | None = None
-    missing: tuple[str, ...] = ("category", "drop")
-    coefficients: tuple[str, ...] | None = None
-    block: str = "0"
-    items: str | None = None
-    nuisance: tuple[str, ...] = ()
-    tolerance: Mapping[str, float] | None = None
-    bands: bool = False
-    intervals: IntervalChoice = AUTO
-
-    def __post_init__(self) -> None:
-        if self.block not in ("0", "all"):
-            raise SweepError(f"block must be 0 or all, got {self.block!r}")
-
-    @property
-    def counted_block(self) -> Block:
-        """The block that counts, or all of them."""
-        return "all" if self.block == "all" else 0
-
-    @property
-    def told_apart(self) -> list[str]:
-        """Columns that tell rows apart, besides those that make a unit."""
-        right = [GOLD] if set(self.coefficients or ()) & set(CORRECTNESS) else []
-        return [*(self.by or ()), *([self.items] if self.items else []), *self.nuisance, *right]
-
-
-def reduce_path(path: str | Given, options: ReduceOptions | None = None) -> pl.DataFrame:
-    """Coefficients of a run directory or a file of judgments.
-
-    Effects: reads. Retry: safe, also while a run goes on.
-
-    Raises
-    ------
-    SweepError
-        If a name or a file is wrong.
-    StoreError
-        If the path is a folder but no run directory, or a file cannot be read.
-    """
-    options = options or ReduceOptions()
-    with reading_of(path):
-        judged = open_judgments(path, extra=options.told_apart)
-        found = tolerated(judged, options)
-        serving = serving_asked(judged, found, options.coefficients, block=options.counted_block)
-    return with_serving(with_bands(found) if options.bands else found, serving)
-
-
-def tolerated(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
-    """Coefficients by the options, against the tolerances given, or those of the run's own sweep.
-
-    Without coefficients of choice, those that have a tolerance are among them.
-    """
-    own = {} if options.tolerance else judged.tolerance
-    if (
-        options.coefficients is None
-        and not options.items
-        and not set(own) <= set(DEFAULT_COEFFICIENTS)
-    ):
-        more = tuple(name for name in own if name not in DEFAULT_COEFFICIENTS)
-        options = replace(options, coefficients=(*DEFAULT_COEFFICIENTS, *more))
-    if set(options.coefficients or ()) & set(CORRECTNESS):
-        judged = with_gold(judged)
-    found = reduce_judged(judged, options)
-    if options.tolerance:
-        return with_tolerance(found, options.tolerance)
-    there = set(found["coefficient"])
-    own = {name: value for name, value in own.items() if name in there}
-    return with_tolerance(found, own) if own else found
 
 
 def write_coefficients(
@@ -147,9 +69,9 @@ def question_path(path: str | Given, options: ReduceOptions | None = None) -> pl
     Raises
     ------
     SweepError, StoreError
-        As of :func:`.reduce_path`.
+        As of :func:`judgerel_ray.measuring.reducing.reduce_path`.
     """
-    from judgerel_ray.analyses.reliability.correctness import question_table
+    from judgerel_ray.measuring.correctness import question_table
 
     options = options or ReduceOptions()
     drawn = options.intervals != AUTO
@@ -178,30 +100,6 @@ def question_path(path: str | Given, options: ReduceOptions | None = None) -> pl
         )
 
 
-def reduce_judged(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
-    """Coefficients by the options: of each protocol by itself, where menus differ."""
-    apart = options.by is None or "protocol" in options.by
-    found = [
-        reduce_judgments(
-            one.source,
-            by=options.by,
-            measurement=options.measurement,
-            missing=options.missing,
-            coefficients=options.coefficients,
-            block=options.counted_block,
-            n_categories=one.n_categories,
-            items=options.items,
-            nuisance=options.nuisance,
-            intervals=options.intervals,
-            scales=one.scales,
-            verdicts_known=one.verdicts_known,
-            n_options=one.n_options,
-        )
-        for one in (judged.by_menu() if apart else [judged])
-    ]
-    return pl.concat(found, how="diagonal_relaxed") if len(found) > 1 else found[0]
-
-
 _NO_TEXTS = (
     "texts of the run are gone: repeats at temperature 0 are compared by their verdicts alone; "
     "judgerel verify names the files"
@@ -222,7 +120,7 @@ class Reduced:
 def reduce_with_basis(path: str | Given, options: ReduceOptions) -> Reduced:
     """Coefficients, and what their reader must know of the judgments.
 
-    Effects, Raises: as :func:`judgerel_ray.analyses.reliability.from_run.reduce_path`.
+    Effects, Raises: as :func:`judgerel_ray.measuring.reducing.reduce_path`.
     """
     with reading_of(path):
         judged = open_judgments(path, extra=options.told_apart)
@@ -248,20 +146,3 @@ def _of_later_blocks(judged: Judged) -> str | None:
         "disagreed: agreement and Fleiss' kappa come out too high, Krippendorff's alpha, which "
         "weighs a question by its replications, too low; --block 0 leaves them out"
     )
-
-
-def failures_of(
-    judged: Judged, coefficients: pl.DataFrame, options: ReduceOptions | None = None
-) -> pl.DataFrame:
-    """Failed requests of the groups that coefficients have, by reason."""
-    names = coefficients.columns
-    groups = names[: names.index("coefficient")]
-    block = options.counted_block if options else 0
-    source = judged.source
-    if judged.run is not None:
-        from judgerel_ray.counting.outcomes import failed_rows
-        from judgerel_ray.store import checked_ledger
-
-        rows = failed_rows(judged.run, checked_ledger(judged.run))
-        source = judged.frame.head(0) if rows is None else rows
-    return failed_requests(source, groups, block=block)

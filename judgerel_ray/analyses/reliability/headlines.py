@@ -8,15 +8,6 @@ from typing import cast
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.lead_codes import (
-    LeadCode,
-    Replies,
-    lead_code,
-    lead_parts,
-    leading_row,
-    replies_told,
-    same_place_and_option,
-)
 from judgerel_ray.blocks.words import (
     CONFOUNDED,
     NOISE,
@@ -34,6 +25,15 @@ from judgerel_ray.blocks.words import (
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
+from judgerel_ray.measuring.lead_codes import (
+    LeadCode,
+    Replies,
+    lead_code,
+    lead_parts,
+    leading_row,
+    replies_told,
+    same_place_and_option,
+)
 
 WARNINGS = (
     LeadCode.FEW_VERDICTS, LeadCode.ONE_ANSWER, LeadCode.ONE_PLACE, LeadCode.NAMES_UNKNOWN,
@@ -401,7 +401,7 @@ def cautions(coefficients: pl.DataFrame) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> from judgerel_ray.measuring.reliability import reduce_judgments
     >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
     ...                      "verdict": ["x", "x", "y", "y"], "label": ["A"] * 4})
     >>> print(cautions(reduce_judgments(rows))[0])

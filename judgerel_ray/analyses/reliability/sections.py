@@ -1,31 +1,16 @@
 """The page's sections on reliability: agreement, outcomes, coefficients, places, single questions.
 
-All are made of what is measured once for a page (:class:`Measured`), which the sections of other
-analyses start from, too.
+All are made of what is measured once for a page.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
 from typing import cast
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.figures import alpha_charts
-from judgerel_ray.analyses.reliability.from_run import ReduceOptions, failures_of, tolerated
 from judgerel_ray.analyses.reliability.headlines import first_rows, repeats
-from judgerel_ray.analyses.reliability.lead_codes import LeadCode, lead_parts
-from judgerel_ray.analyses.reliability.order_effects import verdict_positions
-from judgerel_ray.analyses.reliability.unstable import (
-    UNSTABLE,
-    Questions,
-    Replies,
-    least_stable,
-    replies_to,
-    reply_blocks,
-    unstable_section,
-)
 from judgerel_ray.blocks.blocks import (
     Block,
     Column,
@@ -38,7 +23,7 @@ from judgerel_ray.blocks.blocks import (
     counts,
     key_columns,
 )
-from judgerel_ray.blocks.columns import in_order, natural
+from judgerel_ray.blocks.columns import natural
 from judgerel_ray.blocks.words import (
     GREEDY,
     NOISE,
@@ -62,9 +47,15 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import OUTCOMES
 from judgerel_ray.core.codes import Flag
-from judgerel_ray.counting.judged import Judged
-from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.verdicts.policy import flag_columns
+from judgerel_ray.measuring.alpha_figures import alpha_charts
+from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts
+from judgerel_ray.measuring.page_data import PageData
+from judgerel_ray.measuring.unstable import (
+    UNSTABLE,
+    reply_blocks,
+    unstable_section,
+)
 
 _HOW_TO_READ = (
     "Same verdict: how often two judgments of an item agree. Where orders of the options, "
@@ -89,76 +80,7 @@ _FEW: Row = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """What is measured once for a page of judgments that hold verdicts, all with the same groups.
-
-    Attributes
-    ----------
-    judged : Judged
-        The judgments.
-    coefficients : pl.DataFrame
-        From :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
-    outcomes : pl.DataFrame
-        From :func:`judgerel_ray.counting.outcomes.outcome_table`.
-    unstable : pl.DataFrame
-        From :func:`judgerel_ray.analyses.reliability.unstable.least_stable`.
-    positions : pl.DataFrame, optional
-        From :func:`judgerel_ray.analyses.reliability.order_effects.verdict_positions`.
-    failures : pl.DataFrame, optional
-        From :func:`judgerel_ray.counting.outcomes.failed_requests`.
-    replies : mapping of tuple to DataFrame, optional
-        What was replied to the least stable questions, by the columns of `unstable` before
-        ``agreement``.
-    questions : mapping of (str, str) to str, optional
-        Texts of questions by benchmark and item_id: where single questions are shown, these name
-        them.
-    """
-
-    judged: Judged
-    coefficients: pl.DataFrame
-    outcomes: pl.DataFrame
-    unstable: pl.DataFrame
-    positions: pl.DataFrame | None = None
-    failures: pl.DataFrame | None = None
-    replies: Replies | None = None
-    questions: Questions | None = None
-
-    def in_order(self) -> Measured:
-        """The same, the frames that lists are made of by their groups: 2 before 10."""
-        groups = group_columns(self.coefficients)
-        units = self.unstable.columns[: self.unstable.columns.index("agreement")]
-        return replace(
-            self,
-            coefficients=in_order(self.coefficients, groups),
-            outcomes=in_order(self.outcomes, groups),
-            positions=None if self.positions is None else in_order(self.positions, groups),
-            unstable=in_order(
-                self.unstable.with_columns(less=-pl.col("spread").fill_null(0.0)),
-                ["rated", "less", "agreement", *units],
-            ).drop("less"),
-        )
-
-
-def measured_of(judged: Judged, questions: Questions | None) -> Measured:
-    """Measure what the sections of a page share."""
-    coefficients = tolerated(judged, ReduceOptions())
-    unstable = least_stable(judged.source, scales=judged.scales)
-    return Measured(
-        judged=judged,
-        coefficients=coefficients,
-        outcomes=outcome_table(judged.source),
-        unstable=unstable,
-        positions=verdict_positions(
-            judged.frame, by=group_columns(coefficients), menus=judged.menus
-        ),
-        failures=failures_of(judged, coefficients),
-        replies=replies_to(judged, unstable),
-        questions=questions,
-    )
-
-
-def reliability_on_page(measured: Measured, _options: object) -> list[Block]:
+def reliability_on_page(measured: PageData, _options: object) -> list[Block]:
     """Make the page's sections on how far judges repeat themselves."""
     measured = measured.in_order()
     coefficients, unstable, texts = measured.coefficients, measured.unstable, measured.questions
@@ -203,7 +125,7 @@ def headline_table(coefficients: pl.DataFrame) -> list[Block]:
     Parameters
     ----------
     coefficients : pl.DataFrame
-        From :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
+        From :func:`judgerel_ray.measuring.reliability.reduce_judgments`.
 
     Examples
     --------
@@ -294,7 +216,7 @@ def coefficient_section(coefficients: pl.DataFrame) -> list[Block]:
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> from judgerel_ray.measuring.reliability import reduce_judgments
     >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "B"]})
     >>> len(coefficient_section(reduce_judgments(rows)))
     1
@@ -485,7 +407,7 @@ def place_section(positions: pl.DataFrame | None) -> list[Block]:
     Parameters
     ----------
     positions : pl.DataFrame, optional
-        From :func:`judgerel_ray.analyses.reliability.order_effects.verdict_positions`.
+        From :func:`judgerel_ray.measuring.order_effects.verdict_positions`.
 
     Examples
     --------

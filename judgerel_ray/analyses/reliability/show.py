@@ -42,68 +42,7 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import LONGEST_WORD, count_of, printable, shortened
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
-
-
-def failed_by_group(
-    failures: pl.DataFrame | None, columns: Sequence[str]
-) -> dict[tuple[str, ...], dict[str, int]]:
-    """Counts of failed requests by reason, of every group that has any, by its values as written.
-
-    Examples
-    --------
-    >>> rows = pl.DataFrame({"judge": ["j"], "reason": ["prompt_too_long"], "n": [8]})
-    >>> failed_by_group(rows, ["judge"])
-    {('j',): {'prompt_too_long': 8}}
-    """
-    found: dict[tuple[str, ...], dict[str, int]] = {}
-    for row in failures.to_dicts() if failures is not None else ():
-        group = found.setdefault(tuple(cell(row[name]) for name in columns), {})
-        group[row["reason"]] = group.get(row["reason"], 0) + row["n"]
-    return found
-
-
-def failed_text(reasons: Mapping[str, int], *, of: int | None = None) -> str:
-    """Say how many requests failed, `of` how many, and why.
-
-    Examples
-    --------
-    >>> failed_text({"prompt_too_long": 8}), failed_text({"a": 1, "b": 1}, of=3)
-    ('8 requests failed (prompt_too_long)', '2 of 3 requests failed (1 a, 1 b)')
-    """
-    n = sum(reasons.values())
-    parts = [f"{many:,} {name}" if len(reasons) > 1 else name for name, many in reasons.items()]
-    whole = f"{n:,} of {of:,} requests" if of else count_of(n, "request")
-    return f"{whole} failed ({', '.join(parts)})"
-
-
-def failure_lines(failures: pl.DataFrame | None, outcomes: pl.DataFrame) -> Iterator[str]:
-    """Say of every judge how many of its requests failed: no number rests on them.
-
-    Parameters
-    ----------
-    failures : pl.DataFrame or None
-        From :func:`judgerel_ray.counting.outcomes.failed_requests`.
-    outcomes : pl.DataFrame
-        From :func:`judgerel_ray.counting.outcomes.outcome_table`, with the same groups.
-
-    Examples
-    --------
-    >>> failed = pl.DataFrame({"judge": ["j"], "reason": ["prompt_too_long"], "n": [8]})
-    >>> list(failure_lines(failed, pl.DataFrame({"judge": ["j"], "n_landed": [16]})))
-    ['j: 8 of 16 requests failed (prompt_too_long); every number rests on 8 replies.']
-    """
-    by = ["judge"] if "judge" in outcomes.columns else []
-    landed: dict[tuple[str, ...], int] = {}
-    for row in outcomes.to_dicts():
-        who = tuple(cell(row[name]) for name in by)
-        landed[who] = landed.get(who, 0) + row["n_landed"]
-    for who, reasons in failed_by_group(failures, by).items():
-        n = landed[who]
-        yield (
-            f"{f'{who[0]}: ' if by else ''}{failed_text(reasons, of=n)}; every number rests on "
-            f"{count_of(n - sum(reasons.values()), 'reply', 'replies')}."
-        )
-
+from judgerel_ray.measuring.failures import failed_by_group, failed_text
 
 _HEADS = ("coefficient", "value [95 %]", "noise floor", "remark")
 _MOST_SHOWN = 1_000  # groups of a text
@@ -171,7 +110,7 @@ def print_coefficients(
     Parameters
     ----------
     coefficients : pl.DataFrame
-        From :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
+        From :func:`judgerel_ray.measuring.reliability.reduce_judgments`.
     console : rich.console.Console, optional
         Where to print; standard output by default.
     failures : pl.DataFrame, optional
@@ -183,7 +122,7 @@ def print_coefficients(
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> from judgerel_ray.measuring.reliability import reduce_judgments
     >>> rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
     ...         "verdict": ["A", "A", "B", "A"]}
     >>> found = reduce_judgments(pl.LazyFrame(rows), coefficients=["flip_rate"])
@@ -468,8 +407,8 @@ def tolerance_text(coefficients: pl.DataFrame, *, source: str = "") -> str:
     Parameters
     ----------
     coefficients : pl.DataFrame
-        With the columns of :func:`judgerel_ray.analyses.reliability.tolerance.with_tolerance`, of
-        :func:`judgerel_ray.analyses.reliability.tolerance.with_bands`, or of both.
+        With the columns of :func:`judgerel_ray.measuring.tolerance.with_tolerance`, of
+        :func:`judgerel_ray.measuring.tolerance.with_bands`, or of both.
     source : str
         Who set the tolerances.
 
@@ -513,7 +452,7 @@ def questions_text(questions: pl.DataFrame) -> str:
     Parameters
     ----------
     questions : pl.DataFrame
-        From :func:`judgerel_ray.analyses.reliability.correctness.question_table`.
+        From :func:`judgerel_ray.measuring.correctness.question_table`.
 
     Examples
     --------

@@ -25,8 +25,8 @@ from judgerel_ray.counting.given import basis_of, given
 if TYPE_CHECKING:
     import polars as pl
 
-    from judgerel_ray.analyses.reliability.from_run import ReduceOptions
     from judgerel_ray.counting.given import Given, Judgments
+    from judgerel_ray.measuring.reducing import ReduceOptions
 
 MISSING = flag("how a missing verdict counts: category, drop, bounds", "NAMES",
                read=comma_names)  # fmt: skip
@@ -109,8 +109,8 @@ class ReduceRequest(Named):
 
     def options(self) -> ReduceOptions:
         """As reducers have them; SweepError where one is wrong."""
-        from judgerel_ray.analyses.reliability.from_run import ReduceOptions
         from judgerel_ray.counting.intervals import interval_choice
+        from judgerel_ray.measuring.reducing import ReduceOptions
 
         return ReduceOptions(
             by=names_of(self.by),
@@ -164,7 +164,7 @@ def reduce(path: Judgments | Given, asked: ReduceRequest) -> pl.DataFrame:
     >>> [(judge, round(value, 2)) for judge, value in found.select("judge", "value").rows()]
     [('simulated-erratic', 0.6), ('simulated-steady', 0.79)]
     """
-    from judgerel_ray.analyses.reliability.from_run import reduce_path
+    from judgerel_ray.measuring.reducing import reduce_path
 
     opened = given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
     return reduce_path(opened, asked.options())
@@ -213,7 +213,8 @@ def questions(path: Judgments | Given, asked: QuestionsRequest) -> pl.DataFrame:
     >>> found.select("judge", "item_id", "accuracy").rows()[-2:]
     [('simulated-steady', 'q7', 1.0), ('simulated-steady', 'q8', 0.5)]
     """
-    from judgerel_ray.analyses.reliability.from_run import ReduceOptions, question_path
+    from judgerel_ray.analyses.reliability.from_run import question_path
+    from judgerel_ray.measuring.reducing import ReduceOptions
 
     opened = given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
     options = ReduceOptions(
@@ -232,7 +233,7 @@ class ServingRequest(Written):
 
 def _show_serving(found: pl.DataFrame) -> Printed:
     """Print the serving's noise."""
-    from judgerel_ray.analyses.serving.show import serving_blocks
+    from judgerel_ray.analyses.reliability.show_serving import serving_blocks
     from judgerel_ray.blocks.terminal import printed
 
     return Printed(tables=found, text=lambda: printed(serving_blocks(found)), rows=found)
@@ -243,7 +244,7 @@ def _show_serving(found: pl.DataFrame) -> Printed:
     group="Analyse",
     help="what differs between repeats at temperature 0, which should be the same",
     show=_show_serving,
-    section="judgerel_ray.analyses.serving.show:serving_on_page",
+    section="judgerel_ray.analyses.reliability.show_serving:serving_on_page",
     basis=basis_of,
 )
 def serving(path: Judgments | Given, asked: ServingRequest) -> pl.DataFrame:
@@ -276,8 +277,8 @@ def serving(path: Judgments | Given, asked: ServingRequest) -> pl.DataFrame:
     >>> found.select("judge", "coefficient", "value").rows()[0]
     ('simulated-erratic', 'serving_noise', 0.0)
     """
-    from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_path
-    from judgerel_ray.analyses.serving.noise import SERVING
+    from judgerel_ray.measuring.noise import SERVING
+    from judgerel_ray.measuring.reducing import ReduceOptions, reduce_path
 
     opened = given(path, exact_values=asked.exact_values)
     options = ReduceOptions(by=names_of(asked.by), block=str(asked.block), coefficients=SERVING)

@@ -12,11 +12,8 @@ from io import BytesIO
 import polars as pl
 
 from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
-from judgerel_ray.analyses.distributions.distributions import verdict_shares
-from judgerel_ray.analyses.reliability.sections import Measured
 from judgerel_ray.analyses.selection.selection import Selection, SelectionOptions, selection_tables
 from judgerel_ray.analyses.selection.show import Selected, selection_sections
-from judgerel_ray.analyses.selection.systems import System, read_systems
 from judgerel_ray.analyses.selection.systems_compared import (
     SystemComparison,
     compare_systems,
@@ -48,6 +45,9 @@ from judgerel_ray.counting.right_answers import (
     words_of_their_own,
 )
 from judgerel_ray.counting.verdict_names import refuse_unknown
+from judgerel_ray.measuring.distributions import verdict_shares
+from judgerel_ray.measuring.page_data import PageData
+from judgerel_ray.measuring.systems import System, read_systems
 from judgerel_ray.protocols import labels_for
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
@@ -153,7 +153,7 @@ def _with_spent(judged: Judged) -> Judged:
     return with_numbers(judged, SPENT) if has_roles else judged
 
 
-def selection_on_page(measured: Measured, _options: object) -> list[Block]:
+def selection_on_page(measured: PageData, _options: object) -> list[Block]:
     """Make the page's sections on selecting among answers, and on systems compared."""
     return selection_sections(selected_of(measured.judged))
 

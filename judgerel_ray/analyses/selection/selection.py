@@ -16,11 +16,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.selection.systems import CONFIDENCES, System
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.intervals import check_resamples
 from judgerel_ray.counting.right_answers import ITEM
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE
+from judgerel_ray.measuring.systems import CONFIDENCES, System
 from judgerel_ray.stats import auroc, learn_then_test, risk_coverage
 from judgerel_ray.stats.folds import grouped_folds
 from judgerel_ray.stats.intervals.shares import clustered_share
@@ -313,7 +313,7 @@ def selection_tables(
     Parameters
     ----------
     systems : sequence of System
-        From :func:`judgerel_ray.analyses.selection.systems.read_systems`.
+        From :func:`judgerel_ray.measuring.systems.read_systems`.
     options : SelectionOptions, optional
         How answers are selected.
     chance : mapping, optional
@@ -332,7 +332,7 @@ def selection_tables(
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.selection.systems import read_systems
+    >>> from judgerel_ray.measuring.systems import read_systems
     >>> rows = {"item_id": ["q", "r", "s"], "verdict": ["1", "2", "2"], "gold": ["1", "2", "1"],
     ...         "confidence": [0.9, 0.8, 0.8]}
     >>> found = selection_tables(read_systems(pl.LazyFrame(rows)))

@@ -15,13 +15,6 @@ from math import sqrt
 import numpy as np
 import polars as pl
 
-from judgerel_ray.analyses.selection.systems import (
-    QUESTION,
-    System,
-    joined_accuracy,
-    most_accurate,
-    one_answer,
-)
 from judgerel_ray.analyses.selection.systems_paired import (
     ComparisonOptions,
     accuracy_columns,
@@ -33,6 +26,13 @@ from judgerel_ray.core import CHOSEN, Outcome
 from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.measured import SPENT, unused_line
 from judgerel_ray.counting.right_answers import ITEM
+from judgerel_ray.measuring.systems import (
+    QUESTION,
+    System,
+    joined_accuracy,
+    most_accurate,
+    one_answer,
+)
 from judgerel_ray.stats import holm
 from judgerel_ray.stats.selective.systems import (
     PairedAccuracy,
@@ -100,7 +100,7 @@ def compare_systems(
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.selection.systems import read_systems
+    >>> from judgerel_ray.measuring.systems import read_systems
     >>> rows = pl.LazyFrame({"judge": ["a", "a", "b", "b"], "item_id": ["q", "r", "r", "q"],
     ...                      "verdict": ["1", "1", "2", "1"], "gold": ["1", "2", "2", "1"]})
     >>> found = compare_systems(read_systems(rows), Spending(unit="requests"))

@@ -10,7 +10,9 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from judgerel_ray.analyses.selection.systems import (
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.intervals import check_resamples
+from judgerel_ray.measuring.systems import (
     ANSWER_RULES,
     CONFIDENCES,
     AnswerRule,
@@ -19,8 +21,6 @@ from judgerel_ray.analyses.selection.systems import (
     most_accurate,
     one_answer,
 )
-from judgerel_ray.core import SweepError
-from judgerel_ray.counting.intervals import check_resamples
 from judgerel_ray.stats.intervals.judge_differences import holm
 from judgerel_ray.stats.selective.systems import (
     SHARES,
@@ -88,7 +88,7 @@ def pair_tables(
     Parameters
     ----------
     systems : sequence of System
-        From :func:`judgerel_ray.analyses.selection.systems.read_systems`.
+        From :func:`judgerel_ray.measuring.systems.read_systems`.
     options : ComparisonOptions, optional
         How they are compared.
 
@@ -107,7 +107,7 @@ def pair_tables(
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.selection.systems import read_systems
+    >>> from judgerel_ray.measuring.systems import read_systems
     >>> rows = pl.LazyFrame({"judge": ["a", "a", "b", "b"], "item_id": ["q", "r", "r", "q"],
     ...                      "verdict": ["1", "1", "2", "1"], "gold": ["1", "2", "2", "1"]})
     >>> pairs, _ = pair_tables(read_systems(rows))

@@ -12,7 +12,6 @@ from itertools import product
 import polars as pl
 
 from judgerel_ray.analyses.confusion.matrices import Scored, confusion_table
-from judgerel_ray.analyses.distributions.distributions import PLACE, distribution_table
 from judgerel_ray.analyses.distributions.settled import settled_row
 from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.asking.run.pending import landed_texts
@@ -24,6 +23,7 @@ from judgerel_ray.design import (
     build_wave,
     goal_of,
 )
+from judgerel_ray.measuring.distributions import PLACE, distribution_table
 from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judgments, write_own
 from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, SETTLED
 from judgerel_ray.tables import Settled

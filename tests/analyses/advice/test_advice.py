@@ -94,7 +94,7 @@ def test_an_interval_takes_questions_more_than_replications(plain):
     assert questions["judgments"] == 5 * questions["needed_whole"]
     assert again["unreachable"] == "too_few_questions"
     # The width the plan says of these data is near that of their own interval.
-    from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    from judgerel_ray.measuring.reliability import reduce_judgments
 
     alpha = reduce_judgments(plain.lazy(), coefficients=["krippendorff_alpha"]).row(0, named=True)
     assert questions["now"] == pytest.approx(alpha["high"] - alpha["low"], rel=0.15)

@@ -8,8 +8,8 @@ import pytest
 
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.analyses.comparison.show import comparison_text
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import ReadingWarning, Scale, SweepError
+from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.stats import count_statistic
 from judgerel_ray.stats.intervals.judge_differences import holm
 from judgerel_ray.stats.intervals.paired import paired_difference

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.distributions.distributions import reasoning_table, verdict_shares
+from judgerel_ray.measuring.distributions import reasoning_table, verdict_shares
 
 TOP_K = 50
 

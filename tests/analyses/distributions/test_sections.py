@@ -6,11 +6,6 @@ from html import unescape
 
 import pytest
 
-from judgerel_ray.analyses.distributions.distributions import (
-    distribution_table,
-    limit_table,
-    width_table,
-)
 from judgerel_ray.analyses.distributions.show import (
     Distributed,
     distribution_sections,
@@ -18,6 +13,11 @@ from judgerel_ray.analyses.distributions.show import (
 )
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.blocks.words import number
+from judgerel_ray.measuring.distributions import (
+    distribution_table,
+    limit_table,
+    width_table,
+)
 from judgerel_ray.reporting.pages import render_report
 
 

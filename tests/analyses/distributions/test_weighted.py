@@ -6,19 +6,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.distributions.distributions import (
+from judgerel_ray.analyses.ratings.alignment import alignment_table, mean_reference
+from judgerel_ray.core import Scale, SweepError
+from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
+from judgerel_ray.measuring.distributions import (
     distribution_table,
     limit_table,
     width_table,
 )
-from judgerel_ray.analyses.distributions.weighted import (
+from judgerel_ray.measuring.weighted import (
     weighted_groups,
     weighted_summary,
     weighted_table,
 )
-from judgerel_ray.analyses.ratings.alignment import alignment_table, mean_reference
-from judgerel_ray.core import Scale, SweepError
-from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
 from judgerel_ray.stats import krippendorff_alpha, reference_agreement
 
 FIVE = ("1", "2", "3", "4", "5")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from judgerel_ray.analyses.distributions.distributions import (
+from judgerel_ray.measuring.distributions import (
     distribution_table,
     limit_table,
     width_table,

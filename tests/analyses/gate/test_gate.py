@@ -19,9 +19,9 @@ from judgerel_ray.analyses.gate.show import (
     more_words,
     verdict_line,
 )
-from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_judged
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.judged import open_judgments
+from judgerel_ray.measuring.reducing import ReduceOptions, reduce_judged
 from judgerel_ray.stats import COEFFICIENTS, clopper_pearson
 from judgerel_ray.stats.agreement.agreement import declaration
 

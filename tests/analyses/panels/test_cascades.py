@@ -7,8 +7,8 @@ import pytest
 from judgerel_ray.analyses.panels.cascades import CascadeChoice, cascade_tables
 from judgerel_ray.analyses.panels.tables import panel_tables
 from judgerel_ray.analyses.panels.voters import read_voters
-from judgerel_ray.analyses.selection.systems import read_systems
 from judgerel_ray.core import SweepError
+from judgerel_ray.measuring.systems import read_systems
 
 
 def drawn(n=400, *, seed=0, replications=1, skills=(0.5, 0.9), costs=(1.0, 10.0), informed=True):

@@ -11,7 +11,7 @@ import pytest
 
 from judgerel_ray.analyses.panels.tables import panel_tables
 from judgerel_ray.analyses.panels.voters import read_voters, rule_weights
-from judgerel_ray.analyses.selection.systems import read_systems
+from judgerel_ray.measuring.systems import read_systems
 
 RECORDED = Path(os.environ.get("JUDGEREL_DATA", "/nonexistent"), "seed004")
 

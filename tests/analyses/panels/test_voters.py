@@ -5,8 +5,8 @@ import pytest
 
 from judgerel_ray.analyses.panels.spending import Price, price_of, read_spending
 from judgerel_ray.analyses.panels.voters import check_voters, read_voters
-from judgerel_ray.analyses.selection.systems import read_systems
 from judgerel_ray.core import ReadingWarning, SweepError
+from judgerel_ray.measuring.systems import read_systems
 
 
 def answers(judge, verdicts, **more):

@@ -8,10 +8,10 @@ from judgerel_ray.analyses.ratings.alignment import judge_reference
 from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice, inter_scale_table
 from judgerel_ray.analyses.ratings.judge_ranks import own_consistency, own_measure, rank_table
 from judgerel_ray.analyses.ratings.show import ranking_blocks
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
+from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.stats.intervals.question_statistic import whole
 
 N, K = 40, 3

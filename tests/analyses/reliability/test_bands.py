@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.analyses.reliability.tolerance import with_bands
+from judgerel_ray.measuring.reliability import reduce_judgments
+from judgerel_ray.measuring.tolerance import with_bands
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ import polars as pl
 import pytest
 
 import judgerel_ray as jr
-from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_with_basis
+from judgerel_ray.analyses.reliability.from_run import reduce_with_basis
 from judgerel_ray.analyses.reliability.sections import outcome_section
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning
 from judgerel_ray.counting.outcomes import outcome_table
+from judgerel_ray.measuring.reducing import ReduceOptions
 
 TOO_LONG = "refused: prompt_too_long: 9 prompt + 2 new tokens > 8"
 ROWS = ["item_id,judge,temperature,replication,verdict,outcome,finish_reason,block"]

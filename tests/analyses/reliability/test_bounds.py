@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+from judgerel_ray.measuring.reliability import reduce_judgments
 
 NAMES = (
     "krippendorff_alpha", "fleiss_kappa", "gwet_ac1", "icc1", "entropy_agreement",

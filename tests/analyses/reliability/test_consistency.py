@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from judgerel_ray.analyses.reliability.consistency import CONSISTENCY, ItemScores, consistency_rows
 from judgerel_ray.blocks.words import estimator_words, remarks
 from judgerel_ray.counting.intervals import IntervalChoice
+from judgerel_ray.measuring.consistency import CONSISTENCY, ItemScores, consistency_rows
 from judgerel_ray.stats import cronbach_alpha, mcdonald_omega
 
 

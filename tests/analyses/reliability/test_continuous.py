@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.blocks.words import remarks
+from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.stats import icc
 
 NAMES = ["krippendorff_alpha", "icc1", "icck"]

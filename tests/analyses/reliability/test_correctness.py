@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.correctness import question_table
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import SweepError
+from judgerel_ray.measuring.correctness import question_table
+from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 
 TOLD = {

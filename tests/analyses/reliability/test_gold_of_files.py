@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 import judgerel_ray as jr
 from judgerel_ray.analyses.panels.from_run import together_of
-from judgerel_ray.analyses.reliability.from_run import ReduceOptions, question_path, reduce_path
+from judgerel_ray.analyses.reliability.from_run import question_path
 from judgerel_ray.analyses.selection.from_run import run_selection
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.given import given as given_rows
 from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.counting.right_answers import contradicting
 from judgerel_ray.importers import TableMapping, import_table
+from judgerel_ray.measuring.reducing import ReduceOptions, reduce_path
 
 ACCURACY = ReduceOptions(coefficients=("accuracy",), missing=("category",))
 

@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.counting.judgments import tally_file
+from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.stats import COEFFICIENTS
 
 OF_COUNTS = list(COEFFICIENTS)
@@ -23,7 +23,7 @@ NUMBERS = ["value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise"]
 REDUCE = """
 import sys
 import polars as pl
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS
 verdicts, scores = map(tally_file, sys.argv[1:])

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+from judgerel_ray.measuring.reliability import reduce_judgments
 
 
 def table(rows, *columns) -> pl.LazyFrame:

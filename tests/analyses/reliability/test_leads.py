@@ -13,12 +13,12 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray.analyses.reliability.headlines import first_rows
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.analyses.reliability.sections import headline_table
 from judgerel_ray.blocks.words import NOISE, number, percent
 from judgerel_ray.cli import main
 from judgerel_ray.core import HumanRating, Item
 from judgerel_ray.importers import import_people
+from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.tables import items_to_frame
 
 OTHER = {"A": "B", "B": "A"}

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from judgerel_ray.analyses.reliability import reliability
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.analyses.reliability.show import print_coefficients
 from judgerel_ray.cli import main
 from judgerel_ray.core import progress
 from judgerel_ray.counting import counted
+from judgerel_ray.measuring import reliability
+from judgerel_ray.measuring.reliability import reduce_judgments
 
 
 def judgments(n_judges: int, seed: int = 0, **columns) -> pl.DataFrame:

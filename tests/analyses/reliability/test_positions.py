@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.order_effects import verdict_positions
+from judgerel_ray.measuring.order_effects import verdict_positions
 
 
 def asked(rows: list[tuple[str, int, str, str]], **columns) -> pl.LazyFrame:

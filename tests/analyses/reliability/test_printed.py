@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.published import PUBLISHED
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.importers import import_schroeder2024
+from judgerel_ray.measuring.published import PUBLISHED
+from judgerel_ray.measuring.reliability import reduce_judgments
 
 FIVE = ("min", "q1", "median", "q3", "max")
 IRR = ["schroeder2024_irr", "schroeder2024_irr_never_agrees", "schroeder2024_irr_left_out"]

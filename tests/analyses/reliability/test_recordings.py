@@ -7,8 +7,8 @@ import re
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.counting.judgments import tally_file
+from judgerel_ray.measuring.reliability import reduce_judgments
 
 pytestmark = pytest.mark.slow
 

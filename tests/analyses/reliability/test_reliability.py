@@ -4,11 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.core.codes import no_interval_words
 from judgerel_ray.counting.intervals import interval_choice
 from judgerel_ray.counting.verdicts.policy import COLUMNS
+from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.stats import (
     DEFAULT_COEFFICIENTS,
     count_statistic,

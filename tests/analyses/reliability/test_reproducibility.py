@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from judgerel_ray import compare, reduce
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import SweepError
+from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.stats import reproducibility
 
 ALPHA = ["krippendorff_alpha"]

@@ -8,11 +8,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.cli import main
 from judgerel_ray.core import TokenCounts, request_key
 from judgerel_ray.counting.groups import fast_count, tally
 from judgerel_ray.counting.judgments import tally_file
+from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.store import RunDirectory, begin_session, land, scan_judgments
 from judgerel_ray.tables import Completions, Judgments
 

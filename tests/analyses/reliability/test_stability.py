@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.unstable import least_stable
+from judgerel_ray.measuring.unstable import least_stable
 
 FRAME = pl.DataFrame(
     {

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.analyses.reliability.show import coefficients_json, print_coefficients
 from judgerel_ray.cli import main
 from judgerel_ray.counting.judgments import tally_file
+from judgerel_ray.measuring.reliability import reduce_judgments
 
 # A hand-made file: three questions asked four times.
 ROWS = """item_id,judge,replication,verdict

@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.tolerance import with_tolerance
 from judgerel_ray.asking.plan.resolve import check_tolerance
 from judgerel_ray.core import SweepError
+from judgerel_ray.measuring.tolerance import with_tolerance
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 
 from judgerel_ray.analyses.selection.selection import SelectionOptions, selection_tables
 from judgerel_ray.analyses.selection.show import selection_blocks
-from judgerel_ray.analyses.selection.systems import read_systems
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.core import SweepError
+from judgerel_ray.measuring.systems import read_systems
 from judgerel_ray.stats import clopper_pearson
 
 FEW = SelectionOptions(resamples=50)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.analyses.selection.systems import with_confidences
 from judgerel_ray.core import SweepError
+from judgerel_ray.measuring.systems import with_confidences
 
 replies = st.lists(
     st.tuples(st.sampled_from("ab"), st.sampled_from(["1", "2", "3", None])),

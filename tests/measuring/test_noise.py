@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
-from judgerel_ray.analyses.reliability.correctness import question_table
-from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.analyses.reliability.tolerance import with_bands, with_tolerance
-from judgerel_ray.analyses.reliability.unstable import least_stable
-from judgerel_ray.analyses.serving.noise import (
+from judgerel_ray.core.codes import Flag
+from judgerel_ray.measuring.correctness import question_table
+from judgerel_ray.measuring.noise import (
     SERVING,
     hashed_texts,
     serving_noise,
     shared_requests,
 )
-from judgerel_ray.core.codes import Flag
+from judgerel_ray.measuring.reliability import reduce_judgments
+from judgerel_ray.measuring.tolerance import with_bands, with_tolerance
+from judgerel_ray.measuring.unstable import least_stable
 
 SERVING_NOISE, LEFT_OUT = Flag.SERVING_NOISE.value, Flag.GREEDY_LEFT_OUT.value
 

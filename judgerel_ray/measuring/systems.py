@@ -48,7 +48,7 @@ def with_confidences(
     unit : sequence of str
         Columns of a question as it was asked: its replications are told by nothing else.
     chances : sequence of DataFrame
-        As of :func:`judgerel_ray.analyses.selection.systems.read_systems`.
+        As of :func:`judgerel_ray.measuring.systems.read_systems`.
 
     Returns
     -------

@@ -150,7 +150,7 @@ def order_rows(group: Group, names: Sequence[str], missing: Sequence[Missing]) -
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> from judgerel_ray.measuring.reliability import reduce_judgments
     >>> told = {"item_id": ["q"] * 4 + ["r"] * 4, "replication": [0, 1] * 4,
     ...         "option_order": [0, 0, 1, 1] * 2, "label": ["A"] * 8,
     ...         "verdict": ["x", "x", "y", "y"] * 2}

@@ -10,31 +10,6 @@ from weakref import WeakKeyDictionary
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.consistency import (
-    CONSISTENCY,
-    check_items,
-    consistency_rows,
-    item_scores,
-)
-from judgerel_ray.analyses.reliability.correctness import check_gold, correctness_rows
-from judgerel_ray.analyses.reliability.estimates import bound_rows, continuous_rows, group_rows
-from judgerel_ray.analyses.reliability.lead_codes import (
-    LedGroup,
-    Replies,
-    led,
-    replies_of,
-    steady_within_units,
-)
-from judgerel_ray.analyses.reliability.leading import (
-    LEADING,
-    class_rows,
-    error_rows,
-    leading_by_default,
-)
-from judgerel_ray.analyses.reliability.order_effects import check_order, order_rows, orders_of
-from judgerel_ray.analyses.reliability.published import PUBLISHED, published_rows
-from judgerel_ray.analyses.reliability.reproducibility import reproducible_rows, several_prompts
-from judgerel_ray.analyses.serving.noise import SERVING
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.progress import fewer_groups, under_way
@@ -66,6 +41,31 @@ from judgerel_ray.counting.verdicts.policy import (
     Row,
     with_flags,
 )
+from judgerel_ray.measuring.consistency import (
+    CONSISTENCY,
+    check_items,
+    consistency_rows,
+    item_scores,
+)
+from judgerel_ray.measuring.correctness import check_gold, correctness_rows
+from judgerel_ray.measuring.estimates import bound_rows, continuous_rows, group_rows
+from judgerel_ray.measuring.lead_codes import (
+    LedGroup,
+    Replies,
+    led,
+    replies_of,
+    steady_within_units,
+)
+from judgerel_ray.measuring.leading import (
+    LEADING,
+    class_rows,
+    error_rows,
+    leading_by_default,
+)
+from judgerel_ray.measuring.noise import SERVING
+from judgerel_ray.measuring.order_effects import check_order, order_rows, orders_of
+from judgerel_ray.measuring.published import PUBLISHED, published_rows
+from judgerel_ray.measuring.reproducibility import reproducible_rows, several_prompts
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS
@@ -147,7 +147,7 @@ def reduce_judgments(
         One row a group, coefficient, level and missing policy: the group's columns, then `COLUMNS`.
         Never NaN: no number is null, and ``undefined`` or ``no_interval`` says why. ``lead`` is
         what a reader of the group should know first, in all its rows: see
-        :func:`judgerel_ray.analyses.reliability.lead_codes.lead_code`.
+        :func:`judgerel_ray.measuring.lead_codes.lead_code`.
 
     Raises
     ------

@@ -119,7 +119,7 @@ def unstable_section(
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.reliability.unstable import least_stable
+    >>> from judgerel_ray.measuring.unstable import least_stable
     >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "A"]})
     >>> unstable_section(least_stable(rows), [])[0].text
     'No question that was asked twice got two different verdicts.'
@@ -214,7 +214,7 @@ def replies_to(judged: Judged, unstable: pl.DataFrame) -> Replies:
     judged : Judged
         Judgments.
     unstable : pl.DataFrame
-        From :func:`judgerel_ray.analyses.reliability.unstable.least_stable`.
+        From :func:`judgerel_ray.measuring.unstable.least_stable`.
     """
     units = unstable.filter(pl.col("agreement") < 1)
     names = units.columns[: units.columns.index("agreement")]

@@ -8,8 +8,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.reliability.estimates import noise_columns
-from judgerel_ray.analyses.reliability.leading import positive_interval
 from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.counted import Group
 from judgerel_ray.counting.facets import orders_recorded
@@ -24,6 +22,8 @@ from judgerel_ray.counting.verdicts.policy import (
     value_of,
     with_flags,
 )
+from judgerel_ray.measuring.estimates import noise_columns
+from judgerel_ray.measuring.leading import positive_interval
 from judgerel_ray.stats import Interval, Level, NoiseFloor, count_statistic, measure, noise_floors
 from judgerel_ray.stats.agreement.agreement import declaration
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
@@ -59,7 +59,7 @@ def reproducible_rows(
 ) -> Iterator[Row]:  # fmt: skip
     """Compute the reproducibility of one group, where nuisance facets vary in it.
 
-    Parameters are those of :func:`judgerel_ray.analyses.reliability.estimates.group_rows`;
+    Parameters are those of :func:`judgerel_ray.measuring.estimates.group_rows`;
     coefficients that compare no two judgments have no row.
 
     Yields
@@ -73,7 +73,7 @@ def reproducible_rows(
     Examples
     --------
     >>> import polars as pl
-    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> from judgerel_ray.measuring.reliability import reduce_judgments
     >>> told = {"item_id": ["q", "q", "r", "r"] * 2, "replication": [0] * 4 + [1] * 4,
     ...         "option_order": [0, 1, 0, 1] * 2, "verdict": ["x", "y", "x", "y"] * 2}
     >>> found = reduce_judgments(pl.LazyFrame(told), coefficients=["percent_agreement"])

@@ -438,7 +438,7 @@ def continuous_rows(
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> from judgerel_ray.measuring.reliability import reduce_judgments
     >>> told = {"item_id": [f"q{i // 300}" for i in range(600)],
     ...         "replication": list(range(300)) * 2, "score": [float(i) for i in range(600)]}
     >>> found = reduce_judgments(pl.LazyFrame(told), coefficients=["icc1", "flip_rate"])

@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.reliability.estimates import noise_columns
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import ALIKE, IDENTICAL, Flag, Noted
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
 from judgerel_ray.counting.verdicts.policy import SCORED, Row, method_columns
+from judgerel_ray.measuring.estimates import noise_columns
 from judgerel_ray.stats import (
     Interval,
     Omega,

@@ -12,7 +12,7 @@ from judgerel_ray.blocks.words import Row, cell, group_columns, group_label, tim
 from judgerel_ray.core import count_of
 
 if TYPE_CHECKING:
-    from judgerel_ray.analyses.reliability.sections import Measured
+    from judgerel_ray.measuring.page_data import PageData
 
 _WAYS = {
     "key": "Requests with the same key have the same seed, so a server that repeats itself returns "
@@ -29,11 +29,11 @@ def serving_blocks(serving: pl.DataFrame | None) -> list[Block]:
     Parameters
     ----------
     serving : pl.DataFrame, optional
-        From :func:`judgerel_ray.analyses.serving.noise.serving_noise`.
+        From :func:`judgerel_ray.measuring.noise.serving_noise`.
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.serving.noise import serving_noise
+    >>> from judgerel_ray.measuring.noise import serving_noise
     >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
     ...                      "temperature": [0.0] * 4, "verdict": ["A", "A", "B", "A"]})
     >>> print(serving_blocks(serving_noise(rows, groups=["temperature"]))[0].text)
@@ -52,9 +52,9 @@ This is not sampling variation, and no number of another temperature includes it
     return [Paragraph(_line(rows, varying)) for rows in groups.values()]
 
 
-def serving_on_page(measured: Measured, _options: object) -> list[Block]:
+def serving_on_page(measured: PageData, _options: object) -> list[Block]:
     """Make the page's section on serving noise."""
-    from judgerel_ray.analyses.serving.from_run import serving_of
+    from judgerel_ray.measuring.serving import serving_of
 
     blocks = serving_blocks(serving_of(measured.judged, measured.coefficients))
     return [Section("Serving noise", blocks, place="serving")]
@@ -68,7 +68,7 @@ def shared_blocks(
     Parameters
     ----------
     rows : pl.DataFrame
-        From :func:`judgerel_ray.analyses.serving.noise.shared_requests`.
+        From :func:`judgerel_ray.measuring.noise.shared_requests`.
     settings : mapping of str to sequence of str
         What differs between the engines of each judge.
     names : tuple of two str
@@ -76,7 +76,7 @@ def shared_blocks(
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.serving.noise import SHARED_COLUMNS
+    >>> from judgerel_ray.measuring.noise import SHARED_COLUMNS
     >>> row = {"judge": "j", "temperature": 0.0, "matched": "key", "n_requests": 128,
     ...        "n_items": 16, "what": "texts", "n_differing": 3, "value": 3 / 128, "low": 0.001,
     ...        "high": 0.25, "n_items_differing": 2, "estimator": ""}

@@ -206,7 +206,7 @@ def limit_table(
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.distributions.distributions import distribution_table
+    >>> from judgerel_ray.measuring.distributions import distribution_table
     >>> limit_table(distribution_table([])).height
     0
     """

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from judgerel_ray.analyses.serving.noise import (
-    SERVING,
-    hashed_texts,
-    serving_noise,
-    shared_requests,
-)
 from judgerel_ray.core import FileGone, StoreError, SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.traits import protocols_where
 from judgerel_ray.counting.groups.grouping import TEMPERATURE, Block
 from judgerel_ray.counting.verdicts.policy import COLUMNS, flag_columns
+from judgerel_ray.measuring.noise import (
+    SERVING,
+    hashed_texts,
+    serving_noise,
+    shared_requests,
+)
 
 if TYPE_CHECKING:
     from judgerel_ray.counting.judged import Judged
@@ -44,7 +44,7 @@ class SharedRequests:
     Attributes
     ----------
     rows : pl.DataFrame
-        From :func:`judgerel_ray.analyses.serving.noise.shared_requests`.
+        From :func:`judgerel_ray.measuring.noise.shared_requests`.
     settings : mapping of str to tuple of str
         What differs between the engines of each judge, as ``name: a's, b's``; empty where nothing
         that is recorded does.

@@ -14,13 +14,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.reliability.estimates import noise_columns
 from judgerel_ray.core.codes import Flag, IntervalMethod, Noted, NullMethod
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.counted import LETTER, REPLICATION, Group
 from judgerel_ray.counting.groups.matrix import UnitCounts
 from judgerel_ray.counting.outcomes import share_interval
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, Row, method_columns
+from judgerel_ray.measuring.estimates import noise_columns
 from judgerel_ray.stats import Interval, count_statistic
 from judgerel_ray.stats.intervals.precision import t_quantile
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.lead_codes import LeadCode, leads
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.verb import check_reachable
-from judgerel_ray.stats import COEFFICIENTS
-from judgerel_ray.stats.agreement.agreement import declaration
+from judgerel_ray.measuring.lead_codes import LeadCode, leads
+from judgerel_ray.stats import COEFFICIENTS, count_statistic
+from judgerel_ray.stats.agreement.agreement import CORRECTNESS, declaration
 
 MEETS, FAILS, UNDECIDED = "meets", "fails", "undecided"
 AT_MOST = tuple(
@@ -30,7 +30,7 @@ def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -
     ----------
     coefficients : pl.DataFrame
         With the columns coefficient, low and high, as of
-        :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
+        :func:`judgerel_ray.measuring.reliability.reduce_judgments`.
     tolerance : mapping of str to float
         Least value allowed by name of coefficient; the most allowed for `AT_MOST`.
 
@@ -125,7 +125,7 @@ def with_bands(coefficients: pl.DataFrame) -> pl.DataFrame:
     ----------
     coefficients : pl.DataFrame
         With the columns coefficient, missing, low and high, as of
-        :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
+        :func:`judgerel_ray.measuring.reliability.reduce_judgments`.
 
     Returns
     -------
@@ -160,3 +160,18 @@ def with_bands(coefficients: pl.DataFrame) -> pl.DataFrame:
         return named
     repeats = pl.col("flags").list.contains(Flag.SERVING_NOISE.value).fill_null(False)
     return named.with_columns(band=pl.when(~repeats).then("band"))
+
+
+def possible_values(name: str) -> tuple[float, float]:
+    """Give the least and the most that a coefficient can be: of shares 0 and 1, else -1 and 1.
+
+    Examples
+    --------
+    >>> possible_values("flip_rate"), possible_values("krippendorff_alpha")
+    ((0.0, 1.0), (-1.0, 1.0))
+    """
+    if name in COEFFICIENTS or name.startswith("majority_stability_"):
+        signed = count_statistic(name, n_values=2).chance_corrected
+    else:
+        signed = name not in ("swap_consistency", *CORRECTNESS)
+    return -1.0 if signed else 0.0, 1.0

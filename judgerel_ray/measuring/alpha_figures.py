@@ -27,7 +27,7 @@ def alpha_charts(coefficients: pl.DataFrame) -> tuple[Figure, ...]:
     Parameters
     ----------
     coefficients : pl.DataFrame
-        From :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
+        From :func:`judgerel_ray.measuring.reliability.reduce_judgments`.
 
     Returns
     -------

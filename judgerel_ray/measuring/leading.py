@@ -11,7 +11,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from judgerel_ray.analyses.reliability.estimates import noise_columns
 from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.counting.counted import Group
 from judgerel_ray.counting.verdicts.places import ORDER
@@ -24,6 +23,7 @@ from judgerel_ray.counting.verdicts.policy import (
     number_of_row,
     value_of,
 )
+from judgerel_ray.measuring.estimates import noise_columns
 from judgerel_ray.stats import CountStatistic, Interval, measure, noise_floors, score_floor
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
 from judgerel_ray.stats.counts import AgreeingPairs, Floats, divide, row_sums
@@ -95,7 +95,7 @@ def class_rows(group: Group) -> Iterator[Row]:
     Examples
     --------
     >>> import polars as pl
-    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> from judgerel_ray.measuring.reliability import reduce_judgments
     >>> told = {"item_id": ["q"] * 3 + ["r"] * 3, "replication": [0, 1, 2] * 2,
     ...         "verdict": ["pass", "pass", "fail", "pass", "pass", "pass"]}
     >>> found = reduce_judgments(pl.LazyFrame(told), coefficients=["class_agreement"])
@@ -138,7 +138,7 @@ def error_rows(group: Group) -> Iterator[Row]:
     Examples
     --------
     >>> import polars as pl
-    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> from judgerel_ray.measuring.reliability import reduce_judgments
     >>> told = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1] * 2,
     ...         "score": [1.0, 3.0, 5.0, 5.0]}
     >>> found = reduce_judgments(pl.LazyFrame(told), coefficients=["standard_error"])

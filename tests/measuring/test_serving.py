@@ -9,13 +9,14 @@ import polars as pl
 import pytest
 
 import judgerel_ray
-from judgerel_ray.analyses.reliability.from_run import ReduceOptions, reduce_with_basis
-from judgerel_ray.analyses.serving.from_run import serving_between
-from judgerel_ray.analyses.serving.noise import SERVING
+from judgerel_ray.analyses.reliability.from_run import reduce_with_basis
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning, StoreError, SweepError
 from judgerel_ray.counting.judged import open_judgments
+from judgerel_ray.measuring.noise import SERVING
+from judgerel_ray.measuring.reducing import ReduceOptions
+from judgerel_ray.measuring.serving import serving_between
 from judgerel_ray.reporting.standing import plan_text
 
 ASK = "temperatures = [1.0, 0.0]\nreplications = 2\nrepeat_greedy = 3\n"
@@ -229,7 +230,7 @@ def test_a_plan_says_what_repeats_are_for(sweep):
 def test_options_of_other_names_are_left_as_they_are(run_of):
     run = run_of("one")
     options = ReduceOptions(coefficients=("flip_rate",), by=("judge",))
-    from judgerel_ray.analyses.reliability.from_run import reduce_path
+    from judgerel_ray.measuring.reducing import reduce_path
 
     found = reduce_path(run, options)
     assert found["n_judgments"].to_list() == [6]

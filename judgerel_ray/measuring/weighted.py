@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.distributions.distributions import refuse_off_scale
 from judgerel_ray.core import Scale
 from judgerel_ray.counting.groups.rated import RatedGroup, rated_groups
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_scores
+from judgerel_ray.measuring.distributions import refuse_off_scale
 from judgerel_ray.stats import weighted_scores
 from judgerel_ray.stats.verdict_distributions.limits import weighted_bounds
 

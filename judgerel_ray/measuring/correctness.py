@@ -8,8 +8,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.reliability.estimates import noise_columns
-from judgerel_ray.analyses.reliability.lead_codes import FEWEST, LeadCode
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.counted import Group
@@ -34,6 +32,8 @@ from judgerel_ray.counting.verdicts.policy import (
     method_columns,
     value_of,
 )
+from judgerel_ray.measuring.estimates import noise_columns
+from judgerel_ray.measuring.lead_codes import FEWEST, LeadCode
 from judgerel_ray.stats import Interval, clopper_pearson, measure
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS, correctness_statistic
 
@@ -89,7 +89,7 @@ def correctness_rows(
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> from judgerel_ray.measuring.reliability import reduce_judgments
     >>> told = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
     ...         "verdict": ["A", "A", "B", "B"], "gold": ["A", "A", "A", "A"]}
     >>> found = reduce_judgments(pl.LazyFrame(told), coefficients=CORRECTNESS[:1])

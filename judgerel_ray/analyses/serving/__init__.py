@@ -1,1 +1,0 @@
-"""Serving noise: what differs between repeats that should be the same."""

@@ -1,0 +1,118 @@
+"""Coefficients of opened judgments by one set of options, against the tolerances that are set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.given import Given, reading_of
+from judgerel_ray.counting.groups.grouping import Block
+from judgerel_ray.counting.intervals import AUTO, IntervalChoice
+from judgerel_ray.counting.judged import Judged, open_judgments, with_gold
+from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.measuring.reliability import reduce_judgments
+from judgerel_ray.measuring.serving import serving_asked, with_serving
+from judgerel_ray.measuring.tolerance import with_bands, with_tolerance
+from judgerel_ray.stats import DEFAULT_COEFFICIENTS
+from judgerel_ray.stats.agreement.agreement import CORRECTNESS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReduceOptions:
+    """What ``reduce`` computes; None is the default of ARCHITECTURE 3.1."""
+
+    by: tuple[str, ...] | None = None
+    measurement: tuple[str, ...] | None = None
+    missing: tuple[str, ...] = ("category", "drop")
+    coefficients: tuple[str, ...] | None = None
+    block: str = "0"
+    items: str | None = None
+    nuisance: tuple[str, ...] = ()
+    tolerance: Mapping[str, float] | None = None
+    bands: bool = False
+    intervals: IntervalChoice = AUTO
+
+    def __post_init__(self) -> None:
+        if self.block not in ("0", "all"):
+            raise SweepError(f"block must be 0 or all, got {self.block!r}")
+
+    @property
+    def counted_block(self) -> Block:
+        """The block that counts, or all of them."""
+        return "all" if self.block == "all" else 0
+
+    @property
+    def told_apart(self) -> list[str]:
+        """Columns that tell rows apart, besides those that make a unit."""
+        right = [GOLD] if set(self.coefficients or ()) & set(CORRECTNESS) else []
+        return [*(self.by or ()), *([self.items] if self.items else []), *self.nuisance, *right]
+
+
+def reduce_path(path: str | Given, options: ReduceOptions | None = None) -> pl.DataFrame:
+    """Coefficients of a run directory or a file of judgments.
+
+    Effects: reads. Retry: safe, also while a run goes on.
+
+    Raises
+    ------
+    SweepError
+        If a name or a file is wrong.
+    StoreError
+        If the path is a folder but no run directory, or a file cannot be read.
+    """
+    options = options or ReduceOptions()
+    with reading_of(path):
+        judged = open_judgments(path, extra=options.told_apart)
+        found = tolerated(judged, options)
+        serving = serving_asked(judged, found, options.coefficients, block=options.counted_block)
+    return with_serving(with_bands(found) if options.bands else found, serving)
+
+
+def tolerated(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
+    """Coefficients by the options, against the tolerances given, or those of the run's own sweep.
+
+    Without coefficients of choice, those that have a tolerance are among them.
+    """
+    own = {} if options.tolerance else judged.tolerance
+    if (
+        options.coefficients is None
+        and not options.items
+        and not set(own) <= set(DEFAULT_COEFFICIENTS)
+    ):
+        more = tuple(name for name in own if name not in DEFAULT_COEFFICIENTS)
+        options = replace(options, coefficients=(*DEFAULT_COEFFICIENTS, *more))
+    if set(options.coefficients or ()) & set(CORRECTNESS):
+        judged = with_gold(judged)
+    found = reduce_judged(judged, options)
+    if options.tolerance:
+        return with_tolerance(found, options.tolerance)
+    there = set(found["coefficient"])
+    own = {name: value for name, value in own.items() if name in there}
+    return with_tolerance(found, own) if own else found
+
+
+def reduce_judged(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
+    """Coefficients by the options: of each protocol by itself, where menus differ."""
+    apart = options.by is None or "protocol" in options.by
+    found = [
+        reduce_judgments(
+            one.source,
+            by=options.by,
+            measurement=options.measurement,
+            missing=options.missing,
+            coefficients=options.coefficients,
+            block=options.counted_block,
+            n_categories=one.n_categories,
+            items=options.items,
+            nuisance=options.nuisance,
+            intervals=options.intervals,
+            scales=one.scales,
+            verdicts_known=one.verdicts_known,
+            n_options=one.n_options,
+        )
+        for one in (judged.by_menu() if apart else [judged])
+    ]
+    return pl.concat(found, how="diagonal_relaxed") if len(found) > 1 else found[0]
