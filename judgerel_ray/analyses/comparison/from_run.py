@@ -53,8 +53,33 @@ def compare_with_serving(
     StoreError
         If a path is a folder but no run directory.
     """
-    first = _comparable(a)
-    second = None if b is None else _comparable(b)
+    return compare_opened(
+        _comparable(a),
+        None if b is None else _comparable(b),
+        names=(str(a), str(b or a)),
+        by=by,
+        coefficients=coefficients,
+        tolerance=tolerance,
+        serving=serving,
+        confidence=confidence,
+    )
+
+
+def compare_opened(
+    first: Judged,
+    second: Judged | None,
+    *,
+    names: tuple[str, str],
+    by: Sequence[str] | None = None,
+    coefficients: Sequence[str] | None = None,
+    tolerance: float | None = None,
+    serving: bool = True,
+    confidence: float = 0.95,
+) -> tuple[pl.DataFrame, SharedRequests | None]:
+    """Compare judgments that are opened, named as given; as :func:`compare_with_serving`."""
+    for one, name in zip((first, second), names, strict=True):
+        if one is not None and not one.verdicts_known:
+            refuse_unknown("compare", {"file": name})
     declared = dict(first.n_categories) | dict(second.n_categories if second else {})
     shown = dict(first.n_options) | dict(second.n_options if second else {})
     frames = [first.frame] if second is None else _spelled_alike(first, second)
@@ -63,7 +88,7 @@ def compare_with_serving(
         by=by,
         coefficients=coefficients,
         tolerance=tolerance,
-        names=(str(a), str(b or a)),
+        names=names,
         n_categories=declared,
         n_options=shown,
         scales=dict(first.scales) | dict(second.scales if second else {}),
@@ -97,7 +122,4 @@ def _comparable(path: str | Given) -> Judged:
     """Judgments that may be compared across orders; a run's verdicts name options in any case."""
     if isinstance(path, Given) and not is_plain(path):
         path = replace(path, verdict_names=None)
-    judged = open_judgments(path)
-    if not judged.verdicts_known:
-        refuse_unknown("compare", {"file": str(path)})
-    return judged
+    return open_judgments(path)

@@ -9,7 +9,7 @@ import polars as pl
 
 from judgerel_ray.analyses.advice.from_run import plans_of
 from judgerel_ray.analyses.comparison.compared_facets import pairs_between
-from judgerel_ray.analyses.comparison.from_run import compare_with_serving
+from judgerel_ray.analyses.comparison.from_run import compare_opened
 from judgerel_ray.analyses.comparison.show import left_out_words
 from judgerel_ray.analyses.gate.looks import Look, look_at
 from judgerel_ray.analyses.gate.requirement import (
@@ -54,6 +54,8 @@ from judgerel_ray.measuring.reducing import ReduceOptions, reduce_judged
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 from judgerel_ray.stats.selective.systems import paired_accuracy
 
+_Named = tuple[Judged, str]
+"""Judgments that are opened, and what they are called."""
 _OF_A_DROP = "accuracy"
 _OF_DIFFERENCE = ("difference", "value_b", "low", "high", "standard_error")
 
@@ -92,17 +94,26 @@ def gate_path(
     path = looked_at(path)
     options = ReduceOptions(by=None if by is None else tuple(by))
     right = any(one.coefficient in CORRECTNESS for one in asked)
+    accurate = {one.against for one in asked if one.name == _OF_A_DROP}
     known = baselines or {}
     with reading_of(path):
         extra = [*(by or ()), *([GOLD] if right else [])]
         judged = open_judgments(path, extra=extra, reads=[] if asked else [GOLD])
-        others = {name: open_judgments(one, extra=[*(by or ())]) for name, one in known.items()}
+        others = {
+            name: open_judgments(one, extra=[*(by or ()), *([GOLD] if name in accurate else [])])
+            for name, one in known.items()
+        }
         look = look_at(
             {"": judged.frame, **{name: one.frame for name, one in others.items()}}, ledger
         )
         options = replace(options, intervals=IntervalChoice(confidence=look.confidence))
         if asked:
-            drops, left_out = _of_drops(path, known, asked, by, look, judged)
+            judged = with_gold(judged) if right else judged
+            others = {
+                name: with_gold(one) if name in accurate else one for name, one in others.items()
+            }
+            named = {name: (one, str(known[name])) for name, one in others.items()}
+            drops, left_out = _of_drops((judged, str(path)), named, asked, by, look)
             tables = [*_of_levels(judged, asked, options), *drops]
             found = _decided(judged, asked, tables, options, then=look.next_confidence)
         else:
@@ -241,8 +252,6 @@ def _of_levels(
     if not wanted:
         return []
     own = dict.fromkeys(one.coefficient for one in wanted)
-    if own.keys() & set(CORRECTNESS):
-        judged = with_gold(judged)
     options = replace(options, coefficients=(*own, *_leading(judged, besides=own)))
     table = reduce_judged(judged, options)
     groups = table.columns[: table.columns.index("coefficient")]
@@ -283,29 +292,29 @@ def _in_every_group(table: pl.DataFrame, groups: Sequence[str], name: str) -> pl
 
 
 def _of_drops(
-    path: str | Given,
-    baselines: Mapping[str, str | Given],
+    here: _Named,
+    baselines: Mapping[str, _Named],
     asked: Sequence[Requirement],
     by: Sequence[str] | None,
     look: Look,
-    judged: Judged,
 ) -> tuple[list[pl.DataFrame], list[str]]:
     """Requirements of differences to a baseline, on the questions that both have.
 
     Beside them, which questions are on one side alone: a verdict of the rest is not of those.
     """
+    judged = here[0]
     found, notes = [], []
     for one in asked:
         if one.against is None:
             continue
         baseline = baselines[one.against]
         if one.name == _OF_A_DROP:
-            table = _accuracy_drop(path, baseline, by, look.confidence, one)
+            table = _accuracy_drop(here, baseline, by, look.confidence, one)
             left_out = left_out_words(table, "has no right verdict of them")
         else:
-            table, _ = compare_with_serving(
-                path, baseline, by=by, coefficients=[one.coefficient], serving=False,
-                confidence=look.confidence,
+            table, _ = compare_opened(
+                judged, baseline[0], names=(here[1], baseline[1]), by=by,
+                coefficients=[one.coefficient], serving=False, confidence=look.confidence,
             )  # fmt: skip
             left_out = left_out_words(table)
         if left_out:
@@ -369,16 +378,16 @@ def _standard_error(of_questions: pl.Series) -> float | None:
 
 
 def _accuracy_drop(
-    path: str | Given,
-    baseline: str | Given,
+    here: _Named,
+    baseline: _Named,
     by: Sequence[str] | None,
     confidence: float,
     asked: Requirement,
 ) -> pl.DataFrame:
     """The baseline's accuracy less this one's, question by question, as rows of a comparison."""
-    both = [with_gold(open_judgments(one, extra=[*(by or ()), GOLD])) for one in (path, baseline)]
+    both = [here[0], baseline[0]]
     frames = [one.frame for one in both]
-    names = (str(path), str(baseline))
+    names = (here[1], baseline[1])
     _check_gold(frames, asked, names)
     pairs = [*pairs_between(frames[0], frames[1], by, 0, names)]
     shared = list(pairs[0].key)

@@ -20,6 +20,7 @@ from judgerel_ray.analyses.gate.show import (
     verdict_line,
 )
 from judgerel_ray.core import ReadingWarning, SweepError
+from judgerel_ray.counting import judged as counting_judged
 from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.measuring.reducing import ReduceOptions, reduce_judged
 from judgerel_ray.stats import COEFFICIENTS, clopper_pearson
@@ -725,3 +726,25 @@ def test_requests_that_failed_are_said_beside_a_valid_rate_that_leaves_them_out(
     for text in (gate_text(found), gate_markdown(found).replace("\\", ""), found.as_junit()):
         assert "120 of 240 requests failed" in " ".join(text.split())
     assert gate(judged(), require="valid_rate >= .9").notes == ()
+
+
+def test_every_file_is_opened_once_and_its_notes_come_once(tmp_path, monkeypatch, recwarn):
+    """Several drops against one baseline read it as little as one does."""
+    now, earlier = (judged(40, steady=steady) for steady in (0.95, 0.97))
+    now.with_columns(pl.col("verdict").str.to_lowercase()).write_csv(tmp_path / "now.csv")
+    earlier.write_csv(tmp_path / "earlier.csv")
+    opened: list[str] = []
+    tally_file = counting_judged.tally_file
+
+    def counted(path, **how):
+        opened.append(path)
+        return tally_file(path, **how)
+
+    monkeypatch.setattr(counting_judged, "tally_file", counted)
+    names = ("percent_agreement", "krippendorff_alpha", "accuracy", "valid_rate")
+    rules = [f"drop of {name} <= .5 against {tmp_path}/earlier.csv" for name in names]
+    found = judgerel_ray.gate(tmp_path / "now.csv", require=["valid_rate >= .5", *rules])
+    assert found.requirements.height == 5
+    assert sorted(opened) == [str(tmp_path / "earlier.csv"), str(tmp_path / "now.csv")]
+    notes = [str(one.message) for one in recwarn]
+    assert len(notes) == len(set(notes))
