@@ -14,6 +14,7 @@ OTHERS = {"--working-dir", "--generate", "--head", "--temp-dir"}
 PRINTED = {"hostile-inputs.md"}  # by a script that mistypes flags on purpose
 _MADE = re.compile(r"^`([\w./-]+)`:$", re.MULTILINE)
 FILE = re.compile(r"(?<![\w./-])(?:[\w-]+/)+[\w-]+\.py\b")
+SCRIPT = re.compile(r"(?<![\w./-])bench(?:(?:/\w+)+\.py\b|(?:\.\w+)+)")
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 NAME = re.compile(r":(?:func|class|meth|data|mod|exc):`~?(judgerel_ray[\w.]+)`")
 
@@ -32,6 +33,23 @@ def missing_files(root: Path, texts: dict[str, str]) -> list[str]:
         for page, text in texts.items()
         for name in sorted(set(FILE.findall(text)) - set(_MADE.findall(text)))
         if not any((place / name).is_file() for place in (root, root / "judgerel_ray"))
+    ]
+
+
+def missing_scripts(root: Path, texts: dict[str, str]) -> list[str]:
+    """Scripts of the bench that are not there, unless their row says they went or is by hand."""
+    rows = [
+        (page, n, row)
+        for page, text in texts.items()
+        for n, row in enumerate(text.splitlines(), 1)
+        if "script since removed" not in row and "by hand" not in row
+    ]
+    return [
+        f"{page}:{n}: {name}"
+        for page, n, row in rows
+        for name in sorted(set(SCRIPT.findall(row)))
+        for place in [root / name.removesuffix(".py").replace(".", "/")]
+        if not (place.with_suffix(".py").is_file() or (place / "__main__.py").is_file())
     ]
 
 
@@ -87,6 +105,13 @@ def test_files_that_pages_name_are_there(root):
     assert not faults, "\n".join(faults)
 
 
+def test_scripts_of_the_bench_that_pages_name_are_there(root):
+    found = [root / "BENCHMARKS.md", *(root / "docs").rglob("*.md")]
+    texts = {page.relative_to(root).as_posix(): page.read_text("utf-8") for page in found}
+    faults = missing_scripts(root, pages(root) | texts)
+    assert not faults, "\n".join(faults)
+
+
 def test_flags_that_pages_name_are_there(root, every_module):
     faults = unknown_flags(flags_of(every_module) | OTHERS, pages(root))
     assert not faults, "\n".join(faults)
@@ -101,5 +126,11 @@ def test_names_of_nothing_are_found(root, planted, package, every_module):
     text = "`core/key.py`, `core/keys.py`, `bench/gone.py`; `--coefficient`, `--coeff`"
     assert missing_files(root, {"p": text}) == ["p: bench/gone.py", "p: core/keys.py"]
     assert unknown_flags(flags_of(every_module), {"p": text}) == ["p: --coeff"]
+    rows = (
+        "| `python bench/gone.py --runs 2` | `python -m bench.gone` |\n"
+        "| `python -m bench.hostile` | `bench/hostile/page.py` | `bench.peers --arms raw` |\n"
+        "| `bench/gone.py` (script since removed) |\n| with `bench.gone`, by hand |"
+    )
+    assert missing_scripts(root, {"p": rows}) == ["p:1: bench.gone", "p:1: bench/gone.py"]
     module = planted('"""As of :func:`judgerel_ray.core.key.no_such`, :mod:`judgerel_ray.core`."""')
     assert unresolved(package, [module]) == [f"{module.path}: judgerel_ray.core.key.no_such"]

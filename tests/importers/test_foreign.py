@@ -8,7 +8,6 @@ import json
 import lzma
 import os
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.unpacking_bombs import BOMBS, refusal, write_bomb
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.importers.logs.asked import log_items
@@ -198,63 +198,16 @@ def test_any_value_in_any_field_is_read_or_refused_in_one_line(log, data, tmp_pa
             assert str(file) in str(error.where.values()), error  # noqa: PT017
 
 
-MEMORY = """
-import sys
-from judgerel_ray.cli import main
-code = main(sys.argv[1:])
-with open("/proc/self/status") as file:  # ru_maxrss has that of the process that forked it, too
-    peak = next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
-print(code, peak // 1024)
-"""
 MIB = 1 << 20
 
 
-def bomb(path, unit, mebibytes, begin=b"[", end=b"]"):
-    """A packed log of equal parts, with so many MiB."""
-    with gzip.open(path, "wb", compresslevel=9) as file:
-        file.write(begin)
-        block = unit * (MIB // len(unit))
-        for _ in range(mebibytes):
-            file.write(block)
-        file.write(end)
-
-
-def refused_within(arguments):
-    """What is said of a bomb, and the largest memory in MB of the process that refuses it."""
-    found = subprocess.run(
-        [sys.executable, "-c", MEMORY, *arguments], capture_output=True, text=True, check=True
-    )
-    code, peak = map(int, found.stdout.split())
-    assert code == 2
-    assert found.stderr.count("\n") == 1
-    return found.stderr, peak
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["lists", "text", "records", "archive", "csv"])
+@pytest.mark.parametrize("kind", BOMBS)
 def test_a_bomb_is_refused_before_it_fills_the_memory(kind, tmp_path):
-    file = tmp_path / "log.json.gz"
-    verb = ["import", "auto"]
-    if kind == "lists":
-        bomb(file, b"[],", 300, b'[{"instruction": [', b"]}]")
-    elif kind == "text":
-        bomb(file, b"a", 300, b'[{"instruction": "', b'"}]')
-    elif kind == "records":
-        one = json.dumps(LOGS["alpaca_eval", "annotations.json"][0]).encode() + b"\n"
-        file = tmp_path / "log.jsonl.gz"
-        bomb(file, one, 300, b"", b"")
-    elif kind == "csv":
-        file, verb = tmp_path / "log.csv.gz", ["import", "table"]
-        bomb(file, b"q1,A\n", 300, b"item_id,verdict\n", b"")
-    else:
-        file = tmp_path / "log.eval"
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("header.json", json.dumps({"eval": EVAL}))
-            with archive.open("samples/1_epoch_1.json", "w") as member:
-                for _ in range(300):
-                    member.write(b"[]," * (MIB // 3))
+    file = write_bomb(kind, tmp_path, 300)
     assert file.stat().st_size < 2 * MIB
-    said, peak = refused_within([*verb, str(file), "--out", str(tmp_path / "j.parquet")])
+    said, peak = refusal(kind, file)
+    assert said.count("\n") == 1
     for part in ("times its packed size", str(file), "--unpack-limit"):
         assert part in said
     assert peak <= 300
@@ -279,7 +232,7 @@ def test_rows_alike_but_honest_are_read_however_well_they_pack(verb, tmp_path, c
 
 def test_a_measuring_verb_names_the_command_that_unpacks(tmp_path, capsys):
     file = tmp_path / "rows of mine.csv.gz"
-    bomb(file, b"q1,A\n", 140, b"item_id,verdict\n", b"")
+    write_bomb("equal rows of a table", tmp_path, 140).rename(file)
     assert main(["reduce", str(file)]) == 2
     command = f"gunzip -k '{file}'"
     assert command in capsys.readouterr().err
