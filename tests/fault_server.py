@@ -439,11 +439,13 @@ def _escaped(key: str) -> str:
 
 SPELLINGS: dict[str, Callable[[str], str]] = {
     "plain": str,
+    "upper": str.upper,
     "base64": lambda key: b64encode(key.encode()).decode(),
     "base64_second": lambda key: b64encode(f"x{key}".encode()).decode(),
     "base64_third": lambda key: b64encode(f"xy{key}z".encode()).decode(),
     "base64_url": lambda key: urlsafe_b64encode(f"user:{key}".encode()).decode(),
     "url": lambda key: quote(key, safe=""),
+    "url_twice": lambda key: quote(quote(key, safe=""), safe=""),
     "url_whole": lambda key: "".join(f"%{ord(one):02x}" for one in key),
     "json": lambda key: json.dumps({"Authorization": f"Bearer {key}"}).replace("/", "\\/"),
     "json_whole": _escaped,

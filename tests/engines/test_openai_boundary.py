@@ -4,31 +4,47 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode, urlsafe_b64encode
+from functools import reduce
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from judgerel_ray.core import EngineError
-from judgerel_ray.engines.openai.boundary import LEAST, Boundary, finite_logprob, int32_count
+from judgerel_ray.engines.openai.boundary import (
+    LEAST,
+    Boundary,
+    finite_logprob,
+    int32_count,
+    is_placeholder,
+)
 
 KEY = "sk-9dK2+mQ7vTz/41Xw8Rb3Lp"
 ODD_KEY = 'sk-"9dK2\\mQ7/vTz41'
 SPELLINGS = {
     "plain": str,
     "lower": str.lower,
+    "upper": str.upper,
+    "title": str.title,
     "base64": lambda part: b64encode(part.encode()).decode(),
     "base64 second": lambda part: b64encode(b"x" + part.encode()).decode(),
     "base64 third": lambda part: b64encode(b"xy" + part.encode() + b"z").decode(),
     "base64 url": lambda part: urlsafe_b64encode(part.encode()).decode(),
     "url": lambda part: quote(part, safe=""),
     "url lower": lambda part: "".join(f"%{ord(one):02x}" for one in part),
+    "url twice": lambda part: quote(quote(part, safe=""), safe=""),
+    "url twice, lower": lambda part: quote(quote(part, safe=""), safe="").lower(),
+    "url of all, four times": lambda part: "".join(f"%252525{ord(one):02X}" for one in part),
+    "url of json": lambda part: quote(json.dumps(part)[1:-1], safe=""),
+    "url of base64": lambda part: quote(b64encode(part.encode()).decode(), safe=""),
     "json": lambda part: json.dumps(part)[1:-1],
     "json slashes": lambda part: json.dumps(part)[1:-1].replace("/", "\\/"),
     "json twice": lambda part: json.dumps(json.dumps(part)),
     "json codes": lambda part: "".join(f"\\u{ord(one):04x}" for one in part),
     "json codes twice": lambda part: "".join(f"\\\\u{ord(one):04X}" for one in part),
+    "json codes upper": lambda part: "".join(f"\\u{ord(one):04x}" for one in part).upper(),
+    "json codes of url": lambda part: "".join(f"\\u0025{ord(one):02x}" for one in part),
     "hex": lambda part: part.encode().hex(),
     "hex upper": lambda part: part.encode().hex().upper(),
 }
@@ -57,6 +73,46 @@ def test_every_stretch_of_a_key_is_redacted_in_every_spelling(key, spelling):
 def test_what_a_body_spells_out_in_codes_is_seen_once_it_is_read():
     codes = SPELLINGS["json codes"](KEY)
     assert Boundary(KEY).document(f'{{"a": "{codes}", "{codes}": 1}}') == {"a": "[key]", "[key]": 1}
+
+
+KEYS = st.text("abcdefghijkXYZ0123456789-_./+=~", min_size=LEAST, max_size=64).filter(
+    lambda key: not is_placeholder(key)
+)
+STEPS = st.sampled_from(
+    [SPELLINGS[name] for name in ("lower", "upper", "url", "url lower", "json", "json codes")]
+    + [str.swapcase, str.lower, lambda text: json.dumps(text.replace("/", "\\/"))[1:-1]]
+)
+
+
+@given(KEYS, st.integers(0, 52), st.integers(LEAST, 64), st.lists(STEPS, max_size=4))
+def test_a_part_is_redacted_whatever_was_made_of_it_one_after_another(key, first, size, steps):
+    part = key[min(first, len(key) - LEAST) :][:size]
+    assume(len(set(part.lower())) > 2)
+    spelled = reduce(lambda text, step: step(text), steps, part)
+    assert Boundary(key).clean(f"by ({spelled}).") == "by ([key])."
+    assert Boundary(key).document(json.dumps([f"by ({spelled})."])) == ["by ([key])."]
+
+
+RULES = "| a | b |\n|" + "-" * 60 + "|" + "-" * 30 + "|\n"
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "left"),
+    [
+        ("abcde" * 200, "abcde" * 40_000, "[key]"),
+        ("a" * 500 + "bcde", "a" * 200_000, "a" * 200_000),
+        ("a" * 500 + "bcde", "a" * 200_000 + "bcde", "[key]"),
+        ("-" * 60 + "abcde", RULES, RULES),
+        (KEY, "\\" * 200_000, "\\" * 200_000),
+        (ODD_KEY, "\\" * 200_000, "\\" * 200_000),
+        (KEY, "%25" * 70_000, "%25" * 70_000),
+        (KEY, KEY + "%252525252525252d" * 12_000, "[key]" + "%252525252525252d" * 12_000),
+    ],
+    ids=["periodic", "run", "run, key", "rules", "backslashes", "quotes", "percent", "deep"],
+)
+def test_what_a_text_takes_grows_with_its_length_alone(key, text, left):
+    # Time that grows faster, with the text's length squared or with the key's, would take hours.
+    assert Boundary(key).clean(text) == left
 
 
 @given(text=st.text(), key=st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=12))

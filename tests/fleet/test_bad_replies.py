@@ -73,8 +73,9 @@ PATIENT = Limits(timeout=60.0, deadline=300.0, retries=0)
 
 
 def spellings_of(part: str) -> set[bytes]:
-    """A part of the key as it may stand in a file, in five encodings."""
-    found = {part, part.lower(), quote(part, safe=""), json.dumps(part)[1:-1], part.encode().hex()}
+    """A part of the key as it may stand in a file, in six encodings."""
+    found = {part, part.lower(), part.upper(), quote(quote(part, safe=""), safe="")}
+    found |= {quote(part, safe=""), json.dumps(part)[1:-1], part.encode().hex()}
     found |= {part.replace("/", "\\/"), "".join(f"\\u{ord(one):04x}" for one in part)}
     found |= {"".join(f"%{ord(one):02x}" for one in part)}
     found |= {repr(one)[1:-1] for one in found}  # as it is printed

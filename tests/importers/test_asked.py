@@ -10,6 +10,8 @@ import judgerel_ray
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.importers.logs.asked import log_items
+from judgerel_ray.importers.logs.collect import import_logs
+from tests.importers.test_logs import INSPECT as INSPECT_LOG
 
 LOGS = Path(__file__).parent / "logs"
 INSPECT = str(LOGS / "inspect-0.3.285.eval")
@@ -68,6 +70,74 @@ def test_what_was_judged_with_another_context_or_target_is_another_item(tmp_path
         ("a", "c", "x", ["x", "y"]), ("a, prompt 2", "d", "x", ["z"]),
         ("a, prompt 3", "d", "z", ["z"]),
     ]  # fmt: skip
+
+
+def promptfoo(grading, *answers):
+    """A log of promptfoo with some answers to one question, all graded alike."""
+    return [
+        {"promptIdx": 0, "testIdx": n, "vars": {"q": "q"}, "prompt": {"raw": "q"},
+         "response": {"output": answer}, "failureReason": 0 if answer else 2,
+         "gradingResult": grading and {"componentResults": [{"pass": False, **grading}]}}
+        for n, answer in enumerate(answers)
+    ]  # fmt: skip
+
+
+SCORES = {"match": {"value": "C"}}
+GONE = {"id": 9, "epoch": 1, "input": "q", "error": {"message": "gone"}, "output": {}}
+DOWN = {"assertion": {"type": "llm-rubric", "value": "r"}, "metadata": {"graderError": True}}
+UNJUDGED = {
+    "inspect": [{**one, "scores": SCORES} for one in INSPECT_LOG["samples"]],
+    "inspect, no scores": [*({**one, "scores": None} for one in INSPECT_LOG["samples"]), GONE],
+    "promptfoo": promptfoo({"assertion": {"type": "equals"}}, "a1", "a2", None),
+    "promptfoo, no assertions": promptfoo(None, "a1", "a2"),
+    "promptfoo, people": promptfoo({"assertion": {"type": "human"}}, "a1", "a2"),
+    "promptfoo, grader down": promptfoo(DOWN, "a1", "a2"),
+    "deepeval": [
+        {"name": "x", "input": "q", "actualOutput": answer, "metricsData": [
+            {"name": "Exact Match", "success": True, "evaluationModel": None}]}
+        for answer in ("a1", "a2")
+    ],
+    "mlflow": [
+        {"request": "q", "response": answer, "info": {"trace_id": "t", "assessments": [
+            {"name": "n", "source": {"source_type": "CODE"}, "feedback": {"value": True}}]}}
+        for answer in ("a1", "a2")
+    ],
+}  # fmt: skip
+OUTER = {
+    "inspect": lambda held: {**INSPECT_LOG, "samples": held},
+    "deepeval": lambda held: {"testCases": held},
+}
+
+
+@pytest.mark.filterwarnings("ignore:computed without a model")
+@pytest.mark.parametrize("kind", UNJUDGED)
+def test_answers_that_no_model_judged_are_items_and_no_judgments(kind, tmp_path):
+    file = tmp_path / "log.json"
+    log = OUTER.get(kind.partition(",")[0], list)(UNJUDGED[kind])
+    file.write_text(json.dumps(log))
+    answers = ["a1", "a2"]
+    items = log_items([str(file)])
+    assert {one.question for one in items} == {"q"}
+    assert all([option.text for option in one.options] == answers for one in items)
+    with pytest.raises(SweepError, match=r"no model judged.*Try: leave out --prompts"):
+        log_items([str(file)], prompts=True)
+    if "people" not in kind and "down" not in kind:
+        with pytest.raises(SweepError, match=r"no judgment.*Try: judgerel items log PATH"):
+            import_logs("auto", [str(file)])
+
+
+@pytest.mark.filterwarnings("ignore:computed without a model")
+def test_an_answer_without_a_judge_beside_those_with_one_is_left_out_and_counted(tmp_path):
+    file = tmp_path / "log.json"
+    first, *others = INSPECT_LOG["samples"]
+    first = {**first, "scores": SCORES}
+    file.write_text(json.dumps({**INSPECT_LOG, "samples": [first, *others]}))
+    with pytest.warns(ReadingWarning, match="1 answer that no model judged: left out"):
+        items = log_items([str(file)])
+    assert [[option.text for option in one.options] for one in items] == [["a2"], ["a1", "a2"]]
+    with pytest.warns(ReadingWarning):
+        judged = import_logs("auto", [str(file)])
+    assert set(judged["judge"]) == {"g", "people"}
 
 
 PAIR = '{"question_id": 1, "model_1": "m", "model_2": "n", "g1_winner": "tie", "judge": ["g", "p"]}'

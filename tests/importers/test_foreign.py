@@ -6,7 +6,6 @@ import copy
 import gzip
 import json
 import lzma
-import os
 import subprocess
 import zipfile
 from pathlib import Path
@@ -24,16 +23,7 @@ from judgerel_ray.importers.logs.collect import import_logs
 from tests.importers.test_logs import EVAL, INSPECT, LOGS, PROMPTFOO, SAMPLES, lines
 
 quiet = pytest.mark.filterwarnings("ignore::judgerel_ray.core.ReadingWarning")
-DATA = os.environ.get("JUDGEREL_DATA")
-
-
-@pytest.fixture
-def cases():
-    """Files that went wrong, beside the recordings."""
-    found = Path(DATA or "no-recordings").parent / "cases/tables"
-    if not found.is_dir():
-        pytest.skip("no cases beside JUDGEREL_DATA")
-    return found
+CASES = Path(__file__).parent.parent / "cases"
 
 
 def outcomes(path, tmp_path, capsys, *more):
@@ -44,33 +34,40 @@ def outcomes(path, tmp_path, capsys, *more):
     return printed.out.partition(f"{out}: ")[2].strip(), printed.err
 
 
-def test_a_preference_of_0_is_a_draw(cases, tmp_path, capsys):
-    said, _ = outcomes(cases / "alp0.json", tmp_path, capsys)
+def test_a_preference_of_0_is_a_draw(tmp_path, capsys):
+    said, _ = outcomes(CASES / "alp0.json", tmp_path, capsys)
     assert said == "5 scored, 1 unparsed"
     found = pl.read_parquet(tmp_path / "j.parquet")["verdict"].to_list()
     assert found == ["base", "cand", "tie", None, "tie", "tie"]
 
 
-def test_scorers_of_code_are_no_judges(cases, tmp_path, capsys):
-    said, notes = outcomes(cases / "inspect_code.json", tmp_path, capsys)
+def test_scorers_of_code_are_no_judges(tmp_path, capsys):
+    said, notes = outcomes(CASES / "inspect_code.json", tmp_path, capsys)
     assert said == "6 scored"
     assert "left out: scores 6 of word_count, 6 of latency_ok" in notes
     found = pl.read_parquet(tmp_path / "j.parquet")
     assert set(found.select("judge", "criterion").rows()) == {("grader-x", "model_graded_qa")}
 
 
-def test_both_games_of_a_pair_are_read_by_their_order(cases, tmp_path, capsys):
-    outcomes(cases / "ah.jsonl", tmp_path, capsys)
+def test_both_games_of_a_pair_are_read_by_their_order(tmp_path, capsys):
+    outcomes(CASES / "ah.jsonl", tmp_path, capsys)
     found = pl.read_parquet(tmp_path / "j.parquet")
     assert found["verdict"].to_list()[:2] == ["base", "base"]
     assert found.filter(item_id="u3")["verdict"].to_list() == ["tie", None]
 
 
-def test_single_answers_of_arena_bench_name_no_judge(cases, tmp_path, capsys):
-    said, _ = outcomes(cases / "arena_single.jsonl", tmp_path, capsys, "--judge", "j")
+def test_single_answers_of_arena_bench_name_no_judge(tmp_path, capsys):
+    said, _ = outcomes(CASES / "arena_single.jsonl", tmp_path, capsys, "--judge", "j")
     assert said == "1 scored, 1 unparsed"
     found = pl.read_parquet(tmp_path / "j.parquet").select("judge", "responder", "score").rows()
     assert found == [("j", "cand-7b", 8.0), ("j", "cand-7b", None)]
+
+
+def test_what_a_reply_says_stands_before_the_score_that_fastchat_recorded(tmp_path, capsys):
+    said, _ = outcomes(CASES / "fc_single.jsonl", tmp_path, capsys)
+    assert said == "4 scored"
+    found = pl.read_parquet(tmp_path / "j.parquet").select("item_id", "replication", "score")
+    assert found.rows() == [("1", 0, 8.5), ("1", 1, 7.0), ("2", 0, 9.0), ("3", 0, 9.0)]
 
 
 def scored(scores, **more):

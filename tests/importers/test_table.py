@@ -2,15 +2,18 @@
 
 import json
 import warnings
+from pathlib import Path
 
 import polars as pl
 import pytest
 
+import judgerel_ray
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.importers import TableMapping, import_judgments, import_table
 from judgerel_ray.measuring.reliability import reduce_judgments
 
+CASES = Path(__file__).parent.parent / "cases"
 LONG = {
     "question": ["q1", "q1", "q2", "q2"],
     "round": [0, 1, 0, 1],
@@ -192,6 +195,25 @@ def test_rows_that_a_column_not_read_tells_apart_are_not_taken_for_repeats(tmp_p
     apart = TableMapping(columns={"template": "order"})
     with pytest.warns(ReadingWarning, match="each once"):
         assert import_table(str(path), apart)["template"].to_list() == ["AB", "BA"] * 2
+
+
+def test_rows_that_are_equal_are_repeats():
+    mapping = TableMapping(columns={"item_id": "question_id", "verdict": "passed"})
+    with pytest.warns(ReadingWarning, match="6 rows of 3 questions numbered in their order"):
+        found = import_table(str(CASES / "passed01.csv"), mapping)
+    assert found["replication"].to_list() == [0, 1] * 3
+    (agreement,) = judgerel_ray.reduce(found, coefficients="percent_agreement")["value"]
+    assert agreement == pytest.approx(2 / 3)
+
+
+def test_another_order_swaps_what_marks_of_places_mean_and_a_tie_stays_one():
+    named = {"item_id": "pair_id", "option_order": "order", "verdict": "decision"}
+    with pytest.warns(ReadingWarning, match="12 rows of 6 questions numbered in their order"):
+        found = import_table(str(CASES / "arena_marks.csv"), TableMapping(columns=named))
+    said = judgerel_ray.reduce(found, verdict_names="place").drop_nulls("value")
+    # p0, p2 (the tie) and p3 stay what they are in the other order; p1, p4 and p5 do not.
+    for name in ("percent_agreement", "swap_consistency"):
+        assert said.filter(coefficient=name)["value"].to_list() == [0.5]
 
 
 def test_numbers_with_a_comma_are_refused_in_words_of_ours(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -178,16 +177,10 @@ def test_any_text_is_read_or_has_a_reason(text):
     )
 
 
-def cases():
-    """Replies that went wrong, beside the recordings."""
-    data = os.environ.get("JUDGEREL_DATA")
-    path = Path(data).parent / "cases" / "replies.jsonl" if data else None
-    if path is None or not path.is_file():
-        return [pytest.param(None, marks=pytest.mark.skip("JUDGEREL_DATA names no recordings"))]
-    return [json.loads(line) for line in path.read_text().splitlines()]
+CASES = Path(__file__).parent.parent / "cases/replies.jsonl"
 
 
-@pytest.mark.parametrize("case", cases())
+@pytest.mark.parametrize("case", [json.loads(line) for line in CASES.read_text().splitlines()])
 def test_a_recorded_case_is_read_right(case):
     reading = read_free_reply(case["content"], finish_reason=case["finish_reason"])
     expected = case["expect"]

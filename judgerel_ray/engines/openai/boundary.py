@@ -6,8 +6,10 @@ Bodies, headers and the texts of exceptions pass here once, whole::
                         counts and log-probabilities: in the tables' domain, or none
 
 A key is found in parts of :data:`LEAST` characters or more, wherever a server or a proxy cut it,
-and in the forms that text takes on its way: Base64 at any offset, hexadecimal digits, lower case,
-``%2D`` and ``\u002d``.
+and in the forms that text takes on its way: Base64 at any offset, hexadecimal digits, any case,
+``%2D``, ``%252d`` and ``\u002d``. Parts of one or two different characters alone, which a table's
+rule may be, give no key away and stay. What all that takes grows with the length of a text and no
+faster, whatever stands in it and whatever the key.
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ from __future__ import annotations
 import json
 import math
 import re
+import string
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -40,13 +43,21 @@ _PLACEHOLDERS = frozenset(
     }
 )  # fmt: skip
 _FEWEST_DIFFERENT = 5  # characters of a key; "xxxxxxxxxxxxxxxx" stands for one
+_RULE = 2  # different characters of a ruled line ("|-----|"), which may be part of a key, too
 _SHORTEST_SECRET = 6  # of keys too short to search replies for; in error messages they are replaced
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Any number of backslashes: JSON within JSON doubles them at every level.
-_ESCAPED = re.compile(r"%([2-7][0-9a-fA-F])|\\+u00([2-7][0-9a-fA-F])|\\+(/)")
-_ALL_ESCAPED = re.compile(rf'{_ESCAPED.pattern}|\\+(")|\\+(\\)')  # replies are full of these
+# Each run is tried from its first one alone, and never given back in parts.
+_RUN = r"(?<!\\)\\"
+_ESCAPED = re.compile(rf"%([2-7][0-9a-fA-F])|{_RUN}++[uU]00([2-7][0-9a-fA-F])|{_RUN}++(/)")
+_ALL_ESCAPED = re.compile(  # replies are full of these
+    rf'{_ESCAPED.pattern}|{_RUN}++(")|{_RUN}+(\\)'
+)
+_LEVELS = 4  # of escapes of escapes
 _HIDDEN = re.compile(r"\\u(?:00[2-7]|[dD][89a-fA-F])")  # JSON's escapes of ASCII and surrogates
 _PIECE = LEAST // 2
+_BASE64 = 15  # digits that twelve bytes have for their own, at least
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 def plain_text(text: str) -> str:
@@ -87,49 +98,37 @@ def finite_logprob(value: JSON) -> float | None:
     return float(value) if is_one and math.isfinite(value) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """A key as it may be spelled, and how much of the spelling gives it away."""
-
-    text: str
-    least: int
-
-    def parts(self) -> Iterator[tuple[int, str]]:
-        """Pieces with their places, of which every stretch of `least` characters holds one."""
-        size = self.least // 2
-        for place in range(0, len(self.text) - size + 1, size):
-            yield place, self.text[place : place + size]
-
-    def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where at least `least` characters of this spelling stand in a text."""
-        for place, part in self.parts():
-            start = text.find(part)
-            while start >= 0:
-                first, last = start, start + len(part)
-                before, after = place, place + len(part)
-                while first and before and text[first - 1] == self.text[before - 1]:
-                    first, before = first - 1, before - 1
-                while (
-                    last < len(text) and after < len(self.text) and text[last] == self.text[after]
-                ):
-                    last, after = last + 1, after + 1
-                if last - first >= self.least:
-                    yield first, last
-                start = text.find(part, start + 1)
-
-
-def _forms(key: str) -> tuple[_Form, ...]:
-    """Every spelling of a key that is searched for; none of a short one or a placeholder."""
+def _spellings(key: str) -> dict[int, frozenset[str]]:
+    """What gives a key away in lower case, by length; nothing of a short one or a placeholder."""
     if len(key) < LEAST or is_placeholder(key):
-        return ()
+        return {}
     data = key.encode(errors="replace")
-    found = {key: LEAST, key.lower(): LEAST, data.hex(): 2 * LEAST, data.hex().upper(): 2 * LEAST}
+    found = {LEAST: [key], 2 * LEAST: [data.hex()], _BASE64: []}
     for offset in range(3):  # of the key within the groups of three bytes that Base64 writes
         whole = b64encode(b"\0" * offset + data).decode()
-        # Only digits all of whose bits are the key's; of twelve bytes those are 15 at least.
+        # Only digits all of whose bits are the key's.
         digits = whole[-(-8 * offset // 6) : (8 * (offset + len(data))) // 6]
-        found |= {digits: 15, digits.translate(str.maketrans("+/", "-_")): 15}
-    return tuple(_Form(text, least) for text, least in found.items())
+        found[_BASE64] += [digits, digits.translate(str.maketrans("+/", "-_"))]
+    return {
+        size: frozenset(cut for text in texts for cut in _windows(_folded(text), size))
+        for size, texts in found.items()
+    }
+
+
+def _windows(text: str, size: int) -> Iterator[str]:
+    """Every stretch of a length."""
+    return (text[at : at + size] for at in range(len(text) - size + 1))
+
+
+def _pieces_of(view: str) -> list[str]:
+    """Pieces into which a text falls; every stretch of twelve holds a whole one."""
+    return [view[at : at + _PIECE] for at in range(0, len(view), _PIECE)]
+
+
+def _folded(text: str) -> str:
+    """A text in lower case, every character in its place."""
+    lower = text.lower()
+    return lower if len(lower) == len(text) else text.translate(_LOWER)
 
 
 def is_placeholder(key: str) -> bool:
@@ -166,8 +165,8 @@ class Boundary:
     secret: str | None = field(default=None, repr=False)
 
     @cached_property
-    def _forms(self) -> tuple[_Form, ...]:
-        return _forms((self.secret or "").strip())
+    def _stretches(self) -> dict[int, frozenset[str]]:
+        return _spellings((self.secret or "").strip())
 
     @cached_property
     def _escapes(self) -> re.Pattern[str]:
@@ -175,13 +174,12 @@ class Boundary:
         return _ALL_ESCAPED if {'"', "\\"}.intersection(self.secret or "") else _ESCAPED
 
     @cached_property
-    def _pieces(self) -> frozenset[str]:
-        """Every stretch of :data:`_PIECE` characters of every form."""
-        return frozenset(
-            form.text[place : place + _PIECE]
-            for form in self._forms
-            for place in range(len(form.text) - _PIECE + 1)
-        )
+    def _pieces(self) -> dict[int, frozenset[str]]:
+        """Every :data:`_PIECE` characters of the stretches of each length."""
+        return {
+            size: frozenset(cut for one in stretches for cut in _windows(one, _PIECE))
+            for size, stretches in self._stretches.items()
+        }
 
     def clean(self, text: str) -> str:
         """Redact the key in a text and replace lone surrogates."""
@@ -191,12 +189,29 @@ class Boundary:
         spans = [
             (places[first], places[last])
             for view, places in _views(text, self._escapes)
-            for form in self._forms
-            for first, last in form.spans(view)
+            for first, last in self._spans(_folded(view))
         ]
-        for first, last in reversed(_merged(spans)):
-            text = text[:first] + REDACTED + text[last:]
-        return text
+        parts: list[str] = []
+        end = 0
+        for first, last in _merged(sorted(spans)):
+            parts += [text[end:first], REDACTED]
+            end = last
+        return "".join([*parts, text[end:]])
+
+    def _spans(self, view: str) -> Iterator[tuple[int, int]]:
+        """Where parts of the key stand that give it away."""
+        cut = _pieces_of(view)
+        for size, stretches in self._stretches.items():
+            pieces = self._pieces[size]
+            found: list[tuple[int, int]] = []
+            tried = 0  # no place is looked at twice
+            for at in (n * _PIECE for n, piece in enumerate(cut) if piece in pieces):
+                starts = range(max(tried, at + _PIECE - size), at + 1)
+                found += [(n, n + size) for n in starts if view[n : n + size] in stretches]
+                tried = at + 1
+            for first, last in _merged(found):
+                if size != LEAST or len(set(view[first:last])) > _RULE:
+                    yield first, last
 
     def message(self, text: str, limit: int = LONGEST_MESSAGE) -> str:
         """Clean a text of a failure, then bring it into one line and cut it."""
@@ -237,17 +252,16 @@ class Boundary:
 
     def _may_hold(self, text: str) -> bool:
         """Whether a text may hold the key in any form; quick for one that does not."""
-        pieces = self._pieces
-        if not pieces:
+        if not self._pieces:
             return False
-        views = [text]
-        if ("%" in text or "\\" in text) and self._escapes.search(text):
-            views.append(self._escapes.sub(_character, text))
-        # A stretch of twelve holds a whole one of the pieces that a text falls into.
-        return any(
-            not pieces.isdisjoint([view[at : at + _PIECE] for at in range(0, len(view), _PIECE)])
-            for view in views
-        )
+        for _ in range(1 + _LEVELS):
+            cut = _pieces_of(_folded(text))
+            if not all(pieces.isdisjoint(cut) for pieces in self._pieces.values()):
+                return True
+            if not (("%" in text or "\\" in text) and self._escapes.search(text)):
+                return False
+            text = self._escapes.sub(_character, text)
+        return False
 
 
 def _character(escaped: re.Match[str]) -> str:
@@ -257,24 +271,31 @@ def _character(escaped: re.Match[str]) -> str:
     return chr(int(code, 16)) if code else next(filter(None, plain))
 
 
-def _views(text: str, escapes: re.Pattern[str]) -> Iterator[tuple[str, range | list[int]]]:
-    """A text as it stands and with escapes resolved, with the place of each character in `text`."""
-    yield text, range(len(text) + 1)
-    pieces: list[str] = []
-    places: list[int] = []
-    end = 0
-    for escaped in escapes.finditer(text):
-        pieces += [text[end : escaped.start()], _character(escaped)]
-        places += range(end, escaped.start() + 1)
-        end = escaped.end()
-    if pieces:
-        yield "".join([*pieces, text[end:]]), [*places, *range(end, len(text) + 1)]
+def _views(text: str, escapes: re.Pattern[str]) -> Iterator[tuple[str, Sequence[int]]]:
+    """A text as it stands, then with its escapes resolved, and theirs.
+
+    Each comes with the place in `text` of each of its characters, and of its end.
+    """
+    places: Sequence[int] = range(len(text) + 1)
+    yield text, places
+    for _ in range(_LEVELS):
+        parts: list[str] = []
+        kept: list[int] = []
+        end = 0
+        for escaped in escapes.finditer(text):
+            parts += [text[end : escaped.start()], _character(escaped)]
+            kept += places[end : escaped.start() + 1]
+            end = escaped.end()
+        if not parts:
+            return
+        text, places = "".join([*parts, text[end:]]), [*kept, *places[end:]]
+        yield text, places
 
 
 def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order, those that overlap or touch as one."""
+    """Spans that are in order, those that overlap or touch as one."""
     merged: list[tuple[int, int]] = []
-    for first, last in sorted(spans):
+    for first, last in spans:
         if merged and first <= merged[-1][1]:
             merged[-1] = merged[-1][0], max(last, merged[-1][1])
         else:

@@ -10,6 +10,7 @@ from itertools import chain
 
 from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.importers.logs.reading import (
+    NOBODY,
     PEOPLE,
     UNNAMED,
     LogFormat,
@@ -36,6 +37,7 @@ _GRADED = frozenset({
 })  # fmt: skip
 """Assertions that a model grades; all others are computed."""
 _HUMAN = "human"
+_NO_ANSWER = 2  # promptfoo's `failureReason` where it got no answer to assess
 _UNREAD = re.compile(
     r"could not extract json|malformed response|no output|failed to parse|not.*valid json", re.I
 )
@@ -67,7 +69,7 @@ def _promptfoo(path: str) -> Iterator[Row]:
 
 
 def _promptfoo_result(record: Mapping[str, object], default: str) -> Iterator[Row]:
-    """Judgments of one result of promptfoo."""
+    """Judgments of one result of promptfoo, or its answer that has none."""
     grading, test = mapping(record.get("gradingResult")), mapping(record.get("testCase"))
     components = grading.get("componentResults")
     shown = {
@@ -91,7 +93,16 @@ def _promptfoo_result(record: Mapping[str, object], default: str) -> Iterator[Ro
     ]
     # A person's grade is of the same item as the model's: by the rubrics of all of them.
     rubrics = [one.get("value") for kind, one, _ in assessed if kind != _HUMAN]
-    item = f"{title[:_SHORT]}#{named_by([shown, rubrics])}"
+    response = mapping(record.get("response"))
+    answered: dict[str, str | None] = {
+        "item_id": f"{title[:_SHORT]}#{named_by([shown, rubrics])}",
+        "responder": responder,
+        "answer": text(response.get("output")),
+        "question": text(mapping(record.get("prompt")).get("raw")),
+    }
+    if not assessed:
+        failed = record.get("failureReason") == _NO_ANSWER or response.get("error")
+        yield Row(judge=NOBODY, outcome=Outcome.FAILED if failed else None, **answered)  # type: ignore[arg-type]
     for kind, assertion, graded in assessed:
         metric = text(assertion.get("metric")) or kind
         times[metric] += 1
@@ -106,16 +117,13 @@ def _promptfoo_result(record: Mapping[str, object], default: str) -> Iterator[Ro
             outcome = Outcome.CONFLICTING
         yield Row(
             judge=PEOPLE if kind == _HUMAN else _grader(assertion.get("provider")) or grader,
-            item_id=item,
             criterion=criterion,
-            responder=responder,
             verdict=None if outcome else passed(graded.get("pass")),
             outcome=outcome,
-            answer=text(mapping(record.get("response")).get("output")),
-            question=text(mapping(record.get("prompt")).get("raw")),
             reply=reason,
             prompt=_rendered(mapping(graded.get("metadata")).get("renderedGradingPrompt")),
             reference=text(assertion.get("value")),
+            **answered,  # type: ignore[arg-type]
         )
 
 
@@ -163,25 +171,32 @@ def _deepeval(path: str) -> Iterator[Row]:
             if not name or _NUMBERED.fullmatch(name):
                 content = [asked, case.get("expectedOutput"), case.get("scenario")]
                 name = f"{(text(asked) or 'case')[:_SHORT]}#{named_by(content)}"
-            metrics = case.get("metricsData")
-            for one in map(mapping, metrics if isinstance(metrics, list) else []):
-                judge = text(one.get("evaluationModel"))
-                if judge is None and one.get("name") in _COMPUTED:
-                    continue
+            answered: dict[str, str | None] = {
+                "item_id": name,
+                "answer": text(case.get("actualOutput") or case.get("turns")),
+                "question": text(asked),
+                "reference": text(case.get("expectedOutput")),
+                "context": _joined(case.get("retrievalContext") or case.get("context")),
+            }
+            metrics = [
+                (one, judge)
+                for one in _maps(case.get("metricsData"))
+                for judge in [text(one.get("evaluationModel"))]
+                if judge is not None or one.get("name") not in _COMPUTED
+            ]
+            if not metrics:
+                yield Row(judge=NOBODY, **answered)  # type: ignore[arg-type]
+            for one, judge in metrics:
                 error = text(one.get("error"))
                 outcome = None
                 if error:
                     unread = re.search(r"invalid json", error, re.I)
                     outcome = Outcome.UNPARSED if unread else Outcome.FAILED
                 yield Row(
-                    judge=judge or UNNAMED, item_id=name, criterion=text(one.get("name")),
-                    outcome=outcome,
+                    judge=judge or UNNAMED, criterion=text(one.get("name")), outcome=outcome,
                     verdict=None if outcome else passed(one.get("success")),
                     score=None if outcome else number(one.get("score")),
-                    answer=text(case.get("actualOutput") or case.get("turns")),
-                    question=text(asked), reply=text(one.get("reason")),
-                    reference=text(case.get("expectedOutput")),
-                    context=_joined(case.get("retrievalContext") or case.get("context")),
+                    reply=text(one.get("reason")), **answered,  # type: ignore[arg-type]
                 )  # fmt: skip
 
 
@@ -229,11 +244,19 @@ def _mlflow(path: str) -> Iterator[Row]:
         trace = text(record.get("trace_id") or info.get("trace_id"))
         if asked and meta.get("mlflow.sourceRun"):
             trace = f"{asked[:_SHORT]}#{named_by(asked)}"
-        for one in map(mapping, _assessed(record)):
-            source, feedback = mapping(one.get("source")), mapping(one.get("feedback"))
+        judged = [
+            (one, mapping(one.get("source")), feedback)
+            for one in map(mapping, _assessed(record))
+            if (feedback := mapping(one.get("feedback")))
+            and mapping(one.get("source")).get("source_type") != "CODE"
+        ]
+        if not judged:
+            failed = Outcome.FAILED if info.get("state") == "ERROR" else None
+            yield Row(
+                judge=NOBODY, item_id=trace or "", question=asked, answer=answer, outcome=failed
+            )
+        for one, source, feedback in judged:
             kind = str(source.get("source_type"))
-            if kind == "CODE" or not feedback:
-                continue
             yield from _valued(
                 feedback.get("value"),
                 {

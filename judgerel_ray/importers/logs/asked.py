@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from judgerel_ray.benchmarks.log import LoggedAnswer, logged_items
 from judgerel_ray.benchmarks.source import Record
-from judgerel_ray.core import Item, Outcome, ReadingWarning
+from judgerel_ray.core import Item, Outcome, ReadingWarning, SweepError, count_of
 from judgerel_ray.core.files import PACKED
 from judgerel_ray.importers.logs.collect import LOG_FORMATS, format_of, log_files, log_rows
-from judgerel_ray.importers.logs.reading import PEOPLE, Row, is_zip, refused, sight
+from judgerel_ray.importers.logs.reading import NOBODY, PEOPLE, Row, is_zip, refused, sight
 
 _JSON = (".json", ".jsonl", ".ndjson")
 
@@ -49,18 +49,20 @@ def log_items(paths: Sequence[str], *, prompts: bool = False) -> tuple[Item, ...
     tuple of Item
         One a question, context and target, and with `prompts` one a question and criterion where
         there are several; ``gold`` is the target or rubric that the judge compared with, None where
-        criteria have several.
+        criteria have several. A file of which a model judged nothing (its scorers are code, or
+        people) gives all its answers, any other those that a model judged.
 
     Raises
     ------
     SweepError
-        If a log does not hold what was judged, or with `prompts` not what was asked, or compares
-        pairs of answers.
+        If a log does not hold what was judged, or with `prompts` not what was asked or no judgment
+        by a model, or compares pairs of answers.
 
     Warns
     -----
     ReadingWarning
-        Where some judgments hold no prompt (their grader failed), and are left out.
+        Where some judgments hold no prompt (their grader failed), or no model judged some answers
+        of a file: they are left out.
 
     Examples
     --------
@@ -75,13 +77,38 @@ def log_items(paths: Sequence[str], *, prompts: bool = False) -> tuple[Item, ...
     ['4', 'four']
     """
     files = log_files(paths)
-    rows = [
-        (file, nth, row)
-        for file in files
-        for nth, row in enumerate(log_rows(format_of(file), file), start=1)
-        if row.outcome is not Outcome.FAILED and row.judge != PEOPLE
+    rows = [found for file in files for found in _judged_or_all(file, prompts=prompts)]
+    named = ", ".join(files[:3])
+    if prompts and not rows:
+        raise SweepError(
+            "no model judged what the log holds, so that there is no prompt of a judge",
+            where={"file": named},
+            hint="leave out --prompts, for its answers",
+        )
+    return logged_items(_prompts(rows) if prompts else _answers(rows), path=named)
+
+
+def _judged_or_all(file: str, *, prompts: bool) -> list[tuple[str, int, Row]]:
+    """What models judged in a file; where they judged nothing, and no prompt is asked for, all."""
+    rows = [(file, nth, row) for nth, row in enumerate(log_rows(format_of(file), file), start=1)]
+    judged = [
+        found
+        for found in rows
+        if found[2].outcome is not Outcome.FAILED and found[2].judge not in (PEOPLE, NOBODY)
     ]
-    return logged_items(_prompts(rows) if prompts else _answers(rows), path=", ".join(files[:3]))
+    # What failed may have been the grader, whose answer is there, or the answer itself.
+    answers = [
+        found
+        for found in rows
+        if found[2].answer is not None or found[2].outcome is not Outcome.FAILED
+    ]
+    if not judged and not prompts:
+        return answers
+    n_left = sum(row.judge == NOBODY for _, _, row in answers)
+    if judged and n_left:
+        note = f"{count_of(n_left, 'answer')} that no model judged: left out [{file}]"
+        warnings.warn(ReadingWarning(note), stacklevel=3)
+    return judged
 
 
 def _answers(rows: Sequence[tuple[str, int, Row]]) -> Iterator[LoggedAnswer]:

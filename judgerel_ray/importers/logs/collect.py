@@ -27,6 +27,7 @@ from judgerel_ray.importers.logs.graders import (
 )
 from judgerel_ray.importers.logs.harnesses import BATCH, INSPECT, LM_EVAL
 from judgerel_ray.importers.logs.reading import (
+    NOBODY,
     PEOPLE,
     UNNAMED,
     LogFormat,
@@ -100,7 +101,7 @@ def format_of(path: str) -> str:
 
 
 def log_rows(format_name: str, path: str) -> Iterator[Row]:
-    """Read the judgments of one log with their texts.
+    """Read the judgments of one log with their texts, and its answers that nobody judged.
 
     Raises
     ------
@@ -176,7 +177,9 @@ def import_logs(
             asked_again[f"{name} {LOG_FORMATS[name].asks_again}"] = None
     if not parts:
         raise SweepError(
-            "no judgment by a model or a person is in it", where={"path": ", ".join(files[:3])}
+            "no judgment by a model or a person is in it",
+            where={"path": ", ".join(files[:3])},
+            hint="judgerel items log PATH --out items.parquet, to have answers in it judged",
         )
     rows = pl.concat(parts)
     if not rows["item_id"].str.len_chars().min():
@@ -260,10 +263,12 @@ def log_files(paths: Sequence[str]) -> list[str]:
 
 
 def _frames(rows: Iterable[Row]) -> Iterator[pl.DataFrame]:
-    """Rows as tables of so many, without their texts."""
+    """Judgments as tables of so many, without their texts."""
     schema = {name: _KINDS.get(name, pl.String()) for name in _COLUMNS} | {_ANSWER: pl.UInt64()}
     held: list[tuple[object, ...]] = []
     for row in rows:
+        if row.judge == NOBODY:
+            continue
         stated = None if row.answer is None else hash(row.answer) % 2**64
         held.append((*(getattr(row, name) for name in _COLUMNS), stated))
         if len(held) == _AT_ONCE:

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from judgerel_ray.core import DECLINED, Outcome, ReadingWarning, SweepError, count_of
 from judgerel_ray.core.files import Unpacking, members_of
 from judgerel_ray.importers.logs.reading import (
+    NOBODY,
     PEOPLE,
     UNNAMED,
     LogFormat,
@@ -164,7 +165,8 @@ def _inspect(path: str) -> Iterator[Row]:
     ``history[0]`` of a score is what the judge said; what it holds now may be a person's edit,
     which becomes a row of people. A score of several values is several criteria. An epoch asks the
     model again as well as its grader. A scorer judges where something shows that it asked a model
-    (:func:`_inspect_judges`); what others computed is left out, and said. The grader is the model
+    (:func:`_inspect_judges`); what others computed is left out, and said. A sample without a judge
+    is an answer that nobody judged. The grader is the model
     of its role, else the one that its reply names (``metadata.grading``, the prompt and the
     reply). Of a member that stands twice in an archive the last counts. A grade that Inspect could
     not read is NaN, its ``reason`` then ``grader_failed``.
@@ -289,14 +291,24 @@ def _asked_models(events: object) -> set[str]:
 def _inspect_sample(
     sample: Mapping[str, object], asked: Mapping[str, object], judges: frozenset[str]
 ) -> Iterator[Row]:
-    """Judgments of one sample."""
+    """Judgments of one sample, or its answer that has none."""
     roles = mapping(asked.get("model_roles"))
     grader = roles.get("grader")
     role = text(mapping(grader).get("model") or grader)
     output = mapping(sample.get("output"))
-    for name, held in mapping(sample.get("scores")).items():
-        if name not in judges:
-            continue
+    answered: dict[str, str | None] = {
+        "item_id": str(sample.get("id")),
+        "benchmark": text(asked.get("task")),
+        "responder": text(asked.get("model")),
+        "answer": text(output.get("completion")) or text(output.get("choices") or None),
+        "question": conversation(sample.get("input")),
+        "reference": text(sample.get("target")),
+    }
+    scores = {name: one for name, one in mapping(sample.get("scores")).items() if name in judges}
+    if not scores:
+        failed = Outcome.FAILED if sample.get("error") else None
+        yield Row(judge=NOBODY, outcome=failed, **answered)  # type: ignore[arg-type]
+    for name, held in scores.items():
         score = mapping(held)
         history = score.get("history")
         stated = mapping(history[0]) if isinstance(history, list) and history else score
@@ -310,15 +322,10 @@ def _inspect_sample(
             for part, single in parts.items():
                 yield Row(
                     judge=who,
-                    item_id=str(sample.get("id")),
-                    benchmark=text(asked.get("task")),
                     criterion=f"{name}.{part}" if part else name,
-                    responder=text(asked.get("model")),
-                    answer=text(output.get("completion")) or text(output.get("choices")),
-                    question=conversation(sample.get("input")),
                     reply=text(replied.get("content")) or text(one.get("explanation")),
                     prompt=conversation([asked_grader]) if asked_grader else None,
-                    reference=text(sample.get("target")),
+                    **answered,  # type: ignore[arg-type]
                     **_stated(single, one),  # type: ignore[arg-type]
                 )
 

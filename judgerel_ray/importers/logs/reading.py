@@ -496,11 +496,13 @@ PEOPLE = "people"
 """The judge of rows that hold what people said."""
 UNNAMED = "unnamed"
 """The judge of logs that do not name theirs."""
+NOBODY = ""
+"""The judge of rows that hold an answer which no model and no person judged: no judgments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One judgment.
+    """One judgment, or an answer that has none (`NOBODY`).
 
     Attributes
     ----------
@@ -548,7 +550,7 @@ class LogFormat:
     known : callable
         Whether the begin of a file is of this format.
     read : callable
-        From a path to its judgments.
+        From a path to its judgments, and to the answers that have none.
     asks_again : str
         What a replication may ask again beside the judge, as the tool calls it; empty where its
         answers are fixed.
