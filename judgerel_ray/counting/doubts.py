@@ -1,4 +1,4 @@
-"""What in a file of judgments may not mean what it says: a line each, and no number changes.
+"""Warnings about ambiguous input files; none of them changes a number.
 
 Columns may bear names of ours and mean something else: ``role`` and ``block`` choose rows, so they
 are ours only where they hold what ours hold, and are left out else. Names of items, judges and

@@ -470,7 +470,8 @@ def _next_block(
     codes = {option_id: code for code, option_id in enumerate(menu.option_ids)}
     for one in completions:
         read = read_reply(ask.condition, one.text, one.finish_reason)
-        if read.outcome == Outcome.FAILED.value:  # what can never succeed is not asked on
+        # Do not extend a condition that contains a permanent failure.
+        if read.outcome == Outcome.FAILED.value:
             return None
         code = len(codes) if read.verdict is None else codes[read.verdict]
         verdicts[one.replication] = code

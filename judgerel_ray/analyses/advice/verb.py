@@ -58,7 +58,7 @@ def _show(found: Advice) -> Printed:
 @verb(
     AdviseRequest,
     group="Decide",
-    help="replications, questions, judges to buy for a target",
+    help="how many more replications, questions or judges a target needs",
     prints="format",
     show=_show,
     basis=basis_of,

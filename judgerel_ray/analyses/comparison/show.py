@@ -39,10 +39,10 @@ def comparison_text(comparisons: pl.DataFrame) -> str:
     >>> found = compare_judgments(pl.LazyFrame(rows), by=["judge"],
     ...                           coefficients=["percent_agreement"])
     >>> print(comparison_text(found).splitlines()[0])
-    b less a, on the questions both have
+    difference (b − a) on shared questions
     """
     text = section_text(
-        comparisons, "b less a, on the questions both have", _COMPARISON, _COMPARISON_NOTE
+        comparisons, "difference (b − a) on shared questions", _COMPARISON, _COMPARISON_NOTE
     )
     compared = set(comparisons["conditions"].drop_nulls())
     text = f"{text}\n{wrapped(_UNASKED)}" if compared == {"repeatability"} else text

@@ -66,7 +66,7 @@ def _show(found: CorrectionTables) -> Printed:
 @verb(
     CorrectRequest,
     group="Decide",
-    help="pass rates and mean scores with the judge's errors taken out, by a few labels",
+    help="pass rates and mean scores corrected for judge error, using a few human labels",
     show=_show,
     file="estimates or agreed; as .json all",
     section="judgerel_ray.analyses.correction.from_run:correction_on_page",

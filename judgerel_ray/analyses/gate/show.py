@@ -124,12 +124,15 @@ def look_words(gated: Gated) -> str:
     Examples
     --------
     >>> from judgerel_ray import example, gate
-    >>> look_words(gate(example("judgments.csv"), require="flip_rate <= .9"))
-    'One look, counted nowhere: to look again until it passes, give --ledger FILE.'
+    >>> look_words(gate(example("judgments.csv"), require="flip_rate <= .9"))[:24]
+    'This look is not counted'
     """
     look = gated.look
     if look.ledger is None:
-        return "One look, counted nowhere: to look again until it passes, give --ledger FILE."
+        return (
+            "This look is not counted. If you will repeat the check, pass --ledger FILE: it widens "
+            "the intervals so that repeated checks stay valid."
+        )
     again = ", the data of last time" if look.again else ""
     return (
         f"Look {look.number}{again}, at {look.n_judgments:,} judgments: intervals at "

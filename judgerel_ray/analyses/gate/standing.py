@@ -149,7 +149,7 @@ def of_requirement(
     rows = rows.filter(either | ~either.any().over(kept or pl.lit(0)))
     if rows.is_empty():
         raise SweepError(
-            "nothing that the requirement is about is there",
+            "no group of judgments matches the requirement",
             where={"require": asked.text},
             hint="judgerel reduce lists groups, and judgerel reduce --coefficient their rows",
         )

@@ -142,7 +142,7 @@ def _show_cascade(found: CascadeTables) -> Printed:
 @verb(
     CascadeRequest,
     group="Analyse",
-    help="ask the next judge where confidence falls short; of a cascade run what it did",
+    help="cost and accuracy of asking a second judge when the first is unsure",
     show=_show_cascade,
     file="curve; of a cascade run cascaded",
     basis=basis_of,

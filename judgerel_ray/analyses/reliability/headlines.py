@@ -1,4 +1,4 @@
-"""What a reader should know first: how steady each judge is, and what takes the worth from that."""
+"""The leading finding of each group: how consistent the judge is, and why to distrust it."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def _without(found: Lead) -> str:
     if alone is None or alone["value"] is None or found.row.get("missing") != "category":
         return f"{sentence}."
     return (
-        f"{sentence}, and two of these count as the same; between verdicts alone it is "
+        f"{sentence} and count as agreeing with each other; without them agreement is "
         f"{percent(alone['value'])}."
     )
 

@@ -140,7 +140,7 @@ class Rounds:
         found = self.landed.get(place_of(condition))
         if found is None:
             return Goal(n=rule.first, block=0, is_reached=False)
-        if found.has_failed:  # what can never succeed is not asked on
+        if found.has_failed:  # do not extend a condition that contains a permanent failure
             return Goal(n=rule.first, block=0, is_reached=True)
         return goal_of(found.codes(menu.option_ids), len(menu.option_ids) + 1, rule)
 

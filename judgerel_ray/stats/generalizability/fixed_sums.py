@@ -211,7 +211,7 @@ def _means(cells: FacetCells, groups_C: Codes, place: _FixedCells) -> Floats:
 
 
 def _centred(cells: FacetCells, fixed: Margin) -> FacetCells:
-    """The cells about the means of their fixed combinations: less to cancel, so less rounding."""
+    """Centre cells by the mean of their fixed-facet combination, for numerical stability."""
     n_X = summed(fixed.levels_C, cells.n_C, fixed.n_levels)
     sums = [summed(fixed.levels_C, column, fixed.n_levels) / n_X for column in cells.sums_CV.T]
     mean_CV = np.array(sums).T[fixed.levels_C]

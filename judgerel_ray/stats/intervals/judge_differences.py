@@ -1,4 +1,4 @@
-"""Whether two judges differ by a measure that rests on questions, however few decide it.
+"""Swap test for the difference between two judges; exact when few questions are informative.
 
 If it does not matter which of two judges gave which verdicts of a question, exchanging the two
 inside a question changes nothing but chance. What a measure does over all such exchanges is then

@@ -119,7 +119,7 @@ def test_the_verbs_print_tables_and_json(files, capsys):
     )
     assert [row["coefficient"] for row in json.loads(capsys.readouterr().out)] == ["flip_rate"]
     assert main(["compare", files[2], "--by", "judge", "--tolerance", "0.3"]) == 0
-    assert capsys.readouterr().out.startswith("b less a, on the questions both have")
+    assert capsys.readouterr().out.startswith("difference (b − a) on shared questions")
     assert main(["compare", files[2]]) == 2
     err = capsys.readouterr().err
     assert err.count("\n") == 1

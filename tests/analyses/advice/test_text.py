@@ -102,7 +102,7 @@ def test_a_negative_component_is_remarked_on():
 def test_comparisons_print_what_was_compared(judged):
     found = compare_judgments(judged, by=["judge"])
     lines = comparison_text(found).splitlines()
-    assert lines[0] == "b less a, on the questions both have [temperature 1]"
+    assert lines[0] == "difference (b − a) on shared questions [temperature 1]"
     text = "\n".join(lines)
     assert "Holm and FDR correct p for all tests of this table" in " ".join(text.split())
     row = found.row(0, named=True)

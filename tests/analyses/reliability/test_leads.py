@@ -229,8 +229,8 @@ def test_a_share_without_verdicts_is_flagged_beside_agreement(tmp_path, capsys):
     n = valid["n_judgments"] - round(valid["value"] * valid["n_judgments"])
     alone = first(rows, "percent_agreement", missing="drop")
     said = (
-        f"{n} of 100 replies hold no verdict, and two of these count as the same; between verdicts "
-        f"alone it is {percent(alone['value'])}."
+        f"{n} of 100 replies hold no verdict and count as agreeing with each other; without them "
+        f"agreement is {percent(alone['value'])}."
     )
     assert said in terminal
     assert said in page
