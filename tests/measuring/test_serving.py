@@ -1,6 +1,7 @@
 """Serving noise of run directories: texts read by key, and what tells two runs' engines apart."""
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from functools import partial
@@ -99,8 +100,12 @@ def test_serving_noise_has_its_names(run_of):
 def test_lost_texts_leave_the_verdicts(run_of, tmp_path):
     run, other = run_of("one", OTHER_VERDICT), run_of("two")
     shutil.rmtree(tmp_path / "runs" / "one" / "texts")
-    with pytest.warns(ReadingWarning, match=r"^damaged: .* is gone .* do not use them"):
+    with pytest.warns(ReadingWarning) as told:
         found = judgerel_ray.reduce(run).filter(pl.col("coefficient").is_in(SERVING))
+    # What the terminal says before the numbers, a program is told, too.
+    lost, damaged = sorted((str(one.message) for one in told), reverse=True)
+    assert lost.startswith("texts of the run are gone: repeats at temperature 0")
+    assert re.search(r"^damaged: .* is gone .* do not use them", damaged)
     assert found["coefficient"].to_list() == list(SERVING[:2])
     caution = reduce_with_basis(run, ReduceOptions()).caution
     assert str(caution).startswith("texts of the run are gone: repeats at temperature 0")

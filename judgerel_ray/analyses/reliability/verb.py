@@ -20,7 +20,7 @@ from judgerel_ray.core.verb import (
     number,
     verb,
 )
-from judgerel_ray.counting.given import basis_of, given
+from judgerel_ray.counting.given import basis_of, given, warn_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -155,7 +155,8 @@ def reduce(path: Judgments | Given, asked: ReduceRequest) -> pl.DataFrame:
     Warns
     -----
     ReadingWarning
-        If rows were read otherwise than they are written, such as spellings put together.
+        If rows were read otherwise than they are written, such as spellings treated as one; or
+        if the numbers are other than they seem, as the terminal says before them.
 
     Examples
     --------
@@ -164,10 +165,14 @@ def reduce(path: Judgments | Given, asked: ReduceRequest) -> pl.DataFrame:
     >>> [(judge, round(value, 2)) for judge, value in found.select("judge", "value").rows()]
     [('simulated-erratic', 0.6), ('simulated-steady', 0.79)]
     """
-    from judgerel_ray.measuring.reducing import reduce_path
+    from judgerel_ray.analyses.reliability.from_run import reduce_with_basis
+    from judgerel_ray.measuring.serving import with_serving
 
     opened = given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
-    return reduce_path(opened, asked.options())
+    found = reduce_with_basis(opened, asked.options())
+    if found.caution:
+        warn_of([found.caution])
+    return with_serving(found.coefficients, found.serving)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
