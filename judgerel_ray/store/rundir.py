@@ -68,6 +68,7 @@ class RunDirectory:
     storage_options: Mapping[str, object] = field(default_factory=dict, repr=False)
     ledger: Ledger | None = field(default=None, repr=False, compare=False)
     _identity: str | None = field(default=None, repr=False, compare=False)
+    _disk: Disk | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "url", _absolute(self.url))
@@ -163,11 +164,15 @@ class RunDirectory:
         """The same, with its identity, which crosses processes with it."""
         return replace(self, _identity=self.identity)
 
+    def read_through(self, disk: Disk) -> Self:
+        """The same local directory, whose files are read as this disk reads them."""
+        return replace(self, _disk=disk)
+
     @property
     def files(self) -> Disk | Bucket:
         """The files by name, wherever they are."""
         if self.is_local:
-            return Disk(root=self.url)
+            return self._disk or Disk(root=self.url)
         return Bucket(url=self.url, options=self.storage_options)
 
     @property
