@@ -302,21 +302,9 @@ class CountedGroups:
             yield key, group
 
     def _alike(self) -> dict[tuple[object, ...], str]:
-        """Of small groups all that coefficients read, as text: where it is equal, so are they.
-
-        Items are their places among the group's own, since no number depends on their names.
-        """
-        counted = self.counted
-        if len(counted.by_group) < _MANY or self.items is not None or self.labels is not None:
-            return {}
-        names, units = list(counted.groups), counted.nested.units
-        by = list(dict.fromkeys((*names, "item_id", *counted.facets, *counted.extra)))
-        small = units.filter(pl.len().over(names) <= _MOST_UNITS).sort(by)
-        read = [name for name in units.columns if name not in names or name in _READ]
-        text = pl.struct(read).struct.json_encode()
-        small = small.with_columns(pl.col("item_id").rank("dense").over(names))
-        found = small.group_by(names, maintain_order=True).agg(text.alias("__text").str.join("\n"))
-        return {tuple(values): text for *values, text in found.iter_rows()}
+        """As :func:`alike_groups`; none where more is read than counts."""
+        more_is_read = self.items is not None or self.labels is not None
+        return {} if more_is_read else alike_groups(self.counted)
 
     def _by_item(self, key: Mapping[str, object], unit: Sequence[str]) -> pl.DataFrame | None:
         """Counts by distinct item; temperatures may be such, and 0 is then one of them."""
@@ -330,6 +318,32 @@ class CountedGroups:
         """Rows of a group, where they were read."""
         same = [pl.col(name).eq_missing(value) for name, value in key.items()]
         return None if self.labels is None else self.labels.filter(pl.lit(True), *same)
+
+
+def alike_groups(counted: CountedJudgments) -> dict[tuple[object, ...], str]:
+    """Give of small groups all that coefficients read, as text: where it is equal, so are they.
+
+    Items are their places among the group's own, since no number depends on their names. None
+    where groups are few.
+
+    Examples
+    --------
+    >>> rows = {"judge": [str(i // 2) for i in range(200)], "item_id": ["q", "r"] * 100,
+    ...         "replication": [0] * 200, "verdict": ["A"] * 199 + ["B"]}
+    >>> found = alike_groups(count_judgments(pl.LazyFrame(rows)))
+    >>> len(found), len(set(found.values()))
+    (100, 2)
+    """
+    if len(counted.by_group) < _MANY:
+        return {}
+    names, units = list(counted.groups), counted.nested.units
+    by = list(dict.fromkeys((*names, "item_id", *counted.facets, *counted.extra)))
+    small = units.filter(pl.len().over(names) <= _MOST_UNITS).sort(by)
+    read = [name for name in units.columns if name not in names or name in _READ]
+    text = pl.struct(read).struct.json_encode()
+    small = small.with_columns(pl.col("item_id").rank("dense").over(names))
+    found = small.group_by(names, maintain_order=True).agg(text.alias("__text").str.join("\n"))
+    return {tuple(values): text for *values, text in found.iter_rows()}
 
 
 def counted_groups(

@@ -24,6 +24,8 @@ from judgerel_ray.core.files import backend_errors, open_regular, read_regular
 
 # What file systems without hard links answer to link(2): FAT and FUSE say EPERM, others the rest.
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV})
+# What opening something else than a file says: a FIFO, a folder, links in a circle.
+_NO_FILE = frozenset({errno.EINVAL, errno.EISDIR, errno.ELOOP})
 PROBE = "probe-"
 """How objects are called that only try whether a bucket honours exclusive creation."""
 
@@ -208,7 +210,11 @@ def _as_store_error(path: Path, verb: str, *passed: type[OSError]) -> Iterator[N
         raise
     except OSError as error:
         reason = error.strerror or str(error)
-        raise StoreError(f"cannot {verb} a file: {reason}", where={"path": path}) from error
+        is_other = verb == "read" and error.errno in _NO_FILE
+        hint = "remove it, or put a copy of the file in its place" if is_other else None
+        raise StoreError(
+            f"cannot {verb} a file: {reason}", where={"path": path}, hint=hint
+        ) from error
 
 
 def _write_beside(path: Path, data: bytes) -> Path:

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 FORMAT = "judgerel-run/2"
+_FORMAT = re.compile(r"judgerel-run/\d+")
 FILES = "files"
 """Entry of the manifest with the SHA-256 of the run's own files, the last two that each had."""
 FROM_SWEEP = ("sweep.toml", "plan.json", "items.parquet")
@@ -68,6 +71,7 @@ class RunDirectory:
     storage_options: Mapping[str, object] = field(default_factory=dict, repr=False)
     ledger: Ledger | None = field(default=None, repr=False, compare=False)
     _identity: str | None = field(default=None, repr=False, compare=False)
+    _disk: Disk | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "url", _absolute(self.url))
@@ -163,11 +167,15 @@ class RunDirectory:
         """The same, with its identity, which crosses processes with it."""
         return replace(self, _identity=self.identity)
 
+    def read_through(self, disk: Disk) -> Self:
+        """The same local directory, whose files are read as this disk reads them."""
+        return replace(self, _disk=disk)
+
     @property
     def files(self) -> Disk | Bucket:
         """The files by name, wherever they are."""
         if self.is_local:
-            return Disk(root=self.url)
+            return self._disk or Disk(root=self.url)
         return Bucket(url=self.url, options=self.storage_options)
 
     @property
@@ -196,12 +204,22 @@ class RunDirectory:
             f"the manifest of the run {problem}",
             where={"path": self.address(MANIFEST)},
             hint=(
-                f"put a copy back, or write {json.dumps({'format': FORMAT})} into it and run "
+                f"{self._reduced_as_files()} measures its judgments as they landed; to ask, give "
+                "--out a new directory"
+                if other_format(data)
+                else f"put a copy back, or write {json.dumps({'format': FORMAT})} into it and run "
                 "the same sweep again: what landed is not asked again"
-                if "format" not in problem
-                else "read it with the version of judgerel_ray that wrote it"
             ),
         )
+
+    def _reduced_as_files(self) -> str:
+        """The command that measures the files of a run of another format, which it reads as tables.
+
+        Of a bucket no folder is read.
+        """
+        if self.is_local:
+            return f"judgerel reduce {shlex.quote(self.address('data'))}"
+        return "copy it to this machine: judgerel reduce COPY/data"
 
     def _what_is_there(self) -> str:
         """What lies at the address in place of a run directory, in words."""
@@ -328,13 +346,37 @@ def manifest_problem(data: bytes | None) -> str | None:
     if not isinstance(content, dict):
         return f"is not a JSON object, it starts with {data[:20].decode(errors='replace')!r}"
     stated = content.get("format")
-    # A format of which the seal does not vouch may be a flipped bit of ours; versions before had
-    # no place in their seals.
-    if stated != FORMAT and (PLACE not in content or sealed_run(data, MANIFEST) is not None):
+    if stated != FORMAT and _is_meant(data, content):
         return f"states another format, expected {FORMAT!r}, got {stated!r}"
     if content != {"format": FORMAT} and sealed_run(data, MANIFEST) is None:
         return "is altered: its seal does not hold"
     return None
+
+
+def _is_meant(data: bytes, content: Mapping[str, object]) -> bool:
+    """Whether a manifest states its format on purpose; else it may be a flipped bit of ours.
+
+    Versions before had no place in their seals.
+    """
+    return PLACE not in content or sealed_run(data, MANIFEST) is not None
+
+
+def other_format(data: bytes | None) -> str | None:
+    """Tell the format of a run of another version by its manifest; None of any other manifest.
+
+    Examples
+    --------
+    >>> other_format(b'{"format": "judgerel-run/1"}'), other_format(b'{"format": "judgerel-run/2"}')
+    ('judgerel-run/1', None)
+    """
+    try:
+        content = json.loads(data or b"")
+    except (ValueError, RecursionError):
+        return None
+    stated = content.get("format") if isinstance(content, dict) else None
+    if not isinstance(stated, str) or stated == FORMAT or not _FORMAT.fullmatch(stated):
+        return None
+    return stated if _is_meant(data or b"", content) else None
 
 
 def judge_folder(judge: str) -> str:

@@ -8,11 +8,12 @@ What a run directory says that is asked: plan.json.
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from judgerel_ray.core import StoreError, TokenCounts, count_of
 from judgerel_ray.store import (
@@ -291,12 +292,12 @@ def status_of(
         live = unseen_session(run)
     fresh = live is not None
     running = fresh and progress.get("state") == "running"
-    boards = cast("dict[str, dict[str, object]]", progress.get("judges", {}))
+    boards = _mapping(progress.get("judges"))
     judges = []
     for name, planned in _asked(plan, ledger).items():
         totals = ledger.judges.get(name)
         landed = totals.rows if totals else 0
-        board = boards.get(name, {})
+        board = _mapping(boards.get(name))
         asked = planned if plan is None or planned is None else plan.asked_by_now(name, board)
         # What a board says of a judge at work is of now; of any other it is history.
         at_work = running and board.get("state") == "running"
@@ -317,7 +318,7 @@ def status_of(
                 tokens_per_s=_number(now.get("tokens_per_s")) or pace.tokens_per_s,
                 seconds_left=_number(now.get("seconds_left")),
                 state=_state(asked, landed, str(board.get("state", "waiting")), fresh=fresh),
-                error=cast("str | None", board.get("error")),
+                error=None if board.get("error") is None else str(board["error"]),
                 cost=costs.get(name),
             )
         )
@@ -420,7 +421,14 @@ def _state(asked: int | None, landed: int, reported: str, *, fresh: bool) -> str
 
 def _number(value: object) -> float | None:
     """A number the driver told, if it did."""
-    return float(value) if isinstance(value, int | float) else None
+    if not isinstance(value, int | float) or abs(value) > sys.float_info.max:
+        return None
+    return float(value)
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    """An object the driver told; an empty one where another version told something else."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def _age_s(progress: Mapping[str, object]) -> float:

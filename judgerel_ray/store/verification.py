@@ -28,6 +28,7 @@ from judgerel_ray.store.generations import (
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.manifest import SWEEP_KEY, read_manifest
+from judgerel_ray.store.noting import NotingDisk
 from judgerel_ray.store.packs import is_whole_file, parse_pack
 from judgerel_ray.store.parts import expected_keys
 from judgerel_ray.store.records import (
@@ -212,13 +213,14 @@ def verify_run(run: RunDirectory) -> list[Finding]:
         stand on answers the run does not hold, or that its plan does not have; a record torn or
         altered, and records that are gone, as the end of their session or files without them
         tell; a file of failures or of progress altered or gone, or a record that counts no longer
-        altered. Notes: files no commit names, records that came too late to count, and altered
-        ones that a later session went on without. Empty if all is well.
+        altered; what cannot be read, or is no file (a FIFO). Notes: files no commit names, records
+        that came too late to count, and altered ones that a later session went on without. Empty
+        if all is well.
 
     Raises
     ------
     StoreError
-        If the directory cannot be read at all.
+        If the directory cannot be read at all, as where its manifest is gone.
 
     Examples
     --------
@@ -229,6 +231,17 @@ def verify_run(run: RunDirectory) -> list[Finding]:
     -----
     Effects: none. Cost: reads every file once, one commit's pair at a time; holds all keys.
     """
+    if not run.is_local:
+        return _findings(run)
+    disk = NotingDisk(root=run.url)
+    found = _findings(run.read_through(disk))
+    disk.sizes("")  # what nothing asks for, too
+    unread = [_error("unreadable_file", *one) for one in sorted(disk.unread.items())]
+    return unread + [one for one in found if one.name not in disk.unread]
+
+
+def _findings(run: RunDirectory) -> list[Finding]:
+    """What :func:`verify_run` finds in files that can be read."""
     look = look_at_commits(run)
     ledger = build_ledger(look.session.number if look.session else 0, look.commits)
     findings = list(_records(run, look, ledger))
@@ -458,8 +471,10 @@ def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
     for name, data in records.items():
         known |= dict.fromkeys(read_at_end(name, data, "broken", identity), parse_end(name) or 0)
     last = max((name for name in records if parse_end(name)), key=_number, default=None)
-    for place in read_at_end(last, records[last], "beside", run.identity) if last else ():
-        if not run.exists(place):
+    beside = read_at_end(last, records[last], "beside", run.identity) if last else ()
+    there = run.files.sizes_of(beside)
+    for place in beside:
+        if place not in there:
             gone = "missing; no number uses it, and the next run goes on without it"
             yield _error("missing_file", place, gone)
     last_read = max((parse_generation(name) or 0 for name in look.names), default=0)

@@ -3,6 +3,7 @@
 import io
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from io import BytesIO
 
 import polars as pl
@@ -19,9 +20,11 @@ from judgerel_ray.store import (
     begin_session,
     end_session,
     read_manifest,
+    sessions,
     verify_run,
     write_manifest,
 )
+from judgerel_ray.store.records import seal
 from judgerel_ray.store.status import read_status
 from judgerel_ray.tables import frame_to_items
 
@@ -190,11 +193,41 @@ def test_a_damaged_plan_is_told_by_status(begun, plan):
 
 
 @pytest.mark.parametrize(
-    "progress", ["", "[]", "{", '{"judges": 1}', '{"judges": {"j": 1}}', '{"updated_at": "now"}']
+    "progress",
+    [
+        {"judges": 1},
+        {"judges": None, "state": ["running"]},
+        {"judges": {"j": 1}},
+        {"judges": {"j": {"state": None, "asked": "4", "error": 4}}},
+        {"judges": {"j": {"state": "running", "tokens_per_s": 10**400, "seconds_left": "soon"}}},
+        {"updated_at": "now"},
+        {"updated_at": 10**400},
+        {"updated_at": [{}]},
+    ],
 )
-def test_damaged_progress_is_history(begun, progress):
+@pytest.mark.parametrize("live", [False, True])
+def test_progress_that_holds_something_else_is_history(begun, progress, live, monkeypatch):
+    """Its seal holds, so that it is parsed: another version may have written it."""
+    name, now = "progress.json", datetime.now(UTC).isoformat()
+    content = {"state": "running", "updated_at": now, **progress}
+    begun.write_bytes(name, seal(content, name, begun.identity))
+    if live:
+        begin_session(begun)
+        monkeypatch.setattr(sessions, "boot_name", lambda: "another host")
+    status = read_status(begun.url)
+    is_running = live and not {"state", "updated_at"} & progress.keys()
+    assert status.state == ("running" if is_running else "incomplete")
+    assert [(one.landed, one.seconds_left) for one in status.judges] == [(0, None)]
+    assert json.loads(json.dumps(status.as_json()))
+
+
+@pytest.mark.parametrize("progress", ["", "[]", "{", '{"judges": {"j": 1}}'])
+def test_damaged_progress_is_told_by_verify_and_history_to_status(begun, progress):
     begun.write_text("progress.json", progress)
     assert read_status(begun.url).state == "incomplete"
+    assert [(one.kind, one.name) for one in verify_run(begun)] == [
+        ("wrong_sha256", "progress.json")
+    ]
 
 
 def test_tolerances_are_free_to_change_and_the_run_keeps_the_last(taken, begun):

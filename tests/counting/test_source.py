@@ -5,13 +5,17 @@ import json
 import os
 import pickle
 
+import hypothesis
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.errors import Unreadable
+from judgerel_ray.counting.files import records
 from judgerel_ray.counting.files.source import frame_of, read_source
 from judgerel_ray.counting.judged import beside_table
 
@@ -357,6 +361,67 @@ def test_too_many_columns_are_refused_with_their_number(name, tmp_path):
         file.write_text(f"[{row}]" if name == "a.json" else row)
     with pytest.raises(SweepError, match=r"10,001 columns, expected at most 10,000 \[file="):
         read_source(str(file))
+
+
+PLAIN_LINES = "".join(f'{{"item_id": "q{i}", "verdict": "A"}}\n' for i in range(20_000))
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz"])
+@pytest.mark.parametrize("kind", ["one line", "one long line", "many lines"])
+def test_lines_that_become_wide_late_are_refused_there(kind, ending, tmp_path):
+    n = 100_000 if kind == "one long line" else 10_001
+    fields = [f'"c{i}": {{"a": "}}{{"}}' for i in range(n)]
+    wide = "}\n{".join(fields) if kind == "many lines" else ", ".join(fields)
+    text = f"{PLAIN_LINES}{{{wide}}}\n{PLAIN_LINES}{{broken\n"  # which is not read any more
+    data = gzip.compress(text.encode()) if ending.endswith("gz") else text.encode()
+    (tmp_path / f"a.{ending}").write_bytes(data)
+    with pytest.raises(SweepError, match=r"at least 1\d,\d+ columns, expected at most 10,000 \["):
+        read_source(str(tmp_path / f"a.{ending}"))
+
+
+def test_lines_that_python_reads_are_refused_where_they_become_wide(tmp_path):
+    wide = json.dumps({f"c{i}": 1 for i in range(10_001)})
+    (tmp_path / "a.jsonl").write_text(f'{{"v": NaN}}\n{PLAIN_LINES}{wide}\n{{broken\n')
+    with pytest.raises(SweepError, match="at least 10,004 columns"):
+        read_source(str(tmp_path / "a.jsonl"))
+
+
+def test_objects_with_a_field_of_its_own_a_row_stay_texts(tmp_path):
+    file = tmp_path / "a.jsonl"
+    file.write_text(
+        "".join(f'{{"item_id": "q{i}", "meta": [{{"k{i}": {i}}}]}}\n' for i in range(10_001))
+    )
+    found = read_source(str(file)).rows.collect()
+    assert found.shape == (10_001, 2)
+    assert found["meta"].to_list()[::10_000] == ['[{"k0": 0}]', '[{"k10000": 10000}]']
+
+
+@pytest.mark.parametrize(
+    "later", ['{"a": 1, "b": 2}', '{"b": "x", "a": 1}', '{"b": null, "c": [1.5]}']
+)
+def test_lines_whose_pieces_differ_are_read_as_a_whole(later, tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "_PIECE", 20)
+    text = '{"a": 1, "b": 2}\r\n' * 9 + f"\n{later}\n" * 3
+    (tmp_path / "a.jsonl").write_text(text)
+    whole = pl.read_ndjson(text.encode(), infer_schema_length=None)
+    assert_frame_equal(read_source(str(tmp_path / "a.jsonl")).rows.collect(), whole)
+
+
+KEYS = st.text('ab"\\{}[]:, \n', max_size=3)
+INSIDE = KEYS | st.lists(KEYS, max_size=2) | st.dictionaries(KEYS, KEYS, max_size=2)
+
+
+@hypothesis.given(st.lists(st.dictionaries(KEYS, INSIDE, max_size=3), max_size=3))
+def test_names_of_long_lines_are_counted(lines):
+    text = "\n".join(map(json.dumps, lines))
+    assert records._width_of(text.encode()) == len({json.dumps(k) for one in lines for k in one})
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": "' + '\\"' * 500_000, '"' * 500_001, "{" * 500_000, "\\" * 99]
+)
+def test_names_of_a_long_line_that_is_cut_are_counted_at_once(text):
+    assert records._width_of(text.encode()) <= 1
 
 
 def test_an_error_names_ten_columns_at_most_in_order(tmp_path, capsys):

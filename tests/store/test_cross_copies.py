@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 from itertools import permutations
 
@@ -101,12 +102,37 @@ def test_only_regular_files_of_a_run_are_opened(shipped):
         os.unlink(path)
         os.mkfifo(path)
         verified = called(["verify", shipped.url])
-        assert verified.is_one_line, verified
-        assert f"expected a regular file, got a FIFO [path={path}]" in verified.err
+        fifo = "expected a regular file, got a FIFO"
+        if name == "manifest.json":
+            assert verified.is_one_line, verified
+            assert f"{fifo} [path={path}]. Try: remove it" in verified.err
+        else:
+            assert verified.code == 1, verified
+            assert f"error: {name}: {fifo}; remove it" in verified.out
         reduced = called(["reduce", shipped.url, *REDUCE])
         assert reduced.code == 0 or (reduced.is_one_line and path in reduced.err), reduced
         os.unlink(path)
         put(shipped, name, data)
+
+
+@pytest.mark.parametrize("folder", ["run", "of two words"])
+def test_a_run_of_another_format_is_measured_as_told(shipped, folder):
+    how = ("--by", "judge,protocol,temperature", *REDUCE[2:])
+    whole = json.loads(called(["reduce", shipped.url, *how]).out)
+    part = next(iter(shipped.files.sizes("data")))
+    again = f"{os.path.dirname(part)}/part-s0002-l000001-a1-0.parquet"  # it counts once
+    shipped.write_bytes(again, shipped.read_bytes(part))
+    shipped.write_text("manifest.json", '{"format": "judgerel-run/1", "seal": "0", "nonce": "1"}')
+    run = os.path.join(os.path.dirname(shipped.url), folder)
+    os.rename(shipped.url, run)
+    for verb in ("reduce", "status", "verify", "rejudge"):
+        refused = called([verb, run])
+        assert refused.code == 2, refused
+        told = refused.err.partition("Try: judgerel ")[2].partition(" measures")[0]
+        measured = called([*shlex.split(told), *how])
+        assert measured.code == 0, measured
+        assert json.loads(measured.out) == whole
+        assert "judgerel-run/1, as they landed" in measured.err
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "json"])

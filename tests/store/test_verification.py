@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import polars as pl
@@ -50,6 +51,49 @@ def test_an_altered_file(landed, which):
     assert kinds(run) == [("error", "wrong_sha256")]
     path.write_bytes(b"")
     assert kinds(run) == [("error", "wrong_sha256")]
+
+
+def other(kind, path):
+    """Something else than a file, in the place of one."""
+    Path(path).unlink(missing_ok=True)
+    if kind == "a FIFO":
+        os.mkfifo(path)
+    elif kind == "Is a directory":
+        Path(path).mkdir()
+    else:
+        Path(path).symlink_to(path)
+
+
+@pytest.mark.parametrize("kind", ["a FIFO", "Is a directory", "Too many levels of symbolic links"])
+def test_what_is_no_file_is_named_and_the_rest_is_verified(landed, kind):
+    run, first = landed
+    is_folder = kind == "Is a directory"
+    second = read_ledger(run).commits[1]
+    errors = record_errors(run, session=1, judge="j", rows=Errors.create_empty())
+    leave_token(run)
+    end_session(run, 1)
+    run.remove(second.texts_file)
+    named = {first.data_file, "commits/token", errors}
+    for name in named:
+        other(kind, run.address(name))
+    other(kind, run.address("data/stray"))
+    found = verify_run(run)
+    unread = {one.name for one in found if one.kind == "unreadable_file"}
+    assert unread == named.union({"data/stray"}) - ({errors, "data/stray"} if is_folder else set())
+    rest = {(one.level, one.kind, one.name) for one in found if one.name not in unread}
+    assert ("error", "missing_file", second.texts_file) in rest
+    assert (("error", "missing_file", errors) in rest) == is_folder
+    for name in unread:
+        os.rmdir(run.address(name)) if is_folder else run.remove(name)
+    assert "unreadable_file" not in {one.kind for one in verify_run(run)}
+
+
+def test_a_folder_that_is_a_file_leaves_its_files_missing(landed):
+    run, commit = landed
+    Path(run.address("texts")).rename(run.address("elsewhere"))
+    os.mkfifo(run.address("texts"))
+    found = {(one.kind, one.name) for one in verify_run(run)}
+    assert found > {("unreadable_file", "texts"), ("missing_file", commit.texts_file)}
 
 
 def rewritten(run, commit, which, change):

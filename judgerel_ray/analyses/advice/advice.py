@@ -16,6 +16,7 @@ import polars as pl
 
 from judgerel_ray.analyses.advice.facets import (
     COMPONENT_COLUMNS,
+    FacetGroup,
     Row,
     component_rows,
     facet_groups,
@@ -178,39 +179,51 @@ def advise_judgments(
     )
     keys = key_schema(groups)
     measured = measured_costs(frame, tuple(keys), gpu_seconds=costs)
-    components: list[Row] = []
-    designs: list[Row] = []
-    needs: list[Row] = []
-    splits: list[Row] = []
+    tables: dict[str, list[Row]] = {name: [] for name in _TABLES}
     hint = fewer_groups(keys)
+    rows_of: dict[object, int] = {}
+    numbers = []
     for group in under_way(groups, of=len(groups), what="plans", hint=hint):
-        # Replies without a verdict do not tell what more would be worth.
-        if group.greedy == Flag.SERVING_NOISE or group.replies.are_few:
-            # More repeats of temperature 0 buy nothing that a judge could give.
-            components.extend({**group.key, **row} for row in component_rows(group))
-            continue
-        plan = make_plan(group, measured.get(tuple(group.key.values()), Costs()))
-        if budget is not None and plan.costs.rates(budget.unit) is None:
-            raise SweepError(
-                f"a budget in {budget.unit} needs what a judgment costs in them, "
-                f"which was not measured",
-                where=group.key,
-                hint="give the budget in judgments",
-            )
-        for rows, table in (
-            (component_rows(group), components),
-            (design_rows(plan), designs),
-            (need_rows(plan, targets), needs),
-            (split_rows(plan, budget), splits),
-        ):
-            table.extend({**group.key, **row} for row in rows)
-    return Advice(
-        components=pl.DataFrame(components, schema={**keys, **COMPONENT_COLUMNS}, orient="row"),
-        designs=pl.DataFrame(designs, schema={**keys, **DESIGN_COLUMNS}, orient="row"),
-        needs=pl.DataFrame(needs, schema={**keys, **NEED_COLUMNS}, orient="row"),
-        splits=pl.DataFrame(splits, schema={**keys, **SPLIT_COLUMNS}, orient="row"),
-        panel=panel_table(frame, by=by, block=block),
-    )
+        cost = measured.get(tuple(group.key.values()), Costs())
+        alike = (id(group.found), cost)  # groups are held, so that no other has the number
+        if alike not in rows_of:
+            rows_of[alike] = len(rows_of)
+            for name, rows in _group_rows(group, cost, targets, budget):
+                tables[name].extend({_NUMBER: rows_of[alike], **row} for row in rows)
+        numbers.append(rows_of[alike])
+    named = {name: [group.key[name] for group in groups] for name in keys}
+    all_groups = pl.DataFrame({**named, _NUMBER: numbers}, schema={**keys, _NUMBER: pl.Int64()})
+    found = {
+        name: all_groups.join(
+            pl.DataFrame(tables[name], schema={_NUMBER: pl.Int64(), **columns}, orient="row"),
+            on=_NUMBER,
+            maintain_order="left_right",
+        ).drop(_NUMBER)
+        for name, columns in _TABLES.items()
+    }
+    return Advice(**found, panel=panel_table(frame, by=by, block=block))
+
+
+def _group_rows(
+    group: FacetGroup, costs: Costs, targets: Mapping[str, float], budget: Budget | None
+) -> Iterator[tuple[str, Iterator[Row]]]:
+    """Rows of one group, by table."""
+    yield "components", component_rows(group)
+    # Replies without a verdict do not tell what more would be worth, and more repeats of
+    # temperature 0 buy nothing that a judge could give.
+    if group.greedy == Flag.SERVING_NOISE or group.replies.are_few:
+        return
+    plan = make_plan(group, costs)
+    if budget is not None and plan.costs.rates(budget.unit) is None:
+        raise SweepError(
+            f"a budget in {budget.unit} needs what a judgment costs in them, "
+            f"which was not measured",
+            where=group.key,
+            hint="give the budget in judgments",
+        )
+    yield "designs", design_rows(plan)
+    yield "needs", need_rows(plan, targets)
+    yield "splits", split_rows(plan, budget)
 
 
 def read_by_place(frame: pl.LazyFrame, populations: Populations | None) -> pl.LazyFrame:
@@ -270,6 +283,11 @@ NEED_COLUMNS = {
     "needed": pl.Float64(), "needed_whole": pl.Int64(),
     "needed_cautious": pl.Int64(), **REASON_COLUMNS, **COST_COLUMNS,
     "conditions": pl.String(),
+}  # fmt: skip
+_NUMBER = "__number"
+_TABLES: Mapping[str, Mapping[str, pl.DataType]] = {
+    "components": COMPONENT_COLUMNS, "designs": DESIGN_COLUMNS, "needs": NEED_COLUMNS,
+    "splits": SPLIT_COLUMNS,
 }  # fmt: skip
 
 

@@ -28,6 +28,7 @@ from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.core.progress import fewer_groups, under_way
+from judgerel_ray.counting.counted import alike_groups
 from judgerel_ray.counting.groups.grouping import (
     Block,
     count_judgments,
@@ -199,6 +200,8 @@ def facet_groups(
 ) -> Iterator[FacetGroup]:
     """Lay every group of judgments out as a design, and take its variance apart.
 
+    Of many small groups those in which all counts are equal share one :attr:`FacetGroup.found`.
+
     Parameters
     ----------
     frame : pl.LazyFrame
@@ -243,16 +246,24 @@ def facet_groups(
     checked_facet_sizes(populations.sizes, known=known, columns=rows.columns)
     labels = labels_chosen(frame, groups) if ORDER in known else {}
     split = rows.partition_by(groups, maintain_order=True) if groups else [rows]
+    alike = alike_groups(counted)
+    laid_out: dict[object, FacetGroup] = {}
     for part in under_way(split, of=len(split), what="groups", hint=fewer_groups(groups)):
         key = dict(zip(groups, part.select(groups).row(0), strict=True)) if groups else {}
+        values = tuple(key.values())
+        n_labels, greedy = labels.get(values), said_of_greedy(key, counted, everything)
+        same = (alike[values], n_labels, greedy) if values in alike else None
+        if same in laid_out:
+            yield replace(laid_out[same], key=key)
+            continue
         facets = varying_facets(part, counted.facets)
         if "judge" in facets:
             facets = tuple(name for name in facets if name != "judge_fingerprint")
-        n_labels = labels.get(tuple(key.values()))
         found = _facet_group(key, part, facets, nested, missing, populations, n_labels)
-        yield replace(
-            found, greedy=said_of_greedy(key, counted, everything), replies=replies_in(part)
-        )
+        found = replace(found, greedy=greedy, replies=replies_in(part))
+        if same is not None:
+            laid_out[same] = found
+        yield found
 
 
 def component_rows(group: FacetGroup) -> Iterator[Row]:

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.analyses.advice.unreachable import Reason, Unreachable
+from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.groups.grouping import Block, count_judgments, sampled
 from judgerel_ray.counting.groups.matrix import unit_counts
 from judgerel_ray.counting.verdicts.policy import LABEL, SCORED, own_level
@@ -33,6 +34,7 @@ from judgerel_ray.stats.panels.panel import (
 VOTES = (1, 3, 5, 7, 9, 11, 15, 21, 31, 51)
 _REPLICATIONS = (3, 5, 8, 11, 15, 21, 51)  # of designs that may tell more
 _TIMES = (2, 4, 8, 16)
+_LARGEST_PANEL = 170  # what a size costs grows with its square, and what more judges add shrinks
 
 
 class VoteStability(NamedTuple):
@@ -217,8 +219,9 @@ def panel_table(
     Returns
     -------
     pl.DataFrame
-        One row a group and size of panel, up to two judges more than there are: ``agreement`` of
-        the majorities of two such panels and the last judge's ``gain`` in it (null for scores);
+        One row a group and size of panel, up to two judges more than there are, and up to 170:
+        ``agreement`` of the majorities of two such panels and the last judge's ``gain`` in it (null
+        for scores);
         ``effective`` is how many independent judges those there are worth. Groups of one judge
         are left out; ``undefined`` says why there is no ``effective``.
 
@@ -242,13 +245,11 @@ def panel_table(
     frame = frame.with_columns(item_id=pl.struct(identity))
     counted = sampled(count_judgments(frame, by=by, block=block))
     groups = tuple(name for name in counted.groups if name != "judge")
+    ordered = counted.frame.sort(groups) if groups else counted.frame
+    parts = ordered.partition_by(groups, maintain_order=True) if groups else [ordered]
     rows = [
         {**(dict(zip(groups, part.select(groups).row(0), strict=True)) if groups else {}), **row}
-        for part in (
-            counted.frame.sort(groups).partition_by(groups, maintain_order=True)
-            if groups
-            else [counted.frame]
-        )
+        for part in under_way(parts, of=len(parts), what="panels", hint=fewer_groups(groups))
         for row in _panel_rows(part)
     ]
     keys = {name: counted.frame.schema[name] for name in groups}
@@ -265,7 +266,7 @@ def _panel_rows(part: pl.DataFrame) -> list[Row]:
     worth = _effective(scored, labels=labels)
     steps: tuple[PanelStep, ...] = ()
     if labels:
-        steps = panel_steps(_counts(scored), most=n_judges + 2)
+        steps = panel_steps(_counts(scored), most=min(n_judges + 2, _LARGEST_PANEL))
     known: Row = {
         "judges": n_judges, "effective": worth.value, "effective_low": worth.low,
         "effective_high": worth.high, "error_correlation": worth.correlation,
@@ -315,8 +316,11 @@ def _effective(scored: pl.DataFrame, *, labels: bool) -> EffectiveJudges:
     )
     if means.is_empty():
         return none
-    errors, within = (
-        means.pivot("judge", index="item_id", values=name).drop("item_id").fill_null(np.nan)
-        for name in ("mean", "within")
-    )
-    return effective_judges(errors.to_numpy(), within_NJ=within.to_numpy().clip(min=0))
+    question_M = means["item_id"].rle_id().to_numpy()
+    number = means["judge"].rank("dense").fill_null(0).to_numpy()
+    judges, judge_M = np.unique(number, return_inverse=True)
+    errors = np.full((question_M.max() + 1, judges.size), np.nan)
+    within = errors.copy()
+    errors[question_M, judge_M] = means["mean"].to_numpy()
+    within[question_M, judge_M] = means["within"].to_numpy()
+    return effective_judges(errors, within_NJ=within.clip(min=0))

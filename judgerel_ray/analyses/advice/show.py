@@ -36,6 +36,11 @@ from judgerel_ray.stats.generalizability.component import RESIDUAL, effect_name
 from judgerel_ray.stats.intervals.vote_limits import MOST_VALUES
 
 _SHARES = {2: "half of the time", 3: "a third of the time", 4: "a quarter of the time"}
+_MOST_SHOWN = 1_000  # groups of a text
+_AFTER_GROUPS = {
+    "components": "component", "designs": "design", "needs": "target", "splits": "n_items",
+    "panel": "n_judges",
+}  # fmt: skip
 _SAME = "replications"
 _ORDER = "option_order"
 _ANSWER = "responder"
@@ -194,13 +199,29 @@ def advice_text(tables: Mapping[str, pl.DataFrame]) -> str:
     needed: the total, ...
     """
     parts = []
+    n_more = 0
     for name, (title, columns, note) in _TABLES.items():
         table = tables.get(name)
         if table is not None and not table.is_empty():
             leads = {"designs": one_judgment, "components": _of_components}
+            table, n_left_out = _first_groups(table, name)
+            n_more = max(n_more, n_left_out)
             lead = leads[name](table) if name in leads else ""
             parts.append(section_text(table, title, columns, note, lead))
+    if n_more:
+        parts.append(f"{count_of(n_more, 'more group')} not shown: --format json has them all")
     return "\n\n".join(parts)
+
+
+def _first_groups(table: pl.DataFrame, name: str) -> tuple[pl.DataFrame, int]:
+    """The groups that a reader of text may look through, and how many come after them."""
+    groups = table.columns[: table.columns.index(_AFTER_GROUPS[name])]
+    keys = table.select(groups).unique(maintain_order=True) if groups else table.clear()
+    if keys.height <= _MOST_SHOWN:
+        return table, 0
+    shown = keys.head(_MOST_SHOWN)
+    kept = table.join(shown, on=groups, how="semi", nulls_equal=True, maintain_order="left")
+    return kept, keys.height - _MOST_SHOWN
 
 
 def tables_json(tables: Mapping[str, pl.DataFrame]) -> str:

@@ -150,8 +150,9 @@ def _judges(found: pl.DataFrame, rows: pl.LazyFrame) -> Iterator[Judging]:
     groups = found.columns[: found.columns.index("coefficient")]
     scored = rows.filter(SCORED).group_by(*groups, LABEL.alias("__value")).agg(n=pl.len())
     counted = scored.collect(engine="streaming")
+    by_group = counted.partition_by(groups, as_dict=True) if groups else {(): counted}
     for row in found.filter(coefficient="valid_rate").iter_rows(named=True):
-        own = counted.filter(*(pl.col(name).eq_missing(pl.lit(row[name])) for name in groups))
+        own = by_group.get(tuple(row[name] for name in groups), counted.clear())
         judging = Judging(
             group=group_label(row, [name for name in groups if row[name] is not None]),
             n_items=row["n_items"],

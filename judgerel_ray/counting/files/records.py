@@ -24,9 +24,9 @@ from judgerel_ray.counting.columns import KNOWN_BY, MOST_COLUMNS, check_width
 _WHOLE = 2**53  # from here on double precision does not tell all whole numbers apart
 _LONG = 2**63
 _MOST_SHOWN = 6
-# Rows whose fields are counted before all are read, which takes time by rows times columns. Rows
-# with a field of their own each come to too many in the last.
-_FIRST_ROWS = (1, 64, 1024, MOST_COLUMNS + 1)
+_PIECE = 1 << 16  # bytes of lines whose fields are counted together
+_LONG_PIECE = 1 << 20
+_TOKEN = re.compile(rb'(?s)"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|\\.|[{}\[\]]')
 _AS_DOCUMENT = "rename the file to end in .json, as it holds a list of all records"
 
 
@@ -58,10 +58,8 @@ def read_json_lines(content: bytes | str, where: Mapping[str, object]) -> pl.Laz
         if isinstance(content, str) and has_magic(content):
             content = Path(content).read_bytes()  # Polars would take its name for a pattern
         source = io.BytesIO(content) if isinstance(content, bytes) else content
-        for n_rows in _FIRST_ROWS:
-            some = pl.scan_ndjson(source, infer_schema_length=n_rows)
-            check_width(len(some.collect_schema()), where, more=True)
-        frame = pl.scan_ndjson(source, infer_schema_length=None)
+        schema = _schema_of_lines(content, where)
+        frame = pl.scan_ndjson(source, schema=schema, infer_schema_length=None)
         # Values of kinds that do not go together are found only where they are read.
         frame.select(pl.len(), pl.all().null_count()).collect(engine="streaming")
         if _maybe_twice(content, frame.collect_schema().names()):
@@ -199,6 +197,72 @@ def _as_text(value: object) -> str | None:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
+def _schema_of_lines(
+    content: bytes | str, where: Mapping[str, object]
+) -> Mapping[str, pl.DataType] | None:
+    """Columns of lines, where pieces of the file agree on them; None where Polars must find them.
+
+    It would find all columns first, of which every row has every one then: time and memory by rows
+    times columns. So they are counted piece by piece, and refused where they come to too many.
+
+    Raises
+    ------
+    PolarsError
+        If Polars does not read a piece, or has too many fields of objects: these stay texts.
+    """
+    first: pl.Schema | None = None
+    before: pl.Schema | None = None
+    is_one = True
+    names: set[str] = set()
+    fields: set[str] = set()
+    for piece in _pieces(content):
+        if len(piece) > _LONG_PIECE:
+            check_width(_width_of(piece), where, more=True)
+        schema = pl.scan_ndjson(io.BytesIO(piece), infer_schema_length=None).collect_schema()
+        first = first or schema
+        is_one = is_one and schema == first
+        if schema != before:
+            names.update(schema)
+            check_width(len(names), where, more=True)
+            for name, kind in schema.items():
+                fields.update(_fields(kind, name))
+            if len(fields) > MOST_COLUMNS:
+                raise PolarsError("objects have too many fields")
+        before = schema
+    return first if is_one else None
+
+
+def _pieces(content: bytes | str) -> Iterator[bytes]:
+    """Whole lines of a file or of what it holds, a piece at a time."""
+    with io.BytesIO(content) if isinstance(content, bytes) else open(content, "rb") as file:
+        while piece := file.read(_PIECE) + file.readline():
+            if piece.strip():
+                yield piece
+
+
+def _width_of(piece: bytes) -> int:
+    """Number of names in the records of some lines, counted to one above what a table may have."""
+    names, depth = set(), 0
+    for token in _TOKEN.finditer(piece):
+        sign = token[0][:1]
+        depth += (sign in b"{[") - (sign in b"}]")
+        if depth == 1 and token[1] is not None:
+            names.add(token[0].removesuffix(token[1]))
+            if len(names) > MOST_COLUMNS:
+                break
+    return len(names)
+
+
+def _fields(kind: pl.DataType, name: str) -> Iterator[str]:
+    """Names of the fields of objects in a column."""
+    if isinstance(kind, pl.List | pl.Array):
+        yield from _fields(kind.inner, name)  # type: ignore[arg-type]
+    elif isinstance(kind, pl.Struct):
+        for field in kind.fields:
+            yield f"{name}.{field.name}"
+            yield from _fields(field.dtype, f"{name}.{field.name}")  # type: ignore[arg-type]
+
+
 def _maybe_twice(content: bytes | str, names: Sequence[str]) -> bool:
     """Whether any line may have a key twice of those that are read: Polars takes the first."""
     known = [name for name in names if name in KNOWN_BY]
@@ -218,6 +282,7 @@ def _maybe_twice(content: bytes | str, names: Sequence[str]) -> bool:
 def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object]]:
     """Records of lines."""
     records: list[dict[str, object]] = []
+    names: set[str] = set()
     for number, line in enumerate(table_text(content, where).split("\n"), start=1):
         if not line.strip():
             continue
@@ -239,6 +304,9 @@ def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object
                 else 'write one object a line; of pandas: orient="records", lines=True',
             )
         records.append(record)
+        if not names.issuperset(record):
+            names.update(record)
+            check_width(len(names), where, more=True)
     return records
 
 

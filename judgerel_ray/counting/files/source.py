@@ -353,7 +353,7 @@ def _several(files: Sequence[str], where: Mapping[str, object], *, root: str) ->
             where=where,
             hint=f"name those of one kind: {Path(root) / f'*{known}'}",
         )
-    _refuse_run(files, where)
+    old = _old_run(files, where)
     read = [_one(file, {"file": file}) for file in files]
     frames = [_partitioned(one.rows, file, root) for one, file in zip(read, files, strict=True)]
     schemas = [frame.collect_schema() for frame in frames]
@@ -370,7 +370,11 @@ def _several(files: Sequence[str], where: Mapping[str, object], *, root: str) ->
     note_of_files = (
         (f"read {len(files)} files as one table: {paths}{more}",) if len(files) > 1 else ()
     )
-    notes = dict.fromkeys((*note_of_files, *(note for one in read for note in one.notes)))
+    if old and {"key", "role"} <= set(schemas[0]):
+        # As a run's own reader has it: of two that landed the first counts.
+        rows = rows.filter(pl.col("role") == "judge")
+        rows = rows.unique("key", keep="first", maintain_order=True)
+    notes = dict.fromkeys((*note_of_files, *old, *(note for one in read for note in one.notes)))
     indexed = all(one.indexed for one in read)
     return Source(rows=rows, where=where, notes=tuple(notes), indexed=indexed, files=tuple(files))
 
@@ -487,15 +491,30 @@ def _files_in(folder: str) -> list[str]:
     return tables or found
 
 
-def _refuse_run(files: Sequence[str], where: Mapping[str, object]) -> None:
-    """Refuse parts of a run directory: only its commits tell which of them count."""
+def _old_run(files: Sequence[str], where: Mapping[str, object]) -> tuple[str, ...]:
+    """Say that files are parts of a run of another format, of which this version reads no commit.
+
+    Raises
+    ------
+    SweepError
+        If they are parts of a run whose commits it reads: these alone tell which of them count.
+    """
     for folder in {one for file in files for one in list(Path(file).absolute().parents)[:4]}:
         if (folder / "commits").is_dir() and (folder / "data").is_dir():
+            from judgerel_ray.store.rundir import MANIFEST, RunDirectory, other_format
+
+            data = RunDirectory(url=str(folder)).files.read_many([MANIFEST]).get(MANIFEST)
+            if stated := other_format(data):
+                return (
+                    f"read judgments of a run of another format, {stated}, as they landed, "
+                    "without its commits and what a rejudge made of them",
+                )
             raise SweepError(
                 "these files are parts of a run directory, whose commits say which of them count",
                 where=where,
                 hint=str(folder),
             )
+    return ()
 
 
 def _as_text(rows: pl.LazyFrame, where: Mapping[str, object]) -> pl.LazyFrame:

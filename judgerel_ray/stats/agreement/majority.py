@@ -152,7 +152,7 @@ def majority_probabilities(shares_UV: Floats, k: int) -> Floats:
     n_units, n_values = shares_UV.shape
     wins = np.zeros((n_units, n_values))
     order = np.arange(k + 1)
-    powers = shares_UV[..., None] ** order / np.array([float(factorial(j)) for j in order])
+    powers, scale = _powers(shares_UV, k)
     for c in range(-(-k // max(n_values, 1)), k + 1):
         for z, weight in tie_nodes(c, k):
             # Others get c at most; those that get c too tie, and the vote is shared.
@@ -168,7 +168,24 @@ def majority_probabilities(shares_UV: Floats, k: int) -> Floats:
                 rest = np.einsum("nj,nj->n", before, after[n_values - 1 - v][:, ::-1])
                 wins[:, v] += weight * powers[:, v, c] * rest
                 before = _product(before, others[:, v])
-    return wins * float(factorial(k))
+    return wins * scale
+
+
+def _powers(shares_UV: Floats, k: int) -> tuple[Floats, float]:
+    """Powers 0 .. k of each share over their factorials, and what turns products into chances.
+
+    Of large k they are scaled: as chances of Poisson counts with mean k, which neither overflow nor
+    vanish.
+    """
+    order = np.arange(k + 1)
+    if k <= _SMALL_VOTE:
+        powers = shares_UV[..., None] ** order / np.array([float(factorial(j)) for j in order])
+        return powers, float(factorial(k))
+    from scipy.special import gammaln, xlogy
+
+    means = k * shares_UV[..., None]
+    logs = xlogy(order, means) - means - gammaln(order + 1)
+    return np.exp(logs), float(np.exp(k - k * np.log(k) + gammaln(k + 1)))
 
 
 def _product(left_NI: Floats, right_NJ: Floats) -> Floats:
@@ -267,6 +284,7 @@ def _checked_shares(shares_UV: ArrayLike, *, function: str) -> Floats:
     return shares
 
 
+_SMALL_VOTE = 170  # the factorial of more is no double
 _BATCH = 512  # rows multiplied at once: the polynomials of a batch stay in a processor's cache
 Top = tuple[int, float, float]  # a winning count, and a node and a weight of its ties
 

@@ -30,6 +30,7 @@ from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor
 Ints = NDArray[np.int64]
 _NONE = 1e-9
 _EQUAL = 1e-9  # sums of confidences, added in another order
+_NO_VARIANCE = 1e-15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -419,10 +420,7 @@ def effective_judges(
     if n < 2 or n_judges < 2:
         undefined = "too_few_units" if n < 2 else "too_few_judges"
         return EffectiveJudges(n_judges=n_judges, n_questions=n, undefined=undefined)
-    products_NJJ = errors[:, :, None] * errors[:, None, :] + within[:, :, None] * np.eye(n_judges)
-    sums, products = errors.sum(axis=0), products_NJJ.sum(axis=0)
-    correlation = float(_mean_correlation(sums, products, n))
-    left_out_N = _mean_correlation(sums - errors, products - products_NJJ, n - 1)
+    correlation, left_out_N = _correlations(errors, within)
     worth = 1 + (n_judges - 1) * correlation
     if worth < 1e-9:
         return EffectiveJudges(
@@ -500,11 +498,38 @@ def panel_steps(counts_UJV: ArrayLike, *, most: int) -> tuple[PanelStep, ...]:
     )
 
 
+def _correlations(errors: Floats, within: Floats) -> tuple[float, Floats]:
+    """Mean correlation of the errors of two judges, and that without each question."""
+    n, n_judges = errors.shape
+    if n_judges > n:  # products of all pairs are more than memory may hold
+        rows = np.arange(n)
+        left_out = [_mean_by_sums(errors[rows != q], within[rows != q]) for q in rows]
+        return _mean_by_sums(errors, within), np.array(left_out)
+    products_NJJ = errors[:, :, None] * errors[:, None, :] + within[:, :, None] * np.eye(n_judges)
+    sums, products = errors.sum(axis=0), products_NJJ.sum(axis=0)
+    left_out_N = _mean_correlation(sums - errors, products - products_NJJ, n - 1)
+    return float(_mean_correlation(sums, products, n)), left_out_N
+
+
+def _mean_by_sums(errors: Floats, within: Floats) -> float:
+    """:func:`_mean_correlation` without any pair: a square of a sum is the sum over pairs."""
+    n_judges = errors.shape[1]
+    deviations = errors - errors.mean(axis=0)
+    own = (deviations**2).mean(axis=0)
+    variance = own + within.mean(axis=0)
+    if not (variance > _NO_VARIANCE).all():
+        return float("nan")
+    together = (deviations / np.sqrt(variance)).sum(axis=1)
+    pairs = float((together**2).mean() - (own / variance).sum())
+    mean: float = pairs / (n_judges * (n_judges - 1))
+    return mean
+
+
 def _mean_correlation(sums: Floats, products: Floats, n: int) -> Floats:
     """Mean off-diagonal correlation from sums (..., J) and sums of products (..., J, J)."""
     covariance = products / n - sums[..., :, None] * sums[..., None, :] / n**2
     variance = np.diagonal(covariance, axis1=-2, axis2=-1)
-    deviation = np.sqrt(np.where(variance > 1e-15, variance, np.nan))
+    deviation = np.sqrt(np.where(variance > _NO_VARIANCE, variance, np.nan))
     correlation = covariance / (deviation[..., :, None] * deviation[..., None, :])
     n_judges = sums.shape[-1]
     trace = np.trace(correlation, axis1=-2, axis2=-1)

@@ -5,12 +5,13 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from judgerel_ray.analyses.advice import panel_worth
 from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.advice.panel_worth import panel_table
 from judgerel_ray.analyses.advice.plans import Budget, Costs, measured_costs
 from judgerel_ray.analyses.advice.populations import Populations
 from judgerel_ray.analyses.advice.show import advice_text
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import SweepError, progress
 from judgerel_ray.stats.generalizability.dstudy import replications_for
 
 
@@ -283,6 +284,31 @@ def test_a_panel_is_worth_what_its_errors_leave():
     without = panel_table(frame.drop("gold").lazy())
     assert without["undefined"].unique().to_list() == ["no_gold"]
     assert without["agreement"].to_list() == pytest.approx(found["agreement"].to_list())
+
+
+def many_judges():
+    rng = np.random.default_rng(4)
+    return pl.DataFrame(
+        {"item_id": ["q", "r", "s"] * 200, "judge": np.repeat(np.arange(200), 3).astype(str)}
+        | {"verdict": rng.choice(["A", "B"], 600, p=[0.8, 0.2]), "gold": "A", "replication": 0}
+    )
+
+
+@pytest.mark.slow
+def test_a_panel_of_hundreds_of_judges_is_told_up_to_a_size():
+    found = panel_table(many_judges().lazy())
+    assert found["n_judges"].to_list() == list(range(1, 171))
+    assert found["agreement"][-1] > found["agreement"][0]
+    assert found["judges"].unique().to_list() == [200]
+
+
+def test_many_panels_say_how_far_they_are(monkeypatch, capsys):
+    monkeypatch.setattr(panel_worth, "_LARGEST_PANEL", 3)
+    monkeypatch.setattr(progress, "FIRST", 0.0)
+    rows = pl.concat(many_judges().with_columns(benchmark=pl.lit(name)) for name in "ab")
+    with progress.progress_shown(print):
+        assert panel_table(rows.lazy()).height == 6
+    assert "of 2 panels, about " in capsys.readouterr().out
 
 
 def test_benchmarks_that_name_their_questions_alike_are_not_mixed_in_a_panel():

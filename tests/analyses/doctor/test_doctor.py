@@ -108,6 +108,25 @@ def test_scores_alone_are_read_too():
     assert supported(doctor(rows))["does it repeat itself"]
 
 
+@pytest.mark.parametrize("n_judges", [1, 40])
+def test_no_group_is_looked_for_among_all_others(n_judges, monkeypatch):
+    """What filters all verdicts for each group is quadratic in the groups."""
+    rows = pl.DataFrame(
+        {"item_id": ["q"] * n_judges + ["r"] * n_judges, "replication": [0] * 2 * n_judges}
+        | {"judge": [None, *(f"j{i}" for i in range(1, n_judges))] * 2, "verdict": "a"}
+    )
+    looked_at, plain = [], pl.DataFrame.filter
+
+    def counted(frame, *conditions, **equal):
+        looked_at.append(frame.height)
+        return plain(frame, *conditions, **equal)
+
+    monkeypatch.setattr(pl.DataFrame, "filter", counted)
+    found = doctor(rows)
+    assert [one.answer for one in found.judges] == ["a"] * n_judges
+    assert sum(looked_at) < 10 * rows.height
+
+
 def test_rows_that_contradict_each_other_are_named(tmp_path, capsys):
     path = tmp_path / "twice.csv"
     path.write_text("item_id,replication,verdict\nq1,0,A\nq1,0,B\n")

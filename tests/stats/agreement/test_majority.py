@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from judgerel_ray.stats import (
     Coefficient,
@@ -179,3 +180,21 @@ def test_unknown_distributions_take_no_part():
 def test_it_refuses(rows, k, known):
     with pytest.raises(ValueError, match="majority_stability"):
         majority_stability(rows, k, known=known)
+
+
+@pytest.mark.parametrize("k", [170, 171, 172, 501])
+def test_votes_whose_factorial_is_no_double_are_counted(k):
+    shares = np.array([[0.55, 0.45], [0.001, 0.999], [1.0, 0.0]])
+    wins = majority_probabilities(shares, k)
+    for one, (p, _) in zip(wins, shares, strict=True):
+        tied = binom.pmf(k // 2, k, p) / 2 if k % 2 == 0 else 0.0
+        assert one == pytest.approx(
+            [binom.sf(k // 2, k, p) + tied, binom.cdf((k - 1) // 2, k, p) + tied]
+        )
+
+
+def test_large_votes_are_scaled_to_the_same_chances(monkeypatch):
+    shares = np.array([[0.1] * 10, [0.4, 0.3, 0.2, 0.1, *[0.0] * 6]])
+    plain = majority_probabilities(shares, 40)
+    monkeypatch.setattr(majority, "_SMALL_VOTE", 0)
+    np.testing.assert_allclose(majority_probabilities(shares, 40), plain, rtol=1e-12)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from judgerel_ray.stats.panels import panel
 from judgerel_ray.stats.panels.panel import effective_judges, panel_steps
 
 
@@ -36,6 +37,25 @@ def test_the_correlation_is_the_mean_of_all_pairs():
     error = np.sqrt(29 / 30 * ((left - np.mean(left)) ** 2).sum())
     high = pairs.mean() + 2.045230 * error
     assert found.low == pytest.approx(4 / (1 + 3 * high), rel=1e-5)
+
+
+@pytest.mark.parametrize("n_questions", [3, 5])
+def test_more_judges_than_questions_correlate_as_their_pairs_do(n_questions):
+    rng = np.random.default_rng(3)
+    table, within = rng.random((n_questions, 7)), rng.random((n_questions, 7))
+    correlation, left_out = panel._correlations(table, within)
+    for found, rows in (
+        (correlation, np.arange(n_questions)),
+        *((one, np.delete(np.arange(n_questions), q)) for q, one in enumerate(left_out)),
+    ):
+        variance = table[rows].var(axis=0) + within[rows].mean(axis=0)
+        pairs = np.cov(table[rows].T, ddof=0) / np.sqrt(np.outer(variance, variance))
+        assert found == pytest.approx(pairs[np.triu_indices(7, 1)].mean())
+
+
+def test_very_many_judges_are_no_table_of_pairs():
+    found = effective_judges(np.repeat([[0.0], [1.0], [1.0]], 50_000, axis=1))
+    assert (found.n_judges, found.value) == (50_000, pytest.approx(1.0))
 
 
 def test_gaps_and_judges_that_never_err_are_left_out():
