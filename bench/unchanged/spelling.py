@@ -152,6 +152,17 @@ EXPECTED: tuple[Expected, ...] = (
         for case, field in (("limits runs-", "stdout"), ("uncertainty runs-", "stdout"),
                             ("ranking ", "stdout"), ("report ", "page"), ("status ", "stdout"))
     ),
+    *(
+        Expected("readable, fetch and thoughts are new", case=f"{view} *", field=field, kind="new")
+        for view, field in (("plan", "resolved.ask.#.readable"), ("plan", "resolved.fetch"),
+                            ("status", "judges.#.thoughts"))
+    ),
+    *(
+        Expected("counts of outcomes, and the share of replies to be read, are said",
+                 case=f"{view} *", field=field, kind="wording")
+        for view, field in (("import", "stdout"), ("plan", "stdout"), ("alignment", "stderr"),
+                            ("ranking", "stderr"), ("scales", "stderr"))
+    ),
 )  # fmt: skip
 """Every difference that stays, with its reason."""
 
