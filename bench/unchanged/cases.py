@@ -94,7 +94,7 @@ def _coefficients() -> Iterator[Case]:
         yield Case("coefficients", (rated,), ("--coefficient", name))
     flags: tuple[tuple[str, ...], ...] = (
         ("--by", "judge"), ("--by", "judge,temperature"), ("--missing", "bounds"),
-        ("--missing", "drop"), ("--missing", "category,drop,bounds"), ("--bands",),
+        ("--missing", "drop"), ("--missing", "category,drop,bounds"),
         ("--tolerance", "krippendorff_alpha=0.6", "--tolerance", "valid_rate=0.9"),
         ("--interval", "jackknife"), ("--interval", "posterior"), ("--nuisance", "template"),
         ("--interval", "bootstrap", "--resamples", "100", "--seed", "3"), ("--block", "all"),

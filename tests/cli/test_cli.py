@@ -73,7 +73,6 @@ OPTIONS = {
         "--coefficient NAME",
         "--block {0,all}",
         "--tolerance NAME=VALUE",
-        "--bands",
         "--interval METHOD",
         "--resamples N",
         "--seed S",
