@@ -179,7 +179,7 @@ def _systems() -> Iterator[Case]:
     for flags in (prices, ("--seed", "2"), ("--confidence", "agreement")):
         yield Case("panels", (thought,), flags)
         yield Case("cascade", (thought,), flags)
-    for flags in (("--order", "bee,ant,cat"), ("--person", "5000,0.9"), ("--points", "4")):
+    for flags in (("--order", "bee,ant,cat"), ("--person", "5000,0.9")):
         yield Case("cascade", (thought,), flags)
         yield Case("cascade", (run_path("cascaded"),), flags)
     yield Case("panels", (mmlu,), ("--seed", "1", "--exact-values"))

@@ -124,7 +124,7 @@ OPTIONS = {
     ],
     "cascade": [
         "PATH", "--gold FILE", "--price NAME=...", "--confidence NAME", "--seed S",
-        "--order A,B", "--person-cost COST", "--person-accuracy A", "--points N", *READ, *BY,
+        "--order A,B", "--person-cost COST", "--person-accuracy A", *READ, *BY,
         *SHOWN,
     ],
     "advise": [
