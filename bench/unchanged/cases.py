@@ -170,7 +170,7 @@ def _systems() -> Iterator[Case]:
                   ("--by", "judge"), ("--seed", "5"), ("--gold", "tables/gold.csv")):  # fmt: skip
         yield Case("selection", (thought,), (*DRAWS, *flags))
     of_systems = (
-        ("--answer", "majority"), ("--family", "roles"), ("--family", "best"),
+        ("--answer", "majority"),
         ("--compared", "0"), ("--confidence", "stated"), ("--by", "benchmark"),
     )  # fmt: skip
     for flags in of_systems:

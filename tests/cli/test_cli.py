@@ -108,7 +108,6 @@ OPTIONS = {
         "--gold FILE",
         "--confidence NAME",
         "--answer RULE",
-        "--family NAME",
         "--answer-temperature T",
         "--resamples N",
         "--seed S",
@@ -244,7 +243,7 @@ def test_defaults_are_those_of_the_options():
     [
         (["--questions"], "judgerel questions"),
         (["--reference", "human"], "judgerel align or rank or report"),
-        (["--family", "best"], "judgerel systems"),
+        (["--answer", "majority"], "judgerel systems"),
         (["--limits"], "judgerel reduce --help"),
         (["--by", "judge", "--gold", "x.csv"], "judgerel select or systems or panels or cascade"),
         (["--exact"], "judgerel exact"),
