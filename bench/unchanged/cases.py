@@ -94,7 +94,7 @@ def _coefficients() -> Iterator[Case]:
         yield Case("coefficients", (rated,), ("--coefficient", name))
     flags: tuple[tuple[str, ...], ...] = (
         ("--by", "judge"), ("--by", "judge,temperature"), ("--missing", "bounds"),
-        ("--missing", "drop"), ("--missing", "category,drop,bounds"), ("--bands",),
+        ("--missing", "drop"), ("--missing", "category,drop,bounds"),
         ("--tolerance", "krippendorff_alpha=0.6", "--tolerance", "valid_rate=0.9"),
         ("--interval", "jackknife"), ("--interval", "posterior"), ("--nuisance", "template"),
         ("--interval", "bootstrap", "--resamples", "100", "--seed", "3"), ("--block", "all"),
@@ -170,7 +170,7 @@ def _systems() -> Iterator[Case]:
                   ("--by", "judge"), ("--seed", "5"), ("--gold", "tables/gold.csv")):  # fmt: skip
         yield Case("selection", (thought,), (*DRAWS, *flags))
     of_systems = (
-        ("--answer", "majority"), ("--family", "roles"), ("--family", "best"),
+        ("--answer", "majority"),
         ("--compared", "0"), ("--confidence", "stated"), ("--by", "benchmark"),
     )  # fmt: skip
     for flags in of_systems:
@@ -179,7 +179,7 @@ def _systems() -> Iterator[Case]:
     for flags in (prices, ("--seed", "2"), ("--confidence", "agreement")):
         yield Case("panels", (thought,), flags)
         yield Case("cascade", (thought,), flags)
-    for flags in (("--order", "bee,ant,cat"), ("--person", "5000,0.9"), ("--points", "4")):
+    for flags in (("--order", "bee,ant,cat"), ("--person", "5000,0.9")):
         yield Case("cascade", (thought,), flags)
         yield Case("cascade", (run_path("cascaded"),), flags)
     yield Case("panels", (mmlu,), ("--seed", "1", "--exact-values"))

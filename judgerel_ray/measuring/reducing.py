@@ -15,7 +15,7 @@ from judgerel_ray.counting.judged import Judged, open_judgments, with_gold
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.measuring.serving import serving_asked, with_serving
-from judgerel_ray.measuring.tolerance import with_bands, with_tolerance
+from judgerel_ray.measuring.tolerance import with_tolerance
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 
@@ -32,7 +32,6 @@ class ReduceOptions:
     items: str | None = None
     nuisance: tuple[str, ...] = ()
     tolerance: Mapping[str, float] | None = None
-    bands: bool = False
     intervals: IntervalChoice = AUTO
 
     def __post_init__(self) -> None:
@@ -68,7 +67,7 @@ def reduce_path(path: str | Given, options: ReduceOptions | None = None) -> pl.D
         judged = open_judgments(path, extra=options.told_apart)
         found = tolerated(judged, options)
         serving = serving_asked(judged, found, options.coefficients, block=options.counted_block)
-    return with_serving(with_bands(found) if options.bands else found, serving)
+    return with_serving(found, serving)
 
 
 def tolerated(judged: Judged, options: ReduceOptions) -> pl.DataFrame:

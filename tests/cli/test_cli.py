@@ -73,7 +73,6 @@ OPTIONS = {
         "--coefficient NAME",
         "--block {0,all}",
         "--tolerance NAME=VALUE",
-        "--bands",
         "--interval METHOD",
         "--resamples N",
         "--seed S",
@@ -109,7 +108,6 @@ OPTIONS = {
         "--gold FILE",
         "--confidence NAME",
         "--answer RULE",
-        "--family NAME",
         "--answer-temperature T",
         "--resamples N",
         "--seed S",
@@ -125,7 +123,7 @@ OPTIONS = {
     ],
     "cascade": [
         "PATH", "--gold FILE", "--price NAME=...", "--confidence NAME", "--seed S",
-        "--order A,B", "--person-cost COST", "--person-accuracy A", "--points N", *READ, *BY,
+        "--order A,B", "--person-cost COST", "--person-accuracy A", *READ, *BY,
         *SHOWN,
     ],
     "advise": [
@@ -245,7 +243,7 @@ def test_defaults_are_those_of_the_options():
     [
         (["--questions"], "judgerel questions"),
         (["--reference", "human"], "judgerel align or rank or report"),
-        (["--family", "best"], "judgerel systems"),
+        (["--answer", "majority"], "judgerel systems"),
         (["--limits"], "judgerel reduce --help"),
         (["--by", "judge", "--gold", "x.csv"], "judgerel select or systems or panels or cascade"),
         (["--exact"], "judgerel exact"),

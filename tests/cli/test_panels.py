@@ -57,13 +57,13 @@ def test_json_holds_every_table_and_a_file_the_best_panels(answers, tmp_path, ca
 
 
 def test_a_cascade_asks_the_cheapest_first(answers, capsys):
-    assert main(["cascade", answers, "--points", "4"]) == 0
+    assert main(["cascade", answers]) == 0
     out = capsys.readouterr().out
     assert out.count("cost in tokens a question, 60 questions") == 2
     assert out.index("nano") < out.index("flash") < out.index("opus")
-    found = judgerel_ray.cascade(answers, points=4)
+    found = judgerel_ray.cascade(answers)
     assert found.stages["cost"].to_list() == [20.0, 80.0, 1000.0] * 2
-    assert found.curve.height == 8
+    assert found.curve.height == 20
 
 
 def test_order_person_and_prices_are_taken(answers, capsys):
@@ -74,8 +74,6 @@ def test_order_person_and_prices_are_taken(answers, capsys):
         "1",
         "--person-accuracy",
         "0.9",
-        "--points",
-        "3",
         "--format",
         "json",
     ]
@@ -86,10 +84,10 @@ def test_order_person_and_prices_are_taken(answers, capsys):
     assert [row["member"] for row in first] == ["nano", "opus", "person"]
     assert [row["cost"] for row in first] == pytest.approx([5e-6, 0.045, 1.0])
     told = judgerel_ray.cascade(
-        answers, order=["nano", "opus"], person_cost=1, person_accuracy=0.9, points=3,
+        answers, order=["nano", "opus"], person_cost=1, person_accuracy=0.9,
         prices={"nano": (0.1, 0.4), "flash": (1, 2), "opus": (15, 75)},
     )  # fmt: skip
-    assert told.curve.height == len(found["curve"]) == 6
+    assert told.curve.height == len(found["curve"]) == 20
 
 
 def test_by_lays_side_by_side_what_differs_in_all_else(answers):

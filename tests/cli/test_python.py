@@ -34,7 +34,6 @@ ASKED = {
     ),
     "block": (["--block", "all"], {"block": "all"}),
     "tolerance": (["--tolerance", "valid_rate=0.5"], {"tolerance": {"valid_rate": 0.5}}),
-    "bands": (["--bands"], {"bands": True}),
     "interval": (["--interval", "bootstrap"], {"interval": "bootstrap"}),
     "resamples": (
         ["--interval", "bootstrap", "--resamples", "50"],

@@ -64,16 +64,6 @@ def test_tolerances_are_judged_by_the_interval(twelve, capsys):
     assert found["valid_rate"]["standing"] == "meets"
 
 
-def test_bands_name_intervals(twelve, capsys):
-    asked = ["--coefficient", "krippendorff_alpha,flip_rate", "--missing", "drop", "--bands"]
-    found = {row["coefficient"]: row["band"] for row in rows(capsys, twelve, *asked)}
-    assert found == {
-        "krippendorff_alpha": "no one band: the interval spans Unacceptable to Good",
-        "flip_rate": None,
-    }
-    assert "spans Unacceptable to Good" in told(capsys, twelve, *asked)
-
-
 def test_accuracy_stands_beside_agreement_by_group_and_by_question(twelve, capsys):
     names = "accuracy,agreement_right,agreement_wrong,percent_agreement"
     value = {

@@ -66,7 +66,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RUN, ROWS, SWEEP = (judgerel_ray.example(n) for n in ("run", "judgments.csv", "sweep.toml"))
 IN_ORDER = {"order": ["simulated-erratic", "simulated-steady"], "confidence": "probability"}
 FRAMES = [
-    ("reduce", RUN, {"bands": True, "tolerance": {"flip_rate": 0.3}}),
+    ("reduce", RUN, {"tolerance": {"flip_rate": 0.3}}),
     ("questions", RUN, {}),
     ("serving", RUN, {}),
     ("uncertainty", RUN, {}),
@@ -158,7 +158,7 @@ def results(tmp_path_factory) -> Columns:
         add((("distributions", view), column) for column in table.columns)
     add(of_frames("cascade", told_cascade(pl.DataFrame(schema=SCHEMA))))
     add(of_json("refresh", refreshed()))
-    found["serving", ""] |= found["reduce", ""] - {"band"}  # where a run has tolerances
+    found["serving", ""] |= found["reduce", ""]  # where a run has tolerances
     return found
 
 

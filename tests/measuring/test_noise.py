@@ -20,7 +20,7 @@ from judgerel_ray.measuring.noise import (
     shared_requests,
 )
 from judgerel_ray.measuring.reliability import reduce_judgments
-from judgerel_ray.measuring.tolerance import with_bands, with_tolerance
+from judgerel_ray.measuring.tolerance import with_tolerance
 from judgerel_ray.measuring.unstable import least_stable
 
 SERVING_NOISE, LEFT_OUT = Flag.SERVING_NOISE.value, Flag.GREEDY_LEFT_OUT.value
@@ -190,12 +190,11 @@ def test_temperatures_as_items_keep_theirs_and_agreement_does_not():
     assert LEFT_OUT not in alpha["flags"]
 
 
-def test_no_tolerance_and_no_band_is_given_to_a_server():
+def test_no_tolerance_is_given_to_a_server():
     found = reduce_judgments(both().lazy(), coefficients=["krippendorff_alpha", "icc1"])
-    judged = with_bands(with_tolerance(found, {"krippendorff_alpha": 0.1}))
+    judged = with_tolerance(found, {"krippendorff_alpha": 0.1})
     cold, warm = (judged.filter(pl.col("temperature") == at) for at in (0.0, 1.0))
     assert cold["standing"].null_count() == cold["tolerance"].null_count() == cold.height
-    assert cold["band"].null_count() == cold.height
     assert warm["standing"].drop_nulls().len() == 1
 
 

@@ -123,7 +123,6 @@ class CascadeRequest(PanelsRequest):
     person_accuracy: float = field(
         default=1.0, metadata=flag("how often that person is right: assumed, not measured", "A")
     )
-    points: int = field(default=10, metadata=flag("points of the cost curve", "N"))
 
 
 def _show_cascade(found: CascadeTables) -> Printed:
@@ -188,7 +187,7 @@ def cascade(path: Judgments | Given, asked: CascadeRequest) -> CascadeTables:
         return told_cascade(did)
     choice = CascadeChoice(
         order=order, person_cost=asked.person_cost, person_accuracy=asked.person_accuracy,
-        n_budgets=asked.points, seed=asked.seed,
+        seed=asked.seed,
     )  # fmt: skip
     return run_cascade(
         opened, choice, by=names_of(asked.by), gold=asked.gold_file, prices=asked.priced,

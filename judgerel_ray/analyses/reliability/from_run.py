@@ -26,7 +26,6 @@ from judgerel_ray.measuring.serving import (
     serving_asked,
     texts_are_gone,
 )
-from judgerel_ray.measuring.tolerance import with_bands
 
 if TYPE_CHECKING:
     from judgerel_ray.store.outputs import Output
@@ -75,17 +74,10 @@ def question_path(path: str | Given, options: ReduceOptions | None = None) -> pl
 
     options = options or ReduceOptions()
     drawn = options.intervals != AUTO
-    if (
-        options.coefficients
-        or options.tolerance
-        or options.bands
-        or options.items
-        or options.nuisance
-        or drawn
-    ):
+    if options.coefficients or options.tolerance or options.items or options.nuisance or drawn:
         raise SweepError(
             "questions have columns and intervals of their own",
-            hint="leave out coefficients, items, tolerance, bands and interval",
+            hint="leave out coefficients, items, tolerance and interval",
         )
     missing: Missing = "category" if "category" in options.missing else "drop"
     with reading_of(path):
@@ -130,7 +122,6 @@ def reduce_with_basis(path: str | Given, options: ReduceOptions) -> Reduced:
         caution = _of_later_blocks(judged) if options.block == "all" else None
         if judged.run and options.coefficients is None and texts_are_gone(serving):
             caution = "; ".join(filter(None, [caution, _NO_TEXTS]))
-    found = with_bands(found) if options.bands else found
     return Reduced(coefficients=found, failures=failures, serving=serving, caution=caution)
 
 

@@ -2,7 +2,7 @@
 
 Requests that failed, in words: a request that was never answered is no reply.
 
-How coefficients stand to tolerances and verbal bands, and questions one by one, as text.
+How coefficients stand to tolerances, and questions one by one, as text.
 """
 
 from __future__ import annotations
@@ -402,13 +402,12 @@ def _legend(rows: Sequence[Row], notes: dict[str, int]) -> Iterator[str]:
 
 
 def tolerance_text(coefficients: pl.DataFrame, *, source: str = "") -> str:
-    """Write the coefficients that have a tolerance or a band, one line each; nothing without.
+    """Write the coefficients that have a tolerance, one line each; nothing without.
 
     Parameters
     ----------
     coefficients : pl.DataFrame
-        With the columns of :func:`judgerel_ray.measuring.tolerance.with_tolerance`, of
-        :func:`judgerel_ray.measuring.tolerance.with_bands`, or of both.
+        With the columns of :func:`judgerel_ray.measuring.tolerance.with_tolerance`.
     source : str
         Who set the tolerances.
 
@@ -423,13 +422,10 @@ def tolerance_text(coefficients: pl.DataFrame, *, source: str = "") -> str:
     judge  coefficient  no verdict  value [95 %]          tolerance  standing
     j      flip rate    drop        0.030 [0.010, 0.040]  0.05       meets
     """
-    asked = [name for name in ("standing", "band") if name in coefficients.columns]
-    if not asked:
+    if "standing" not in coefficients.columns:
         return ""
-    rows = coefficients.filter(pl.any_horizontal(pl.col(name).is_not_null() for name in asked))
-    groups = group_columns(coefficients)
-    tolerated = ["tolerance", "standing"] if "standing" in asked else []
-    shown = [*tolerated, *(["band"] if "band" in asked else [])]
+    rows = coefficients.filter(pl.col("standing").is_not_null())
+    groups, shown = group_columns(coefficients), ("tolerance", "standing")
     lines = [
         [
             *(cell(row[name]) for name in groups),
@@ -441,7 +437,7 @@ def tolerance_text(coefficients: pl.DataFrame, *, source: str = "") -> str:
         for row in rows.iter_rows(named=True)
     ]
     heads = [*groups, "coefficient", "no verdict", "value [95 %]", *shown]
-    prefix = f"Tolerances of {source}. " if source and tolerated else ""
+    prefix = f"Tolerances of {source}. " if source else ""
     rule = "The whole confidence interval decides, never the point:"
     return f"{prefix}{rule}\n{plain_table(heads, lines)}"
 

@@ -21,10 +21,6 @@ COLUMNS: Columns = {
         "": {
             **COEFFICIENTS,
             **_TOLERATED,
-            "band": (
-                "With --bands, the verbal bands that the whole confidence interval lies in; null "
-                "where the coefficient has none."
-            ),
         },
     },
     "questions": {

@@ -85,10 +85,6 @@ class ReduceRequest(Named):
             repeats=True,
         ),
     )
-    bands: bool = field(
-        default=False,
-        metadata=flag("one more column: verbal bands that hold for the whole confidence interval"),
-    )
     interval: str = field(
         default="auto",
         metadata=flag(
@@ -121,7 +117,6 @@ class ReduceRequest(Named):
             block=str(self.block),
             items=self.items,
             tolerance=by_name(self.tolerance, "--tolerance", number),
-            bands=self.bands,
             intervals=interval_choice(self.interval, resamples=self.resamples, seed=self.seed),
         )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -18,7 +17,6 @@ from judgerel_ray.measuring.systems import (
     AnswerRule,
     System,
     joined_accuracy,
-    most_accurate,
     one_answer,
 )
 from judgerel_ray.stats.intervals.judge_differences import holm
@@ -30,8 +28,6 @@ from judgerel_ray.stats.selective.systems import (
     equal_acceptance,
 )
 
-Family = Literal["all", "roles", "best"]
-FAMILIES: tuple[Family, ...] = ("all", "roles", "best")
 _ROLES = ("responder", "judge", "participant", "evaluator_only")
 _SHOWN = tuple(round(0.1 * step, 1) for step in range(1, 11))
 _F, _I, _S = pl.Float64(), pl.Int64(), pl.String()
@@ -54,15 +50,13 @@ SHARE_COLUMNS: dict[str, pl.DataType] = {
 class ComparisonOptions:
     """How systems are compared.
 
-    ``answer`` of a question asked several times: its first reply, or the majority. ``family``:
-    all pairs, those of one judge's roles, or every system against the best model alone; Holm's
-    adjustment is over all of them. ``confidence`` by which answers are accepted (None: the first
-    that both have), ``resamples`` and ``seed`` of the bootstrap. ``answer_temperature``: of the
-    answers that judges compared, where models answered at several.
+    ``answer`` of a question asked several times: its first reply, or the majority. ``confidence``
+    by which answers are accepted (None: the first that both have), ``resamples`` and ``seed`` of
+    the bootstrap. ``answer_temperature``: of the answers that judges compared, where models
+    answered at several.
     """
 
     answer: AnswerRule = "first"
-    family: Family = "all"
     confidence: str | None = None
     resamples: int = 2000
     seed: int = 0
@@ -71,8 +65,6 @@ class ComparisonOptions:
     def __post_init__(self) -> None:
         if self.answer not in ANSWER_RULES:
             raise SweepError(f"answer must be of {', '.join(ANSWER_RULES)}, got {self.answer!r}")
-        if self.family not in FAMILIES:
-            raise SweepError(f"family must be of {', '.join(FAMILIES)}, got {self.family!r}")
         if self.confidence is not None and self.confidence not in CONFIDENCES:
             raise SweepError(
                 f"confidence must be of {', '.join(CONFIDENCES)}, got {self.confidence!r}"
@@ -115,11 +107,10 @@ def pair_tables(
     ('a', 'b', 1, 1, 0.5)
     """
     options = options or ComparisonOptions()
-    pairs = list(family_pairs(systems, options))
+    pairs = list(system_pairs(systems))
     if not pairs:
         raise SweepError(
-            "there are no two systems to compare"
-            + (f" in the family {options.family!r}" if options.family != "all" else ""),
+            "there are no two systems to compare",
             where={"systems": "; ".join(one.label for one in systems)},
             hint="a column judge that tells systems apart, or --by COLS that do",
         )
@@ -142,10 +133,8 @@ def pair_tables(
     )
 
 
-def family_pairs(
-    systems: Sequence[System], options: ComparisonOptions
-) -> Iterator[tuple[System, System]]:
-    """Name the pairs of a family, models alone before judges of them.
+def system_pairs(systems: Sequence[System]) -> Iterator[tuple[System, System]]:
+    """Name the pairs of systems on one benchmark, models alone before judges of them.
 
     Yields
     ------
@@ -153,37 +142,12 @@ def family_pairs(
 
     Examples
     --------
-    >>> list(family_pairs([], ComparisonOptions()))
+    >>> list(system_pairs([]))
     []
     """
-    benchmarks = sorted({str(_benchmark(one)) for one in systems})
-    for benchmark in benchmarks:
-        of_benchmark = sorted(
-            (one for one in systems if str(_benchmark(one)) == benchmark), key=_rank
-        )
-        if options.family == "best":
-            best = best_alone(of_benchmark, options)
-            yield from ((best, one) for one in of_benchmark if best is not None and one is not best)
-            continue
-        for first, second in combinations(of_benchmark, 2):
-            same = first.name.get("judge") == second.name.get("judge")
-            roles = first.name.get("role") != second.name.get("role")
-            if options.family == "all" or (same and roles):
-                yield first, second
-
-
-def best_alone(systems: Sequence[System], options: ComparisonOptions) -> System | None:
-    """Find the most accurate model alone on questions all were asked; None where none is alone.
-
-    Examples
-    --------
-    >>> best_alone([], ComparisonOptions()) is None
-    True
-    """
-    alone = [one for one in systems if one.name.get("role") == "responder"]
-    if not alone:
-        return None
-    return alone[most_accurate([one_answer(one.rows, options.answer) for one in alone])]
+    for benchmark in sorted({str(_benchmark(one)) for one in systems}):
+        of_benchmark = (one for one in systems if str(_benchmark(one)) == benchmark)
+        yield from combinations(sorted(of_benchmark, key=_rank), 2)
 
 
 def accuracy_columns(found: PairedAccuracy) -> dict[str, object]:

@@ -115,13 +115,6 @@ class SystemsRequest(Answered):
         default="first",
         metadata=flag("of a question asked several times: first, majority", "RULE"),
     )
-    family: str = field(
-        default="all",
-        metadata=flag(
-            "pairs that count: all, roles (of one judge), best (against the best model alone)",
-            "NAME",
-        ),
-    )
     answer_temperature: float | None = field(
         default=None,
         metadata=flag("temperature of the answers that judges compared; default the run's", "T"),
@@ -179,7 +172,6 @@ def systems(path: Judgments | Given, asked: SystemsRequest) -> SystemComparison:
 
     options = ComparisonOptions(
         answer=asked.answer,  # type: ignore[arg-type]
-        family=asked.family,  # type: ignore[arg-type]
         confidence=asked.confidence, resamples=asked.resamples, seed=asked.seed,
         answer_temperature=asked.answer_temperature,
     )  # fmt: skip

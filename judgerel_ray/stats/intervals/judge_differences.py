@@ -602,10 +602,11 @@ def holm(p_M: Sequence[float | None]) -> tuple[float | None, ...]:
     >>> holm([0.03, 0.01, None, 0.04])
     (0.06, 0.03, None, 0.06)
     """
-    p, order = _ordered(p_M, function="holm")
-    n = p.size
-    adjusted = np.maximum.accumulate(p[order] * (n - np.arange(n)))
-    return _given_back(p_M, adjusted, order)
+    p = _p_values(p_M, function="holm")
+    n, order = p.size, np.argsort(p, kind="stable")
+    adjusted = np.empty(n)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * (n - np.arange(n))), 1.0)
+    return _given_back(p_M, adjusted)
 
 
 def benjamini_hochberg(p_M: Sequence[float | None]) -> tuple[float | None, ...]:
@@ -624,25 +625,23 @@ def benjamini_hochberg(p_M: Sequence[float | None]) -> tuple[float | None, ...]:
     >>> benjamini_hochberg([0.03, 0.01, None, 0.04])
     (0.04, 0.03, None, 0.04)
     """
-    p, order = _ordered(p_M, function="benjamini_hochberg")
-    n = p.size
-    scaled = p[order] * (n / np.arange(1, n + 1))
-    return _given_back(p_M, np.minimum.accumulate(scaled[::-1])[::-1], order)
+    p = _p_values(p_M, function="benjamini_hochberg")
+    if p.size < 2:
+        return _given_back(p_M, p)  # nothing to adjust
+    from scipy.stats import false_discovery_control  # a second, where several tests need it
+
+    return _given_back(p_M, false_discovery_control(p))
 
 
-def _ordered(p_M: Sequence[float | None], *, function: str) -> tuple[Floats, NDArray[np.intp]]:
-    """The p-values there are, and their order from the smallest."""
+def _p_values(p_M: Sequence[float | None], *, function: str) -> Floats:
+    """The p-values there are."""
     p = np.array([one for one in p_M if one is not None], dtype=np.float64)
     if not ((p >= 0) & (p <= 1)).all():
         raise ValueError(f"{function}: p_M must be between 0 and 1, got {list(p_M)!r}")
-    return p, np.argsort(p, kind="stable")
+    return p
 
 
-def _given_back(
-    p_M: Sequence[float | None], adjusted: Floats, order: NDArray[np.intp]
-) -> tuple[float | None, ...]:
-    """Adjusted values, at most 1, where the p-values stood."""
-    placed = np.empty(adjusted.size)
-    placed[order] = np.minimum(adjusted, 1.0)
-    values = iter(placed.tolist())
+def _given_back(p_M: Sequence[float | None], adjusted: Floats) -> tuple[float | None, ...]:
+    """Adjusted values where the p-values stood."""
+    values = iter(adjusted.tolist())
     return tuple(None if one is None else next(values) for one in p_M)

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.stats.counts import CountStatistic, Floats, row_sums
 
 MOST_QUESTIONS = 10**9
-_MANY = 10_000  # degrees of freedom at which the expansion has all digits of a double
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,32 +211,9 @@ def t_quantile(degrees: float, confidence: float) -> float:
     >>> round(t_quantile(10, 0.95), 3), round(t_quantile(10**6, 0.95), 6)
     (2.228, 1.959966)
     """
-    p = (1 + confidence) / 2
-    if degrees >= _MANY:
-        return _expanded_quantile(degrees, p)
     from scipy.special import stdtrit
 
-    return float(stdtrit(degrees, p))
-
-
-def _expanded_quantile(degrees: float, p: float) -> float:
-    """Fisher's expansion about the normal quantile (Abramowitz and Stegun 26.7.5): no import."""
-    from statistics import NormalDist
-
-    z = NormalDist().inv_cdf(p)
-    polynomials = (
-        (4, (1, 1)),
-        (96, (5, 16, 3)),
-        (384, (3, 19, 17, -15)),
-        (92160, (79, 776, 1482, -1920, -945)),
-    )
-    t = z
-    for power, (under, over) in enumerate(polynomials, start=1):
-        value = 0.0
-        for coefficient in over:
-            value = value * z * z + coefficient
-        t += value * z / under / degrees**power
-    return t
+    return float(stdtrit(degrees, (1 + confidence) / 2))
 
 
 FEWEST_CARRYING = 5.0

@@ -8,7 +8,6 @@ from io import BytesIO
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.panels.cascades import CascadeChoice
 from judgerel_ray.analyses.panels.from_run import run_cascade, run_panels, together_of
 from judgerel_ray.core import Item, Option, SweepError, TokenCounts, request_key
 from judgerel_ray.counting.judged import open_judgments
@@ -89,7 +88,7 @@ def test_a_run_knows_what_is_right_and_what_answers_stand_on(tmp_path):
 
 
 def test_a_cascade_asks_the_models_of_a_run(tmp_path):
-    found = run_cascade(landed(tmp_path), CascadeChoice(n_budgets=3))
+    found = run_cascade(landed(tmp_path))
     assert found.stages["member"].to_list() == ["bee responder", "ant responder"]
     assert found.stages["cost"].to_list() == [100.0, 220.0]
     # Half of the answers of the first are unsure, and wrong.
