@@ -155,7 +155,7 @@ def reduce(path: Judgments | Given, asked: ReduceRequest) -> pl.DataFrame:
     Warns
     -----
     ReadingWarning
-        If rows were read otherwise than they are written, such as spellings put together.
+        If rows were read otherwise than they are written, such as spellings merged.
 
     Examples
     --------
