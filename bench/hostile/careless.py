@@ -227,7 +227,7 @@ def look_alike_cases() -> Iterator[Case]:
 
 
 def _names_cases() -> Iterator[Case]:
-    """Ids and judges are never put together; what differs in spelling alone is named."""
+    """Ids and judges are never merged; what differs in spelling alone is named."""
     ids: dict[str, Callable[[str, int], str]] = {
         "1 and 1.0": lambda i, r: i[1:] if r % 2 else f"{i[1:]}.0",
         "q1 and Q1": lambda i, r: i if r % 2 else i.upper(),

@@ -32,7 +32,7 @@ verdicts are counted in plain Python on the table that was meant (`bench/hostile
 right options, planned requests and shares in two orders by hand, and all files in the folder
 are digested before and after. A case may end in one of two ways: **refused** in one line that
 names what is wrong (exit 2, nothing printed, nothing written), or **answered** with the number
-that was counted, and with a line that says so wherever something was put together or left out.
+that was counted, and with a line that says so wherever something was merged or left out.
 The last column is for the third: numbers that are wrong, or inputs that were changed, with
 nothing said. It must be empty.
 

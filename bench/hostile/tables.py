@@ -98,7 +98,7 @@ SPELLINGS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
     "a zero-width space": (("PASS", "PASS\u200b"), ("FAIL",)),
     "a byte order mark in cells": (("PASS", "\ufeffPASS"), ("FAIL",)),
 }
-TOGETHER = (r"[Pp]ut together",)
+TOGETHER = ("treated as the same verdict",)
 
 
 def spelled(name: str) -> tuple[list[Row], list[Row]]:

@@ -125,13 +125,13 @@ class TableError(JudgeRelError):
 class ReadingWarning(UserWarning):
     """Judgments were read otherwise than they are written, as the text says.
 
-    Spellings of one word put together, words taken as no verdict, another separator: the command
+    Spellings of one word merged, words taken as no verdict, another separator: the command
     line prints it on stderr.
 
     Examples
     --------
-    >>> str(ReadingWarning("put together: PASS = pass; --exact-values keeps them apart"))
-    'put together: PASS = pass; --exact-values keeps them apart'
+    >>> str(ReadingWarning("treated as the same verdict: PASS = pass"))
+    'treated as the same verdict: PASS = pass'
     """
 
 

@@ -201,11 +201,11 @@ class _Spelled:
     spellings: Spellings | None = None
     notes: tuple[str, ...] = ()
     recount: bool = False
-    """Whether labels were counted that are put together now, or beside what is no verdict."""
+    """Whether labels were counted that are merged now, or beside what is no verdict."""
 
 
 def _spelled(source: Source, nested: UnitRows, extra: Sequence[str], *, exact: bool) -> _Spelled:
-    """Put together the spellings of each word, in counts and in rows."""
+    """Merge the spellings of each word, in counts and in rows."""
     schema = source.rows.collect_schema()
     if _GOLD in nested.units.columns:
         gold = nested.units[_GOLD].cast(pl.String)

@@ -48,7 +48,9 @@ CASE = Case(family="f", what="w", files={"t.csv": b""})
 ROW = {"coefficient": "percent_agreement", "missing": "category", "conditions": "repeatability",
        "value": 0.5, "n_items": 3}  # fmt: skip
 RIGHT = Expect(answers=(Answer(numbers={("percent_agreement", "category"): 0.5}),))
-SAID = Expect(answers=(Answer(numbers=RIGHT.answers[0].numbers, messages=("put together",)),))
+SAID = Expect(
+    answers=(Answer(numbers=RIGHT.answers[0].numbers, messages=("treated as the same verdict",)),)
+)
 
 
 @pytest.fixture
@@ -69,7 +71,7 @@ def came(tmp_path):
         ("defect", RIGHT, {"code": None}),
         ("defect", RIGHT, {"code": 1, "stderr": "Traceback (most recent call last):\nx"}),
         ("defect", SAID, {}),
-        ("answered", SAID, {"stderr": "put together: PASS = pass"}),
+        ("answered", SAID, {"stderr": "treated as the same verdict: PASS = pass"}),
         ("silent wrong", Expect(refusal="must"), {}),
         ("defect", Expect(refusal="must", harmless=True), {}),
         ("silent wrong", Expect(untrue=("agreement",)), {}),

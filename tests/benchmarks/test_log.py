@@ -1,4 +1,4 @@
-"""Items of a log that people hold: answers fixed, repeats put together."""
+"""Items of a log that people hold: answers fixed, repeats merged."""
 
 import json
 

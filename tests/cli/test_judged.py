@@ -11,7 +11,7 @@ import judgerel_ray
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
 
-LINE = "put together: PASS = pass; FAIL = fail; --exact-values keeps them apart"
+LINE = "treated as the same verdict: PASS = pass; FAIL = fail (--exact-values keeps them separate)"
 
 
 @pytest.fixture
@@ -85,10 +85,10 @@ def test_words_of_two_files_are_the_same_words(swapped, messy, tmp_path, capsys)
     out, err = capsys.readouterr()
     rows = json.loads(out)
     assert [row["value_a"] for row in rows] == [row["value_b"] for row in rows] == alone
-    assert err.count("put together: PASS = pass; FAIL = Fail; ") == 1
+    assert err.count("treated as the same verdict: PASS = pass; FAIL = Fail (") == 1
     assert main(["compare", *paths, *name, "--exact-values"]) == 0
     out, err = capsys.readouterr()
-    assert "put together" not in err
+    assert "treated as the same verdict" not in err
     assert json.loads(out)[0]["value_a"] > alone[0]
 
 
@@ -96,7 +96,9 @@ def test_the_page_says_how_its_file_was_read(messy, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert main(["report", messy, "--out", str(page)]) == 0
     assert LINE in capsys.readouterr().err
-    assert "put together: PASS = pass; FAIL = fail" in page.read_text(encoding="utf-8")
+    assert "treated as the same verdict: PASS = pass; FAIL = fail" in page.read_text(
+        encoding="utf-8"
+    )
 
 
 def test_a_program_is_warned_at_its_own_line(messy):

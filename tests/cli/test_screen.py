@@ -201,7 +201,7 @@ def test_a_very_long_name_loses_its_middle(capsys):
         (
             "item_id;replication;verdict\nq;0;A\nq;1;a\n",
             0,
-            ["read with semicolons", "put together"],
+            ["read with semicolons", "treated as the same verdict"],
         ),
         ("item_id;repeat;verdict\nq;0;A\n", 2, ["column missing: replication"]),
         ("item_id;replication;score\nq;0;1,5\n", 2, ["score: expected a number"]),
@@ -222,7 +222,7 @@ def test_how_a_file_was_read_is_said_with_numbers_and_a_refusal_is_one_line(
     if verb == "import" and code == 2:
         lines = [lines[0].replace("column missing: ", "no column for ")]
     if verb == "import":
-        lines = lines[:1]  # verdicts are put together where they are counted
+        lines = lines[:1]  # verdicts are merged where they are counted
     assert len(said) == len(lines)
     assert all(start in line for start, line in zip(lines, said, strict=True))
 

@@ -269,7 +269,7 @@ def test_what_is_not_there_is_said(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(SweepError, match="no such file"):
         read(tmp_path / "gone.csv")
-    with pytest.raises(SweepError, match="no file is like the pattern"):
+    with pytest.raises(SweepError, match="no file matches the pattern"):
         read(tmp_path / "gone*.csv")
     with pytest.raises(SweepError, match="a folder that holds neither"):
         read(tmp_path / "empty")

@@ -81,7 +81,7 @@ def test_spellings_of_one_word_are_one_verdict(verdicts, expected):
         (["A", "A+", "A-", "B"], None),
         (["-", ".", "1", "-1", "00"], None),
         (["A>B", "A>>B", "B>A"], None),
-        (["1", "1.0", " 1"], None),  # one verdict: put together
+        (["1", "1.0", " 1"], None),  # one verdict: merged
     ],
 )
 def test_verdicts_that_look_alike_are_named_and_counted_apart(verdicts, line):
@@ -105,9 +105,9 @@ def test_verdicts_that_look_alike_are_named_and_counted_apart(verdicts, line):
     ],
 )
 def test_what_no_eye_tells_apart_is_told_by_its_code_points(verdicts, told):
-    """It was said that A is put together with A, in print."""
+    """It was said that A is merged with A, in print."""
     (line,) = tally_file(rows(verdicts)).notes
-    assert line == f"put together: {told}; --exact-values keeps them apart"
+    assert line == f"treated as the same verdict: {told} (--exact-values keeps them separate)"
 
 
 def test_items_that_no_eye_tells_apart_are_told_by_their_code_points():
@@ -178,7 +178,7 @@ def test_a_float_that_is_no_number_is_no_verdict(tmp_path):
 def test_what_is_put_together_is_said_in_a_line():
     tally = tally_file(rows(["PASS", "PASS", "PASS", "pass", "pass", " PASS", "N/A", "none"]))
     assert tally.notes == (
-        "put together: PASS = pass = ' PASS'; --exact-values keeps them apart",
+        "treated as the same verdict: PASS = pass = ' PASS' (--exact-values keeps them separate)",
         "taken as no verdict: N/A (1), none (1); --exact-values keeps them",
     )
     assert tally_file(rows(["PASS", "FAIL", "", None])).notes == ()
@@ -244,7 +244,9 @@ def test_labels_of_places_are_put_together():
     told = rows(["x", "x", "z", "z"], label=["A", "a ", "B", "B"], option_order=[0, 1, 0, 1])
     tally = tally_file(told)
     assert tally.rows.collect()["label"].to_list() == ["A", "A", "B", "B"]
-    assert tally.notes == ("column label: put together: A = 'a '; --exact-values keeps them apart",)
+    assert tally.notes == (
+        "column label: treated as the same verdict: A = 'a ' (--exact-values keeps them separate)",
+    )
 
 
 def test_scores_that_are_words_for_nothing_are_missing_and_said():

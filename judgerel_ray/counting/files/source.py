@@ -120,7 +120,7 @@ def read_source(given: str | pl.LazyFrame) -> Source:
             files = sorted(one for one in glob(given, recursive=True) if Path(one).is_file())
             if files:
                 return _several(files, where, root=_root(given))
-            raise SweepError("no file is like the pattern", where={"path": given})
+            raise SweepError("no file matches the pattern", where={"path": given})
     raise SweepError("no such file", where={"path": given})
 
 

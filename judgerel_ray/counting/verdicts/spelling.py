@@ -82,7 +82,7 @@ def loosened(key: pl.Expr) -> pl.Expr:
     Marks around a word, a blank before a percent sign, zeros before a number, letters that have
     one more way of writing (sharp s, the last sigma, an i that keeps its dot), one letter for true,
     false, yes and no, and 1 and 0 for true and false. Such words may be two verdicts for all that:
-    they are named together, never put together.
+    they are named together, never merged.
 
     Examples
     --------
@@ -151,14 +151,14 @@ class Spellings:
         return self.known.filter(pl.col("text").ne_missing(pl.col("shown")))
 
     def lines(self) -> tuple[str, ...]:
-        """Say what was put together, what only looks alike, and what is or may be no verdict.
+        """Say which spellings were merged, what only looks alike, and what is or may be no verdict.
 
         Examples
         --------
         >>> seen = pl.DataFrame({"text": ["PASS", " PASS", "pass", "N/A"], "n": [3, 1, 2, 12]})
         >>> for line in spellings_of(seen).lines():
         ...     print(line)
-        put together: PASS = pass = ' PASS'; --exact-values keeps them apart
+        treated as the same verdict: PASS = pass = ' PASS' (--exact-values keeps them separate)
         taken as no verdict: N/A (12); --exact-values keeps them
         >>> print(*spellings_of(pl.DataFrame({"text": ["A", "**A**"], "n": [3, 2]})).lines())
         look alike, counted as different verdicts: A, **A**; write them in one way if they are one
@@ -167,7 +167,7 @@ class Spellings:
         ranked = self.known.sort("n", "text", descending=[True, False])
         verdicts = ranked.drop_nulls("shown")
         if words := _groups(verdicts.select("text", "shown"), " = "):
-            found_lines.append(f"put together: {_listed(words)}; {_KEPT} apart")
+            found_lines.append(f"treated as the same verdict: {_listed(words)} ({_KEPT} separate)")
         each_once = verdicts.unique("shown", keep="first", maintain_order=True)
         # In steps: one expression of both holds its first step hundreds of times.
         drawn = each_once.select("shown", key=folded(pl.col("shown").str.replace_many(_LATIN)))
@@ -310,7 +310,7 @@ def respelled(nested: UnitRows, spellings: Spellings) -> UnitRows:
 def spelled_alike(
     frames: Sequence[pl.LazyFrame], column: str, *, as_written: Sequence[bool]
 ) -> tuple[list[pl.LazyFrame], tuple[str, ...]]:
-    """Give tables that are compared one spelling of each word, and say what was put together.
+    """Give tables that are compared one spelling of each word, and say what was merged.
 
     Parameters
     ----------
@@ -331,8 +331,8 @@ def spelled_alike(
     --------
     >>> tables = [pl.LazyFrame({"verdict": [word]}) for word in ("PASS", "pass")]
     >>> found, lines = spelled_alike(tables, "verdict", as_written=[False, False])
-    >>> pl.concat(found).collect()["verdict"].to_list(), lines
-    (['PASS', 'PASS'], ('put together: PASS = pass; --exact-values keeps them apart',))
+    >>> pl.concat(found).collect()["verdict"].to_list(), *lines
+    (['PASS', 'PASS'], 'treated as the same verdict: PASS = pass (--exact-values keeps them separate)')
     """
     text = pl.col(column).cast(pl.String).alias("text")
     counts = [

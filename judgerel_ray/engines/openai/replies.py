@@ -275,7 +275,7 @@ def completions_of(
         Whether replies are cut here behind their first stop string: servers other than vLLM cut
         before it and do not say which it was.
     clean : callable
-        What keeps the key out of texts that are only put together here.
+        What keeps the key out of texts that are only joined here.
     opened : str
         The mark with which the server's chat template opens a thought, where it does and the server
         does not say thoughts apart: a reply without any mark never left it.

@@ -48,7 +48,7 @@ class ItemWork:
         asks: Iterable[Ask],
         impossible: Iterable[tuple[Ask, str]],
     ) -> ItemWork:
-        """Put together what a wave asks a judge about an item."""
+        """Collect what a wave asks a judge about an item."""
         return cls(
             judge=voice.name, item_id=item.item_id, asks=tuple(asks), impossible=tuple(impossible)
         )
