@@ -316,8 +316,6 @@ _DISTRIBUTION = [
     "definition",
     "scale",
 ]
-LATER_COLUMNS = ("responder", "definition", "scale")
-"""Columns that tables written before ratings were explored do not have: all null there."""
 _ROUNDING = 1e-6  # engines give log-probabilities in single precision
 
 

@@ -20,9 +20,12 @@ from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_scores
 from judgerel_ray.stats import Coefficient, limit_coefficients, split_variance, tempered_step
 from judgerel_ray.stats.verdict_distributions.limits import score_limit
-from judgerel_ray.tables import LATER_COLUMNS, Distributions
+from judgerel_ray.tables import Distributions
 
-PLACE = ("judge", "benchmark", "item_id", "template", "criterion", "option_order", *LATER_COLUMNS)
+PLACE = (
+    "judge", "benchmark", "item_id", "template", "criterion", "option_order", "responder",
+    "definition", SCALE,
+)  # fmt: skip
 """Columns that tell one prompt's distributions from another's."""
 GROUP = ("judge", "benchmark", "temperature")
 RATED = ("criterion", "definition", SCALE)

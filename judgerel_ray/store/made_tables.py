@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from io import BytesIO
 
 import dataframely as dy
@@ -13,7 +13,7 @@ from judgerel_ray.core import StoreError
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.digests import UNREADABLE
-from judgerel_ray.tables import LATER_COLUMNS, Confusions, Distributions, Settled
+from judgerel_ray.tables import Confusions, Distributions, Settled
 
 SETTLED = "settled/settled.parquet"
 
@@ -29,7 +29,6 @@ def read_made(
     *,
     asked: Callable[[AskTable], bool],
     nothing: StoreError,
-    later: Sequence[str] = (),
 ) -> pl.DataFrame:
     """Read a table made of what landed.
 
@@ -45,8 +44,6 @@ def read_made(
         Whether an ask of the run's sweep makes the table.
     nothing : StoreError
         What to raise where no ask does.
-    later : sequence of str
-        Columns that earlier versions did not write: null where they are not there.
 
     Raises
     ------
@@ -70,10 +67,7 @@ def read_made(
             )
         raise nothing
     try:
-        found = pl.read_parquet(BytesIO(run.read_bytes(name)))
-        lacking = [column for column in later if column not in found.columns]
-        found = found.with_columns(**{column: pl.lit(None, pl.String) for column in lacking})
-        return table.validate(found, cast=True)
+        return table.validate(pl.read_parquet(BytesIO(run.read_bytes(name))), cast=True)
     except (*UNREADABLE, dy.exc.SchemaError, dy.exc.ValidationError) as error:
         raise StoreError(
             f"a table that the run made cannot be read: {str(error).strip().splitlines()[0]}",
@@ -95,7 +89,6 @@ def read_distributions(run: RunDirectory) -> pl.DataFrame:
         Distributions,
         asked=lambda ask: ask.mode == "exact",
         nothing=nothing,
-        later=LATER_COLUMNS,
     )
 
 

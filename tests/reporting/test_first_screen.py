@@ -10,7 +10,7 @@ import pytest
 import judgerel_ray
 from judgerel_ray.analyses.gate.show import SAID, SIGNS, decisions
 from judgerel_ray.blocks.terminal import printed
-from judgerel_ray.reporting.first_screen import first_screen
+from judgerel_ray.reporting.pages import first_screen
 from tests.analyses.gate.test_gate import BY_DEFAULT, judged
 
 HOSTILE = '"><script>alert(1)</script>'

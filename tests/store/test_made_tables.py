@@ -13,7 +13,7 @@ from judgerel_ray.core import StoreError
 from judgerel_ray.measuring.distributions import distribution_table, limit_table
 from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.made_tables import read_confusions, read_distributions, read_settled
-from judgerel_ray.tables import LATER_COLUMNS, Judgments
+from judgerel_ray.tables import Judgments
 
 HEAD = 'name = "s"\n[[judge]]\nname = "j"\nengine = "simulated"\nmodel = "dirichlet"\ngpus = 0\n'
 PLAIN = '[[ask]]\nprotocol = "best_of"\nbenchmark = "b"\npath = "i.jsonl"\n'
@@ -61,7 +61,7 @@ def test_a_sweep_that_asks_for_no_such_table_says_what_would(read, tmp_path):
     assert "[[ask]]" in caught.value.hint
 
 
-def test_distributions_of_earlier_versions_are_read(tmp_path):
+def test_distributions_that_lack_a_column_are_not_read(tmp_path):
     run = made(tmp_path, PLAIN + 'mode = "exact"\n')
     place = {"judge": "j", "benchmark": "b", "item_id": "q", "template": "default",
              "option_order": 0}  # fmt: skip
@@ -69,7 +69,7 @@ def test_distributions_of_earlier_versions_are_read(tmp_path):
                        "low": [[0.5, 0.3, 0.2]], "high": [[0.5, 0.3, 0.2]]})  # fmt: skip
     table = distribution_table([(place, text)])
     data = BytesIO()
-    table.drop(LATER_COLUMNS).write_parquet(data)
+    table.write_parquet(data)
     run.write_bytes("distributions/distributions.parquet", data.getvalue())
     assert read_distributions(run).equals(table)
     assert run_limits(run.url).equals(limit_table(table))

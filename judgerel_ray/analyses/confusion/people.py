@@ -117,8 +117,6 @@ def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.D
 def _exploded(items: pl.DataFrame) -> pl.DataFrame:
     """One row a rating, with the kind of its rater."""
     rated = items.explode("ratings").unnest("ratings")
-    if "responder" not in rated.columns:  # items of a run of an earlier version
-        rated = rated.with_columns(responder=pl.lit(None, pl.String))
     return rated.with_columns(
         pl.when(pl.col("rater").str.contains(":"))
         .then(pl.col("rater").str.extract(r"^([^:]*):"))

@@ -228,9 +228,7 @@ def human_reference(items: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         answers = rows.group_by(thing).agg(
             __one=pl.col("responder").first().cast(pl.String), __n=pl.col("responder").n_unique()
         )
-        # Items of a run of an earlier version name no responder.
-        known = ratings["responder"] if "responder" in ratings.columns else pl.lit(None, pl.String)
-        ratings = ratings.with_columns(responder=known).join(answers, on=thing)
+        ratings = ratings.join(answers, on=thing)
         ratings = ratings.filter(pl.col("responder").is_not_null() | (pl.col("__n") == 1))
         ratings = ratings.with_columns(pl.coalesce("responder", "__one")).drop("__one", "__n")
     return mean_reference(ratings.filter(pl.col("score").is_not_null()))

@@ -115,21 +115,6 @@ def test_a_reference_of_other_responses_says_nothing_of_the_only_one_judged(two)
     assert np.isnan(found[1])
 
 
-def test_items_of_a_run_before_ratings_named_responses_still_are_a_reference(two):
-    _, (rows, _) = two
-    rating = HumanRating(rater="0", criterion="factuality", score=3.0)
-    item = Item(item_id="q00", benchmark="b", category="c", question="?", ratings=(rating,))
-    frame = items_to_frame([item])
-    before = frame.with_columns(
-        ratings=pl.col("ratings").list.eval(
-            pl.struct(pl.element().struct.field("rater", "criterion", "score", "label"))
-        )
-    )
-    assert "responder" not in str(before.schema["ratings"])
-    assert human_reference(before, rows).equals(human_reference(frame, rows))
-    assert human_reference(before, rows).height == 1
-
-
 def test_a_reference_that_tells_less_holds_for_all(two):
     _, (rows, scales) = two
     [plain, _] = rated_groups(rows, scales)
