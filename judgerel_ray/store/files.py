@@ -210,7 +210,7 @@ def _as_store_error(path: Path, verb: str, *passed: type[OSError]) -> Iterator[N
         raise
     except OSError as error:
         reason = error.strerror or str(error)
-        is_other = verb == "read" and error.errno in _NO_FILE
+        is_other = verb in ("read", "look up") and error.errno in _NO_FILE
         hint = "remove it, or put a copy of the file in its place" if is_other else None
         raise StoreError(
             f"cannot {verb} a file: {reason}", where={"path": path}, hint=hint

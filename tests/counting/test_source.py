@@ -429,3 +429,25 @@ def test_an_error_names_ten_columns_at_most_in_order(tmp_path, capsys):
     assert main(["reduce", str(tmp_path / "a.csv")]) == 2
     names = ", ".join(f"c{i}" for i in range(61, 71))
     assert f"got {names} and 29 more, needed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("pattern", "problem"),
+    [("old*", "files of one run of another format, got those of 2 runs"),
+     ("*", "these files are parts of a run directory")],
+)  # fmt: skip
+def test_runs_of_another_format_hide_no_rows_of_others(tmp_path, pattern, problem):
+    """Their requests have the same keys; and a run whose commits are read is read by these."""
+    for name, number in (("old1", 1), ("old2", 1), ("new", 2)):
+        run = tmp_path / name
+        (run / "commits").mkdir(parents=True)
+        (run / "data").mkdir()
+        (run / "manifest.json").write_text(f'{{"format": "judgerel-run/{number}"}}')
+        rows = {"key": ["k"], "role": ["judge"], "item_id": ["q"], "verdict": [name]}
+        for part in ("a", "b"):
+            pl.DataFrame(rows).write_parquet(run / "data" / f"{part}.parquet")
+    with pytest.raises(SweepError, match=problem) as refused:
+        read_source(f"{tmp_path}/{pattern}/data/*.parquet")
+    if pattern == "old*":  # and what it tells to try works
+        hint = str(refused.value.hint).removeprefix("one at a time: ")
+        assert read_source(hint).rows.collect()["verdict"].to_list() == ["old1"]

@@ -26,6 +26,8 @@ from judgerel_ray.engines import EngineSpec, make_engine
 from judgerel_ray.engines.openai import engine as openai_engine
 from judgerel_ray.engines.openai import limits as openai_limits
 from judgerel_ray.engines.openai.engine import OpenAIEngine
+from judgerel_ray.engines.openai.replies import Reply, Usage, completions_of
+from judgerel_ray.engines.openai.requests import OpenAIOptions, requests_of
 from judgerel_ray.fleet.landing import read_reply, without_thought
 from judgerel_ray.protocols import stop_strings
 from tests.fault_server import LABELS
@@ -414,3 +416,18 @@ def test_a_closing_mark_costs_no_reply_that_was_spoken_without_one(fault_server,
     assert len(set(known)) > 1
     assert labels[:12] == labels[12:]
     assert sorted(labels) == sorted(known)  # as many replies as were asked for, none asked again
+
+
+@pytest.mark.parametrize("reason", ["length", "max_tokens"])
+def test_a_reply_cut_in_a_thought_that_its_prompt_opened_is_marked(ask_of, reason):
+    menu = Menu(labels=tuple(LABELS), option_ids=tuple(LABELS), form="best_response")
+    ask = ask_of(n=1, menu=menu, stop=stop_strings(menu), max_tokens=400)
+    [request] = requests_of(ask, model="m", chat=True, options=OpenAIOptions())
+    text = f"First I think Best Response: [[{LABELS[0]}]] but then"
+    choice = {"index": 0, "finish_reason": reason, "message": {"content": text}}
+    [found] = completions_of(
+        Reply(choices=(choice,), usage=Usage(), backend=None), request, ask.condition,
+        cuts=True, opened_if_cut="<think>",
+    )  # fmt: skip
+    kept = without_thought(found, ask.condition)
+    assert (kept.text, kept.finish_reason) == ("", CUT_IN_THOUGHT)

@@ -230,3 +230,20 @@ def test_a_log_is_judged_again_and_its_variance_split(tmp_path, capsys, monkeypa
     capsys.readouterr()
     assert main(["advise", "run", "--nested", "responder"]) == 0
     assert "between judgments of one answer" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_log_that_nobody_judged_takes_no_other_log_with_it(tmp_path):
+    metric = {"name": "right", "success": True, "evaluationModel": "g"}
+    judged = {"name": "a", "input": "Who?", "actualOutput": "I.", "metricsData": [metric]}
+    without = {"name": "b", "actualOutput": "You.", "metricsData": []}
+    files = [tmp_path / "judged.json", tmp_path / "unjudged.json"]
+    for file, case in zip(files, (judged, without), strict=True):
+        file.write_text(json.dumps({"testCases": [case]}))
+    with pytest.warns(ReadingWarning, match="1 answer without a question: left out"):
+        items = log_items([str(file) for file in files])
+    assert [one.item_id for one in items] == ["a"]
+    with (
+        pytest.warns(ReadingWarning, match="without a question"),
+        pytest.raises(SweepError, match="does not hold the question"),
+    ):
+        log_items([str(files[1])])

@@ -497,24 +497,37 @@ def _old_run(files: Sequence[str], where: Mapping[str, object]) -> tuple[str, ..
     Raises
     ------
     SweepError
-        If they are parts of a run whose commits it reads: these alone tell which of them count.
+        If they are parts of a run whose commits it reads: these alone tell which of them count; or
+        of two runs of another format, whose requests have the same keys.
     """
-    for folder in {one for file in files for one in list(Path(file).absolute().parents)[:4]}:
+    notes = dict[Path, str]()
+    for folder in sorted(
+        {one for file in files for one in list(Path(file).absolute().parents)[:4]}
+    ):
         if (folder / "commits").is_dir() and (folder / "data").is_dir():
             from judgerel_ray.store.rundir import MANIFEST, RunDirectory, other_format
 
             data = RunDirectory(url=str(folder)).files.read_many([MANIFEST]).get(MANIFEST)
             if stated := other_format(data):
-                return (
+                notes[folder] = (
                     f"read judgments of a run of another format, {stated}, as they landed, "
-                    "without its commits and what a rejudge made of them",
+                    "without its commits and what a rejudge made of them"
                 )
+                continue
             raise SweepError(
                 "these files are parts of a run directory, whose commits say which of them count",
                 where=where,
                 hint=str(folder),
             )
-    return ()
+    if len(notes) > 1:
+        first, second = list(notes)[:2]
+        raise SweepError(
+            f"expected the files of one run of another format, got those of {len(notes)} runs: "
+            f"{first}, {second}{', ...' * (len(notes) > 2)}",
+            where=where,
+            hint=f"one at a time: {first / 'data'}",
+        )
+    return tuple(notes.values())
 
 
 def _as_text(rows: pl.LazyFrame, where: Mapping[str, object]) -> pl.LazyFrame:

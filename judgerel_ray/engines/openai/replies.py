@@ -292,7 +292,8 @@ def completions_of(
     made: list[Completion | EngineError] = []
     for place, choice in enumerate(reply.choices):
         try:
-            mark = opened or (opened_if_cut if choice.get("finish_reason") == "length" else "")
+            is_cut = _WHOLE.get(str(choice.get("finish_reason"))) == "length"
+            mark = opened or (opened_if_cut if is_cut else "")
             made.append(
                 _completion(place, choice, reply.usage, request, condition, cuts, clean, mark)
             )

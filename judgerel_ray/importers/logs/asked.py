@@ -78,6 +78,8 @@ def log_items(paths: Sequence[str], *, prompts: bool = False) -> tuple[Item, ...
     """
     files = log_files(paths)
     rows = [found for file in files for found in _judged_or_all(file, prompts=prompts)]
+    if not rows and not prompts:  # nothing of any file can be judged: say of its first why
+        rows = [(file, 1, one) for file in files for one in log_rows(format_of(file), file)]
     named = ", ".join(files[:3])
     if prompts and not rows:
         raise SweepError(
@@ -103,7 +105,12 @@ def _judged_or_all(file: str, *, prompts: bool) -> list[tuple[str, int, Row]]:
         if found[2].answer is not None or found[2].outcome is not Outcome.FAILED
     ]
     if not judged and not prompts:
-        return answers
+        # Nobody judged them: an answer without its question is nothing to judge.
+        askable = [one for one in answers if one[2].question is not None]
+        if n_without := len(answers) - len(askable):
+            note = f"{count_of(n_without, 'answer')} without a question: left out [{file}]"
+            warnings.warn(ReadingWarning(note), stacklevel=3)
+        return askable
     n_left = sum(row.judge == NOBODY for _, _, row in answers)
     if judged and n_left:
         note = f"{count_of(n_left, 'answer')} that no model judged: left out [{file}]"
