@@ -11,7 +11,6 @@ from judgerel_ray.cli.parsing import commands
 
 # Flags of other programs, which pages tell people to use.
 OTHERS = {"--working-dir", "--generate", "--head", "--temp-dir"}
-PRINTED = {"hostile-inputs.md"}  # by a script that mistypes flags on purpose
 _MADE = re.compile(r"^`([\w./-]+)`:$", re.MULTILINE)
 FILE = re.compile(r"(?<![\w./-])(?:[\w-]+/)+[\w-]+\.py\b")
 SCRIPT = re.compile(r"(?<![\w./-])bench(?:(?:/\w+)+\.py\b|(?:\.\w+)+)")
@@ -23,7 +22,7 @@ NAME = re.compile(r":(?:func|class|meth|data|mod|exc):`~?(judgerel_ray[\w.]+)`")
 def pages(root: Path) -> dict[str, str]:
     """Pages on what is, by name; the changelog and the log of the bench tell of what was."""
     found = [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs").rglob("*.md")]
-    found = [page for page in found if "generated" not in page.parts and page.name not in PRINTED]
+    found = [page for page in found if "generated" not in page.parts]
     return {page.relative_to(root).as_posix(): page.read_text(encoding="utf-8") for page in found}
 
 
