@@ -49,8 +49,9 @@ test-all: $(READY) ## all tests but the rules of `make check` and those for a CU
 	$(PYTEST) -n 4 -m "not gpu and not browser" --ignore=tests/house
 
 .PHONY: test-hostile
-test-hostile: $(READY) ## careless, damaged and hostile inputs, all; writes docs/hostile-inputs.md (below 5 minutes)
-	OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m bench.hostile --out docs/hostile-inputs.md
+test-hostile: $(READY) ## careless, damaged and hostile inputs, all; writes docs/hostile-inputs.md and build/lists/ (below 5 minutes)
+	OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m bench.hostile \
+		--out docs/hostile-inputs.md --whole build/lists/hostile-inputs.md
 
 .PHONY: wheel
 wheel: | $(BIN)/python ## the package as a wheel in dist/ (seconds: needs none of what `make setup` installs)

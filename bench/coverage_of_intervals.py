@@ -1,7 +1,7 @@
 """Do 95 % intervals cover, and is noise called noise? Simulated judges of known coefficients.
 
     python -m bench.coverage_of_intervals [--runs 2000] [--seed 1] [--out docs/coverage.md]
-                                          [--cells FILE]
+                                          [--whole build/lists/coverage.md] [--cells FILE]
 
 Each cell draws Dirichlet-multinomial judgments (bench/judges_of_known_truth.py) and computes the
 shipped ``jackknife_interval`` of each coefficient, of all tables at once; of the first 50 the
@@ -20,10 +20,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from bench.coverage_page import other_sections, page
+from bench.coverage_page import page
 from bench.judges_of_known_truth import ALPHAS, BASES, QUESTIONS, REPLICATIONS, Judge
 from bench.noise_is_called_noise import Called, experiments
 from bench.simulated_coverage import Coverage, cell
+from bench.whole_list import LISTS, write_page
 
 
 def cells(*, runs: int, seed: int, kept: Path) -> tuple[list[Coverage], list[Called]]:
@@ -74,13 +75,14 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=2000, help="simulated judges a cell")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("docs/coverage.md"))
+    parser.add_argument("--whole", type=Path, default=LISTS / "coverage.md", help="every row")
     parser.add_argument("--cells", type=Path, help="keep cells here, and take them from here")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         kept = given.cells or Path(folder, "cells.jsonl")
         covered, noise = cells(runs=given.runs, seed=given.seed, kept=kept)
     text = page(covered, noise, runs=given.runs, seed=given.seed)
-    given.out.write_text(text + other_sections(given.out))
+    write_page(given.out, given.whole, text)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
     python -m bench.coverage_of_reproducibility [--runs 1000] [--seed 1] [--cells FILE]
                                                 [--out docs/coverage-reproducibility.md]
+                                                [--whole build/lists/coverage-reproducibility.md]
 
 Each cell draws judges of two orders (bench/judges_of_known_order.py), computes reproducibility of
 all tables at once from the shipped terms, and asks the shipped ``student_interval`` and flag of
@@ -27,6 +28,7 @@ from bench.judges_of_known_order import BASES, MIXTURE, ORDER_BIAS, PURE, Ordere
 from bench.noise_is_called_noise import Called, called
 from bench.reproducibility_page import Audit, page
 from bench.simulated_coverage import Coverage
+from bench.whole_list import LISTS, write_page
 from judgerel_ray.stats import Interval, count_statistic
 from judgerel_ray.stats.generalizability.facet_agreement import (
     FacetLevels,
@@ -261,12 +263,13 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000, help="simulated judges a cell")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("docs/coverage-reproducibility.md"))
+    parser.add_argument("--whole", type=Path, default=LISTS / "coverage-reproducibility.md")
     parser.add_argument("--cells", type=Path, help="keep cells here, and take them from here")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         kept = given.cells or Path(folder, "cells.jsonl")
         found = cells(runs=given.runs, seed=given.seed, kept=kept)
-    given.out.write_text(page(*found, runs=given.runs, seed=given.seed))
+    write_page(given.out, given.whole, page(*found, runs=given.runs, seed=given.seed))
 
 
 if __name__ == "__main__":

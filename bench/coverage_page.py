@@ -1,16 +1,14 @@
-"""docs/coverage.md, as it is: what was simulated, how to read it, every cell."""
+"""The page of coverage: what was simulated, how to read it, every cell."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import sqrt
-from pathlib import Path
 
 from bench.judges_of_known_truth import ALPHAS, BASES, QUESTIONS, REPLICATIONS, TRUTHS
 from bench.noise_is_called_noise import Called
 from bench.simulated_coverage import Coverage
 
-SECTION = "\n<!-- by a script of its own -->\n## "
 ENOUGH = 20  # questions from which on coverage is asked for
 ALIKE = ("krippendorff_alpha", "fleiss_kappa", "icc1")
 
@@ -272,19 +270,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Write a table in Markdown."""
     lines = [head, ["---"] * len(head), *([str(one) for one in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def replace_section(path: Path, title: str, text: str) -> None:
-    """Write a section of its own script under this title, the others staying as they are."""
-    before, *sections = path.read_text().split(SECTION)
-    others = [one for one in sections if not one.startswith(f"{title}\n")]
-    path.write_text(SECTION.join([before.rstrip() + "\n", *others, f"{title}\n\n{text}\n"]))
-
-
-def other_sections(path: Path) -> str:
-    """The sections that scripts of their own wrote, which this one leaves alone."""
-    _, *sections = path.read_text().split(SECTION) if path.exists() else [""]
-    return "".join(f"{SECTION}{one}" for one in sections)
 
 
 def percent(part: int, whole: int, *, digits: int = 1) -> str:

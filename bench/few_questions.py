@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.coverage_page import replace_section, table
+from bench.coverage_page import table
+from bench.whole_list import LISTS, write_section
 from judgerel_ray.stats import Interval, jackknife_interval
 from judgerel_ray.stats.agreement.intraclass import moment_statistic, moments_from_scores
 from judgerel_ray.stats.intervals.precision import FEWEST_CARRYING
@@ -98,6 +99,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("docs/coverage.md"))
+    parser.add_argument("--whole", type=Path, default=LISTS / "coverage.md", help="every row")
     given = parser.parse_args()
     rows = [
         row(
@@ -109,7 +111,7 @@ def main() -> None:
         for icc in ((0.2, ICC, 0.8) if (questions, replications) == (20, 5) else (ICC,))
     ]  # fmt: skip
     note = NOTE.format(runs=given.runs, seed=given.seed)
-    replace_section(given.out, TITLE, f"{note}\n\n{table(HEAD, rows)}")
+    write_section(given.out, given.whole, TITLE, f"{note}\n\n{table(HEAD, rows)}")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from bench.coverage_page import replace_section, table
+from bench.coverage_page import table
+from bench.whole_list import LISTS, write_section
 from judgerel_ray.analyses.advice.panel_worth import VOTES, Voting
 from judgerel_ray.stats import majority_vote, supported_shares
 
@@ -114,6 +115,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=150, help="simulated judges a cell")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("docs/coverage.md"))
+    parser.add_argument("--whole", type=Path, default=LISTS / "coverage.md", help="every row")
     given = parser.parse_args()
     rows = []
     for law in LAWS:
@@ -125,7 +127,7 @@ def main() -> None:
             "right promise, %", "false never, %", "not known, %",
             *(f"limits of {k}: hold %, width" for k in LIMITED)]  # fmt: skip
     note = NOTE.format(runs=given.runs, seed=given.seed)
-    replace_section(given.out, TITLE, f"{note}\n\n{table(head, rows)}")
+    write_section(given.out, given.whole, TITLE, f"{note}\n\n{table(head, rows)}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""docs/coverage-reproducibility.md, as it is: what was simulated, how to read it, every cell."""
+"""The page of reproducibility: what was simulated, how to read it, every cell."""
 
 from __future__ import annotations
 

@@ -21,8 +21,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.coverage_page import replace_section, table
+from bench.coverage_page import table
 from bench.judges_of_known_truth import BASES
+from bench.whole_list import LISTS, write_section
 from judgerel_ray.counting.intervals import AUTO
 from judgerel_ray.stats import CountStatistic, Interval, count_statistic, jackknife_interval
 from judgerel_ray.stats.intervals.mixing import posterior_interval
@@ -204,11 +205,12 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=200, help="simulated judges a cell")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("docs/coverage.md"))
+    parser.add_argument("--whole", type=Path, default=LISTS / "coverage.md", help="every row")
     parser.add_argument("--cells", type=Path, help="keep cells here, and take them from here")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = records(given.runs, given.seed, given.cells or Path(folder, "cells.jsonl"))
-    replace_section(given.out, TITLE, section(found, given.runs, given.seed))
+    write_section(given.out, given.whole, TITLE, section(found, given.runs, given.seed))
 
 
 if __name__ == "__main__":

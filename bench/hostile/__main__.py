@@ -1,6 +1,6 @@
 """Run hostile inputs, and make the page of them.
 
-python -m bench.hostile --out docs/hostile-inputs.md     # all, two to five minutes on 2 cores
+python -m bench.hostile --out docs/hostile-inputs.md      # all, two to five minutes on 2 cores
 python -m bench.hostile --only Targets                    # of one family, failures printed
 python -m bench.hostile --fast                            # the few that the tests run
 """
@@ -59,7 +59,8 @@ def imported_once() -> None:
 def main() -> int:
     """Run, print failures and counts, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, help="the page")
+    parser.add_argument("--out", type=Path, help="the page, in short")
+    parser.add_argument("--whole", type=Path, help="the page with a row a case")
     parser.add_argument("--only", default="", help="cases whose name has this in it")
     parser.add_argument("--fast", action="store_true", help="the cases of the tests")
     parser.add_argument("--results", type=Path, help="all results as JSON lines")
@@ -85,10 +86,12 @@ def main() -> int:
     print_counts(results)
     if parsed.results:
         parsed.results.write_text("".join(map(_as_line, results)), encoding="utf-8")
-    if parsed.out:
-        from bench.hostile.page import page_of
+    from bench.hostile.page import page_of, summary_of
 
-        parsed.out.write_text(page_of(results), encoding="utf-8")
+    for path, written in ((parsed.out, summary_of), (parsed.whole, page_of)):
+        if path:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(written(results), encoding="utf-8")
     return int(not all(result.good for result in results))
 
 

@@ -1,4 +1,4 @@
-"""The page of hostile inputs, made of results: the same results give the same bytes."""
+"""The page of hostile inputs and the whole list: the same results give the same bytes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ INTRO = """# Hostile inputs
 
 What `judgerel` does with inputs as careless, damaged or hostile people hand them over: {n}
 cases, each one run by `make test-hostile` (`python -m bench.hostile --out
-docs/hostile-inputs.md`), which writes this page and fails where a case does not go as it may.
+docs/hostile-inputs.md --whole build/lists/hostile-inputs.md`), which writes this page, and the
+whole list with a row a case and what was printed to `build/lists/`, and fails where a case does not
+go as it may.
 
 Every case knows the right answer without the package: agreement, Krippendorff's alpha and valid
 verdicts are counted in plain Python on the table that was meant (`bench/hostile/counted.py`),
@@ -51,8 +53,15 @@ files that differ from run to run are shown as `…`.
 HEAD = "| case | what happens | exit | silent wrong numbers |\n|---|---|---|---|"
 
 
+def summary_of(results: Sequence[Result]) -> str:
+    """Write the page in short: what is tried, and how the cases of each family went."""
+    counts = [_count_line(name, group) for name, group in _families(results)]
+    counts.append(_count_line("**all**", results))
+    return INTRO.format(n=f"{len(results):,}", counts="\n".join(counts))
+
+
 def page_of(results: Sequence[Result]) -> str:
-    """Write the page.
+    """Write the whole list, below the page in short.
 
     Parameters
     ----------
@@ -64,15 +73,15 @@ def page_of(results: Sequence[Result]) -> str:
     str
         Markdown.
     """
-    families = [
-        (name, list(group)) for name, group in groupby(results, lambda one: one.case.family)
-    ]
-    counts = [_count_line(name, group) for name, group in families]
-    counts.append(_count_line("**all**", results))
-    parts = [INTRO.format(n=f"{len(results):,}", counts="\n".join(counts))]
-    for name, group in families:
+    parts = [summary_of(results)]
+    for name, group in _families(results):
         parts.append(f"## {name}\n\n{HEAD}\n" + "\n".join(_lines(group)) + "\n")
     return "\n".join(parts)
+
+
+def _families(results: Sequence[Result]) -> list[tuple[str, list[Result]]]:
+    """Results by family, in the order of the page."""
+    return [(name, list(group)) for name, group in groupby(results, lambda one: one.case.family)]
 
 
 def _count_line(name: str, results: Sequence[Result]) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 
 from bench.hostile.case import Answer, Came, Case, Expect, judged
 from bench.hostile.counted import agreement, alpha, base_rows, counted
-from bench.hostile.page import page_of, shown
+from bench.hostile.page import INTRO, page_of, shown, summary_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -98,9 +99,19 @@ def test_a_case_is_judged_by_its_oracle(came, kind, expect, change):
     assert judged(replace(CASE, expect=expect), replace(came, **change)).kind == kind
 
 
+def test_the_page_of_the_repository_is_the_summary():
+    text = (ROOT / "docs" / "hostile-inputs.md").read_text("utf-8")
+    rows = re.findall(r"^\| \S.* \| [\d,]+ \|.*", text, re.MULTILINE)
+    numbers = [int(row.split(" | ")[1].replace(",", "")) for row in rows]
+    assert text == INTRO.format(n=f"{numbers[-1]:,}", counts="\n".join(rows))
+    assert sum(numbers[:-1]) == numbers[-1] > 2000
+
+
 def test_the_page_names_no_folder_and_breaks_no_table(came):
     result = judged(replace(CASE, what="a | b\x1b[2J <i>", expect=RIGHT), came)
     page = page_of([result])
+    assert page.startswith(summary_of([result]))
+    assert "2J" not in summary_of([result])
     assert "\x1b" not in page
     (row,) = [line for line in page.splitlines() if "2J" in line]
     assert row.count(" | ") == 3

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md leads where it says: its files exist, and its code does what it promises."""
+"""CONTRIBUTING.md and the recipes: files exist, and code does what they promise."""
 
 from __future__ import annotations
 
@@ -36,8 +36,11 @@ from judgerel_ray.engines.engine import Engine
 from judgerel_ray.stats import COEFFICIENTS, agreement
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-PATHS = sorted(set(re.findall(r"`([\w.-]+(?:/[\w.-]+)*(?:/|\.(?:py|md|toml)))`", PAGE)))
+SHORT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+PATHS = sorted(
+    set(re.findall(r"`([\w.-]+(?:/[\w.-]+)*(?:/|\.(?:py|md|toml)))`", f"{SHORT}\n{PAGE}"))
+)
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE))
 
 
@@ -73,7 +76,16 @@ def as_its_example_says(function, code):
 
 def test_there_is_a_recipe_for_each_thing_that_is_added():
     assert {"Add a judge", "Add a benchmark", "Add a coefficient", "Add an analysis",
-            "Add a protocol"} <= set(SECTIONS)  # fmt: skip
+            "Add a protocol", "Add a log format", "Add an output"} <= set(SECTIONS)  # fmt: skip
+
+
+def test_the_short_page_stays_short_and_names_no_file_that_the_recipes_leave_out():
+    assert len(SHORT.encode()) <= 6000
+    recipes = SHORT.partition("## Recipes")[2].partition("\n## ")[0]
+    table = [row for row in recipes.splitlines() if row.startswith("| ")]
+    named = {one for row in table for one in re.findall(r"`([\w./]+(?:/|\.py|\.toml))`", row)}
+    assert len(named) >= 20
+    assert [one for one in sorted(named) if f"`{one}" not in PAGE] == []
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if "/" in path])
@@ -82,7 +94,7 @@ def test_its_files_are_there(path):
 
 
 def test_names_stand_in_the_files_where_it_says():
-    flat = " ".join(PAGE.split())
+    flat = " ".join(f"{SHORT} {PAGE}".split())
     places = re.findall(r"((?:`\w+`(?:, | and | or ))*`\w+`)(?: and its defaults in (`\w+`))? in "
                         r"`([\w/]+\.py)`", flat)  # fmt: skip
     found = {(name, path) for names, more, path in places

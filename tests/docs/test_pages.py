@@ -36,8 +36,8 @@ ROOT: Path = pages.ROOT
 generate = _module(ROOT / "docs" / "generate.py")
 # `tests/e2e/test_own_templates.py` runs that page, which also shows a template that is wrong;
 # `test_add_a_protocol.py` runs that one, whose protocol is registered first; `test_contributing.py`
-# runs the examples of functions that CONTRIBUTING.md defines.
-ELSEWHERE = {"own-templates.md", "add-a-protocol.md", "CONTRIBUTING.md"}
+# runs the examples of functions that recipes.md defines.
+ELSEWHERE = {"own-templates.md", "add-a-protocol.md", "recipes.md"}
 SHOWING = [page for page in pages.PAGES if page.name not in ELSEWHERE]
 ASKING = [page for page in SHOWING if "\n$ judgerel run" in page.read_text()]
 
@@ -134,7 +134,7 @@ def test_the_page_of_rooms_names_the_analyses_that_lack_a_file():
 
 @pytest.mark.parametrize("page", pages.PAGES, ids=_name)
 def test_pages_import_what_a_program_may(page):
-    if page.name in ("CONTRIBUTING.md", "add-a-protocol.md"):  # of code inside the package
+    if page.name in ("recipes.md", "add-a-protocol.md"):  # of code inside the package
         return
     found = re.findall(
         r"^(?:>>> )?(?:from|import) (judgerel_ray[\w.]*)", page.read_text("utf-8"), re.MULTILINE

@@ -11,18 +11,18 @@ from judgerel_ray.cli.parsing import commands
 
 # Flags of other programs, which pages tell people to use.
 OTHERS = {"--working-dir", "--generate", "--head", "--temp-dir"}
-PRINTED = {"hostile-inputs.md"}  # by a script that mistypes flags on purpose
 _MADE = re.compile(r"^`([\w./-]+)`:$", re.MULTILINE)
 FILE = re.compile(r"(?<![\w./-])(?:[\w-]+/)+[\w-]+\.py\b")
 SCRIPT = re.compile(r"(?<![\w./-])bench(?:(?:/\w+)+\.py\b|(?:\.\w+)+)")
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+_ROW = re.compile(r"^\| \d{4}-\d\d-\d\d \|.*", re.MULTILINE)
 NAME = re.compile(r":(?:func|class|meth|data|mod|exc):`~?(judgerel_ray[\w.]+)`")
 
 
 def pages(root: Path) -> dict[str, str]:
-    """Pages on what is, by name; the changelog and the benchmarks tell of what was."""
+    """Pages on what is, by name; the changelog and the log of the bench tell of what was."""
     found = [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs").rglob("*.md")]
-    found = [page for page in found if "generated" not in page.parts and page.name not in PRINTED]
+    found = [page for page in found if "generated" not in page.parts]
     return {page.relative_to(root).as_posix(): page.read_text(encoding="utf-8") for page in found}
 
 
@@ -51,6 +51,28 @@ def missing_scripts(root: Path, texts: dict[str, str]) -> list[str]:
         for place in [root / name.removesuffix(".py").replace(".", "/")]
         if not (place.with_suffix(".py").is_file() or (place / "__main__.py").is_file())
     ]
+
+
+def measured(root: Path) -> dict[str, str]:
+    """The eight answers, and the log of measurements that they are taken from."""
+    found = [root / "BENCHMARKS.md", *(root / "bench" / "log").glob("*.md")]
+    return {page.relative_to(root).as_posix(): page.read_text("utf-8") for page in found}
+
+
+def unrecorded(page: str, log: Iterable[str]) -> list[str]:
+    """What the eight answers lack: a command, a row of a day they name that has it, a bad side."""
+    rows = [row for text in log for row in _ROW.findall(text)]
+    answers = f"\n{page}".split("\n## ")[1:]
+    faults = [] if len(answers) == 8 else [f"{len(answers)} answers"]
+    for answer in answers:
+        title = answer.partition("\n")[0]
+        named = re.findall(r"`((?:python|make) [^`]+)`", " ".join(answer.split()))
+        days = re.findall(r"\b\d{4}-\d\d-\d\d\b", answer)
+        known = [row for row in rows if row[2:12] in days]
+        faults += [] if named else [f"{title}: no command"]
+        faults += [f"{title}: {one}" for one in named if not any(one in row for row in known)]
+        faults += [] if "Unflattering:" in answer else [f"{title}: nothing unflattering"]
+    return faults
 
 
 def unknown_flags(known: set[str], texts: dict[str, str]) -> list[str]:
@@ -106,10 +128,34 @@ def test_files_that_pages_name_are_there(root):
 
 
 def test_scripts_of_the_bench_that_pages_name_are_there(root):
-    found = [root / "BENCHMARKS.md", *(root / "docs").rglob("*.md")]
-    texts = {page.relative_to(root).as_posix(): page.read_text("utf-8") for page in found}
-    faults = missing_scripts(root, pages(root) | texts)
+    faults = missing_scripts(root, pages(root) | measured(root))
     assert not faults, "\n".join(faults)
+
+
+def test_eight_answers_are_taken_from_rows_of_the_log(root):
+    texts = measured(root)
+    faults = unrecorded(texts.pop("BENCHMARKS.md"), texts.values())
+    assert not faults, "\n".join(faults)
+
+
+def test_every_month_of_the_log_is_linked_and_holds_its_own_rows(root):
+    texts = measured(root)
+    page = texts.pop("BENCHMARKS.md")
+    assert texts
+    for name, text in texts.items():
+        assert f"]({name})" in page
+        assert {row[2:9] for row in _ROW.findall(text)} == {Path(name).stem}
+
+
+def test_answers_without_a_row_are_found():
+    log = ["| 2026-11-02 | c | `make chaos` at 1a | r |\n| 2026-11-03 | c | `make test` | r |"]
+    good = "".join(f"## {n}.\n`make chaos`, 2026-11-02\nUnflattering: x\n" for n in range(8))
+    assert unrecorded(good, log) == []
+    other = good.replace("make chaos", "make test", 1)
+    assert unrecorded(other, log) == ["0.: make test"]
+    assert unrecorded(good.replace("Unflattering: x", "", 1), log) == ["0.: nothing unflattering"]
+    assert unrecorded(good.replace("`make chaos`", "by hand", 1), log) == ["0.: no command"]
+    assert unrecorded(good.partition("## 7.")[0], log) == ["7 answers"]
 
 
 def test_flags_that_pages_name_are_there(root, every_module):

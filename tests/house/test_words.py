@@ -14,7 +14,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (
-        *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
+        *(
+            ROOT / name
+            for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "BENCHMARKS.md")
+        ),
         *(ROOT / "docs").rglob("*.md"),
     )
 )

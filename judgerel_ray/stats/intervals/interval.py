@@ -152,7 +152,7 @@ _HELD = 5_000_000  # counts whose terms are held, and not computed again
 _FEW = 10
 _BIAS = 0.25  # of the standard error: coverage of .95 is then still .94
 _REPLICATIONS = 20  # an entropy's bias falls with them, its error with the questions
-_MINORITY = 5  # below it coverage falls to .63, from it on it holds (docs/coverage.md)
+_MINORITY = 5  # below it coverage falls to .63, from it on it holds (bench.coverage_page)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,7 +38,7 @@ def test_it_covers_where_one_verdict_dominates_and_the_jackknife_does_not(rate, 
         left_out = jackknife_interval(counts, ALPHA)
         covered[0] += (left_out.low or 0) <= alpha <= (left_out.high or 0)
         covered[1] += found.low <= alpha <= found.high
-    # docs/coverage.md has the whole table; .93 less two and a half standard errors is .85.
+    # bench.skewed_coverage writes the whole table; .93 less two and a half standard errors is .85.
     assert covered[0] < 0.8 * runs
     assert covered[1] >= 0.85 * runs
 
