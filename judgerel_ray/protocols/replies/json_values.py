@@ -65,7 +65,12 @@ def outermost_values(
             value, place = _DECODER.raw_decode(text, start)
             yield FoundValue(value, start, place)
             continue
-        except (ValueError, RecursionError):
+        except RecursionError:
+            # Nested beyond what a parser reads, a thousand levels: what follows is inside it, and
+            # to try each of its brackets would take each time as long.
+            if text[start] == "[":
+                return
+        except ValueError:
             pass
         if text[start] == "[":
             place = begun.end()
