@@ -41,11 +41,11 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)
 	--dist loadfile --no-loadscope-reorder --durations=10
 
 .PHONY: test
-test: $(READY) ## the tests while you work: real Ray, one real vLLM engine, the journey end to end (below 5 minutes on 2 cores)
+test: $(READY) ## the tests while you work: real Ray, one real vLLM engine, the journey end to end (5 to 8 minutes on 2 cores)
 	$(PYTEST) -n 3 -m "not slow and not gpu and not browser" --hypothesis-profile=quick --ignore=tests/house
 
 .PHONY: test-all
-test-all: $(READY) ## all tests but the rules of `make check` and those for a CUDA machine or a browser (about 20 minutes on 2 cores)
+test-all: $(READY) ## all tests but the rules of `make check` and those for a CUDA machine or a browser (25 to 35 minutes on 2 cores)
 	$(PYTEST) -n 4 -m "not gpu and not browser" --ignore=tests/house
 
 .PHONY: test-hostile
