@@ -52,7 +52,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Levels:
-    """How often a pair of judges is told apart, in shares of the tables that have a p."""
+    """How often a pair of judges is distinguished, in shares of the tables that have a p."""
 
     without: float  # tables without a p now
     before: float

@@ -51,7 +51,7 @@ COEFFICIENTS: tuple[PairCoefficient, ...] = ("krippendorff_alpha", "percent_agre
 CHECKED = 5  # tables of each cell and coefficient that the shipped terms read, too
 FLOORS = 5  # runs for each whose floor is asked for
 FLOORED = 300  # questions times replications at most: of more, permutations take long
-AUDITED = {  # a judge that goes by place and one that reads, as an audit met them
+AUDITED = {  # a judge that follows the place of an option, and one that reads, as found in an audit
     "first shown, 97 %": (OrderedJudge(base="50/50", bias=0.94, alpha=0.0), 0.890),
     "content": (OrderedJudge(base="50/50", bias=0.0, alpha=0.734), 0.734),
 }

@@ -392,17 +392,17 @@ def _keeping(older: dict[str, list[bytes]]) -> Callable[[Disk, str, bytes], None
 
 def _material(run: RunDirectory, other: RunDirectory, older: dict[str, list[bytes]]) -> Material:
     """What is at hand of two runs."""
-    mine, theirs = (one.files.read_many(one.files.sizes("")) for one in (run, other))
+    here, theirs = (one.files.read_many(one.files.sizes("")) for one in (run, other))
     by_lease = {name.rpartition("-")[0]: data for name, data in theirs.items()}
-    others = {name: theirs.get(name, by_lease.get(name.rpartition("-")[0])) for name in mine}
+    others = {name: theirs.get(name, by_lease.get(name.rpartition("-")[0])) for name in here}
     return Material(
-        files=mine,
+        files=here,
         older={
             name: left
             for name, versions in older.items()
-            if (left := [one for one in versions if one != mine[name]])
+            if (left := [one for one in versions if one != here[name]])
         },
-        others={n: data for n, data in others.items() if data is not None and data != mine[n]},
+        others={n: data for n, data in others.items() if data is not None and data != here[n]},
     )
 
 

@@ -162,7 +162,7 @@ def main() -> None:
             for n, wrong in cells:
                 row = cell(area, n, wrong, m, runs=given.runs, seed=given.seed)
                 print(row, flush=True)
-    print("\n| questions | wrong of each | AUROC | told apart before % | as shipped % |")
+    print("\n| questions | wrong of each | AUROC | distinguished before % | as shipped % |")
     print("|---|---|---|---|---|")
     for area in (0.6, 0.9):
         for n, wrong in WRONG[:-1]:

@@ -1,4 +1,4 @@
-"""How often is a judge wrongly placed among equals, and how many that differ are told apart?
+"""How often is a judge wrongly placed among equals, and how many that differ are distinguished?
 
     OMP_NUM_THREADS=1 python -m bench.rank_levels [--runs 150] [--seed 1] [--only SUBSTRING]
 
@@ -9,7 +9,7 @@ Pearson's r of scores with a reference; alpha across two scales. "Wrongly placed
 of a rank excludes ranks that are true (all of them: equal judges), in percent of the judges that
 have an interval; beside it the share of runs with any such judge, and of judges flagged as resting
 on few questions. Power: judges of means .9 to .5, or alphas .1 to .9; the share of ordered pairs
-told apart. Before: the largest of all resampled studentised differences. The error of a share of
+distinguished. Before: the largest of all resampled studentised differences. The error of a share of
 judges is about sqrt(2.5) times that of independent ones: 1.3 points at 5 % of 5 x 150.
 """
 
@@ -158,7 +158,7 @@ def main() -> None:
     for law in laws:
         for n in (20, 55, 200, 500):
             print(cell(law, n, runs=given.runs, seed=given.seed, power=False), flush=True)
-    print("\n| judges that differ | questions | told apart before % | as shipped % |")
+    print("\n| judges that differ | questions | distinguished before % | as shipped % |")
     print("|---|---|---|---|")
     for law in laws:
         for n in (20, 55, 200):

@@ -53,7 +53,7 @@ class Flag:
     repeats : bool
         Whether the flag may be given several times.
     choices : tuple of str
-        What may be given, where nothing else may.
+        The allowed values, where there are no others.
     """
 
     help: str
@@ -354,7 +354,7 @@ def verb(
 
 
 def _kind(option: Field[Any]) -> str:
-    """What may be given, and the default, as a docstring names them."""
+    """The allowed values and the default, as a docstring names them."""
     words = annotation(option).replace("Names", "str or sequence of str")
     words = words.replace("str | PathLike[str]", "str or path").removesuffix(" | None")
     if known := flag_of(option).choices:

@@ -155,7 +155,7 @@ class Group:
 
     @cached_property
     def most_orders(self) -> int:
-        """Most orders of the options that one item was asked in, where they are told apart."""
+        """Most orders of the options that one item was asked in, where they are distinguished."""
         levels = self.table.levels
         if levels is None or levels.orders_U is None:
             return 1

@@ -448,6 +448,10 @@ def test_runs_of_another_format_hide_no_rows_of_others(tmp_path, pattern, proble
             pl.DataFrame(rows).write_parquet(run / "data" / f"{part}.parquet")
     with pytest.raises(SweepError, match=problem) as refused:
         read_source(f"{tmp_path}/{pattern}/data/*.parquet")
+    with pytest.raises(SweepError, match="these files are parts of a run directory"):
+        read_source(f"{tmp_path}/new/data/a.parquet")  # one by itself, too
+    one = read_source(f"{tmp_path}/old1/data/a.parquet")
+    assert (one.rows.collect().height, "another format" in one.notes[0]) == (1, True)
     if pattern == "old*":  # and what it tells to try works
         hint = str(refused.value.hint).removeprefix("one at a time: ")
         assert read_source(hint).rows.collect()["verdict"].to_list() == ["old1"]

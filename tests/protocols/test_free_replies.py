@@ -190,3 +190,10 @@ def test_a_recorded_case_is_read_right(case):
         right = expected.get("score", expected.get("verdict"))
         # "pass (true)" says what a bool became.
         assert said(reading) == (right.partition(" (")[0] if isinstance(right, str) else right)
+
+
+def test_nothing_is_read_inside_what_is_nested_too_deep_for_a_parser():
+    deep = '[{"a": ' * 2_000
+    assert read_free_reply(f'{deep} "\nVerdict: B').outcome == "unparsed"
+    assert read_free_reply(f'{deep} {{"verdict": "B"}}').outcome == "unparsed"
+    assert read_free_reply(f"Verdict: A\n{deep}\nVerdict: B").verdict == "A"

@@ -144,7 +144,7 @@ COMPONENT_COLUMNS = {
     "negative": pl.Boolean(), "n_items": pl.Int64(), "n_judgments": pl.Int64(),
     **FLAG_COLUMNS, "estimator": pl.String(), "undefined": pl.String(),
 }  # fmt: skip
-"""Columns of :func:`component_rows`; an effect that cannot be told apart has no estimate."""
+"""Columns of :func:`component_rows`; an effect that cannot be distinguished has no estimate."""
 
 Row = dict[str, object]
 

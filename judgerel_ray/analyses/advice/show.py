@@ -359,9 +359,9 @@ def unreached(row: Row) -> str:
 
 
 def _estimated(row: Row) -> str:
-    """A component's size, or what it cannot be told apart from."""
+    """A component's size, or what it cannot be distinguished from."""
     text = with_interval("estimate", "low", "high")(row)
-    return text.replace("confounded with residual", "not told apart from repeats")
+    return text.replace("confounded with residual", "not distinguishable from repeats")
 
 
 _OF_VOTES = (

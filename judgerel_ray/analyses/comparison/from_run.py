@@ -17,9 +17,10 @@ from judgerel_ray.measuring.serving import SharedRequests, serving_between
 
 
 def compare_with_serving(
-    a: str | Given,
-    b: str | Given | None = None,
+    a: str | Given | Judged,
+    b: str | Given | Judged | None = None,
     *,
+    names: tuple[str, str] | None = None,
     by: Sequence[str] | None = None,
     coefficients: Sequence[str] | None = None,
     tolerance: float | None = None,
@@ -32,9 +33,11 @@ def compare_with_serving(
 
     Parameters
     ----------
-    a, b : str
-        Run directories or files of judgments; without the second, `by` names what is compared
-        inside the first.
+    a, b : str, Given or Judged
+        Run directories or files of judgments, opened or not; without the second, `by` names what
+        is compared inside the first.
+    names : tuple of str, optional
+        What both are called; their paths by default.
     by : sequence of str, optional
         With two paths, columns on which groups must be equal.
     coefficients : sequence of str, optional
@@ -53,33 +56,9 @@ def compare_with_serving(
     StoreError
         If a path is a folder but no run directory.
     """
-    return compare_opened(
-        _comparable(a),
-        None if b is None else _comparable(b),
-        names=(str(a), str(b or a)),
-        by=by,
-        coefficients=coefficients,
-        tolerance=tolerance,
-        serving=serving,
-        confidence=confidence,
-    )
-
-
-def compare_opened(
-    first: Judged,
-    second: Judged | None,
-    *,
-    names: tuple[str, str],
-    by: Sequence[str] | None = None,
-    coefficients: Sequence[str] | None = None,
-    tolerance: float | None = None,
-    serving: bool = True,
-    confidence: float = 0.95,
-) -> tuple[pl.DataFrame, SharedRequests | None]:
-    """Compare judgments that are opened, named as given; as :func:`compare_with_serving`."""
-    for one, name in zip((first, second), names, strict=True):
-        if one is not None and not one.verdicts_known:
-            refuse_unknown("compare", {"file": name})
+    names = names or (str(a), str(b or a))
+    first = _comparable(a, names[0])
+    second = None if b is None else _comparable(b, names[1])
     declared = dict(first.n_categories) | dict(second.n_categories if second else {})
     shown = dict(first.n_options) | dict(second.n_options if second else {})
     frames = [first.frame] if second is None else _spelled_alike(first, second)
@@ -118,8 +97,11 @@ def _spelled_alike(first: Judged, second: Judged) -> list[pl.LazyFrame]:
     return frames
 
 
-def _comparable(path: str | Given) -> Judged:
+def _comparable(source: str | Given | Judged, name: str) -> Judged:
     """Judgments that may be compared across orders; a run's verdicts name options in any case."""
-    if isinstance(path, Given) and not is_plain(path):
-        path = replace(path, verdict_names=None)
-    return open_judgments(path)
+    if isinstance(source, Given) and not is_plain(source):
+        source = replace(source, verdict_names=None)
+    judged = source if isinstance(source, Judged) else open_judgments(source)
+    if not judged.verdicts_known:
+        refuse_unknown("compare", {"file": name})
+    return judged

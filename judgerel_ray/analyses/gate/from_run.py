@@ -9,7 +9,7 @@ import polars as pl
 
 from judgerel_ray.analyses.advice.from_run import plans_of
 from judgerel_ray.analyses.comparison.compared_facets import pairs_between
-from judgerel_ray.analyses.comparison.from_run import compare_opened
+from judgerel_ray.analyses.comparison.from_run import compare_with_serving
 from judgerel_ray.analyses.comparison.show import left_out_words
 from judgerel_ray.analyses.gate.looks import Look, look_at
 from judgerel_ray.analyses.gate.requirement import (
@@ -312,7 +312,7 @@ def _of_drops(
             table = _accuracy_drop(here, baseline, by, look.confidence, one)
             left_out = left_out_words(table, "has no right verdict of them")
         else:
-            table, _ = compare_opened(
+            table, _ = compare_with_serving(
                 judged, baseline[0], names=(here[1], baseline[1]), by=by,
                 coefficients=[one.coefficient], serving=False, confidence=look.confidence,
             )  # fmt: skip

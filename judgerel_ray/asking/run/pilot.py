@@ -4,10 +4,10 @@ Of every ask whose replies hold a verdict, the first replication of up to 800 qu
 one condition a question, spread over templates, temperatures, and whatever else is crossed. Keys
 and seeds are those that the conditions have anyhow; only the order of asking is another. Nothing
 more is sent before the first 50 have been looked at; while a later look is awaited, about twice as
-many requests as it has questions are sent at most. A look that so many readable replies have landed
-for that those to come cannot make it a stop is over at once: a request that is stuck holds nothing
-back. Which questions these are follows from the sweep alone, and what came back is read from what
-landed, so a run that is killed and goes on decides the same.
+many requests as it has questions are sent at most. A look is passed as soon as so many replies can
+be read that no later one can turn it into a stop, so a request that is stuck holds nothing back.
+Which questions these are follows from the sweep alone, and what came back is read from what landed,
+so a run that is killed and goes on decides the same.
 """
 
 from __future__ import annotations

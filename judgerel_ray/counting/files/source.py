@@ -8,7 +8,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from glob import glob, has_magic
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
@@ -114,7 +114,9 @@ def read_source(given: str | pl.LazyFrame) -> Source:
             return _several(_files_in(given), where, root=given)
         if Path(given).exists():
             check_regular(given)
-            return _one(given, where)
+            old = _old_run([given], where) if _is_part(given) else ()
+            found = _one(given, where)
+            return replace(found, rows=_once(found.rows, old), notes=(*old, *found.notes))
         if has_magic(given):
             _refuse_unbounded(given)
             files = sorted(one for one in glob(given, recursive=True) if Path(one).is_file())
@@ -370,10 +372,7 @@ def _several(files: Sequence[str], where: Mapping[str, object], *, root: str) ->
     note_of_files = (
         (f"read {len(files)} files as one table: {paths}{more}",) if len(files) > 1 else ()
     )
-    if old and {"key", "role"} <= set(schemas[0]):
-        # As a run's own reader has it: of two that landed the first counts.
-        rows = rows.filter(pl.col("role") == "judge")
-        rows = rows.unique("key", keep="first", maintain_order=True)
+    rows = _once(rows, old)
     notes = dict.fromkeys((*note_of_files, *old, *(note for one in read for note in one.notes)))
     indexed = all(one.indexed for one in read)
     return Source(rows=rows, where=where, notes=tuple(notes), indexed=indexed, files=tuple(files))
@@ -528,6 +527,20 @@ def _old_run(files: Sequence[str], where: Mapping[str, object]) -> tuple[str, ..
             hint=f"one at a time: {first / 'data'}",
         )
     return tuple(notes.values())
+
+
+def _is_part(file: str) -> bool:
+    """Whether a file lies among the judgments of a run directory."""
+    above = list(Path(file).absolute().parents)[:4]
+    return any(one.name == "data" and (one.parent / "commits").is_dir() for one in above)
+
+
+def _once(rows: pl.LazyFrame, old: Sequence[str]) -> pl.LazyFrame:
+    """Judges' rows of a run of another format: of two that landed the first counts."""
+    if not old or not {"key", "role"} <= set(rows.collect_schema()):
+        return rows
+    judges = rows.filter(pl.col("role") == "judge")
+    return judges.unique("key", keep="first", maintain_order=True)
 
 
 def _as_text(rows: pl.LazyFrame, where: Mapping[str, object]) -> pl.LazyFrame:

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 
 from judgerel_ray.core import Outcome, SweepError
@@ -94,15 +95,16 @@ def _promptfoo_result(record: Mapping[str, object], default: str) -> Iterator[Ro
     # A person's grade is of the same item as the model's: by the rubrics of all of them.
     rubrics = [one.get("value") for kind, one, _ in assessed if kind != _HUMAN]
     response = mapping(record.get("response"))
-    answered: dict[str, str | None] = {
-        "item_id": f"{title[:_SHORT]}#{named_by([shown, rubrics])}",
-        "responder": responder,
-        "answer": text(response.get("output")),
-        "question": text(mapping(record.get("prompt")).get("raw")),
-    }
+    answer = Row(
+        judge=NOBODY,
+        item_id=f"{title[:_SHORT]}#{named_by([shown, rubrics])}",
+        responder=responder,
+        answer=text(response.get("output")),
+        question=text(mapping(record.get("prompt")).get("raw")),
+    )
     if not assessed:
         failed = record.get("failureReason") == _NO_ANSWER or response.get("error")
-        yield Row(judge=NOBODY, outcome=Outcome.FAILED if failed else None, **answered)  # type: ignore[arg-type]
+        yield replace(answer, outcome=Outcome.FAILED if failed else None)
     for kind, assertion, graded in assessed:
         metric = text(assertion.get("metric")) or kind
         times[metric] += 1
@@ -115,7 +117,8 @@ def _promptfoo_result(record: Mapping[str, object], default: str) -> Iterator[Ro
             outcome = Outcome.FAILED
         elif kind != _HUMAN and graded.get("pass") is True and score == 0:
             outcome = Outcome.CONFLICTING
-        yield Row(
+        yield replace(
+            answer,
             judge=PEOPLE if kind == _HUMAN else _grader(assertion.get("provider")) or grader,
             criterion=criterion,
             verdict=None if outcome else passed(graded.get("pass")),
@@ -123,7 +126,6 @@ def _promptfoo_result(record: Mapping[str, object], default: str) -> Iterator[Ro
             reply=reason,
             prompt=_rendered(mapping(graded.get("metadata")).get("renderedGradingPrompt")),
             reference=text(assertion.get("value")),
-            **answered,  # type: ignore[arg-type]
         )
 
 
@@ -171,13 +173,14 @@ def _deepeval(path: str) -> Iterator[Row]:
             if not name or _NUMBERED.fullmatch(name):
                 content = [asked, case.get("expectedOutput"), case.get("scenario")]
                 name = f"{(text(asked) or 'case')[:_SHORT]}#{named_by(content)}"
-            answered: dict[str, str | None] = {
-                "item_id": name,
-                "answer": text(case.get("actualOutput") or case.get("turns")),
-                "question": text(asked),
-                "reference": text(case.get("expectedOutput")),
-                "context": _joined(case.get("retrievalContext") or case.get("context")),
-            }
+            answer = Row(
+                judge=NOBODY,
+                item_id=name,
+                answer=text(case.get("actualOutput") or case.get("turns")),
+                question=text(asked),
+                reference=text(case.get("expectedOutput")),
+                context=_joined(case.get("retrievalContext") or case.get("context")),
+            )
             metrics = [
                 (one, judge)
                 for one in _maps(case.get("metricsData"))
@@ -185,18 +188,19 @@ def _deepeval(path: str) -> Iterator[Row]:
                 if judge is not None or one.get("name") not in _COMPUTED
             ]
             if not metrics:
-                yield Row(judge=NOBODY, **answered)  # type: ignore[arg-type]
+                yield answer
             for one, judge in metrics:
                 error = text(one.get("error"))
                 outcome = None
                 if error:
                     unread = re.search(r"invalid json", error, re.I)
                     outcome = Outcome.UNPARSED if unread else Outcome.FAILED
-                yield Row(
+                yield replace(
+                    answer,
                     judge=judge or UNNAMED, criterion=text(one.get("name")), outcome=outcome,
                     verdict=None if outcome else passed(one.get("success")),
                     score=None if outcome else number(one.get("score")),
-                    reply=text(one.get("reason")), **answered,  # type: ignore[arg-type]
+                    reply=text(one.get("reason")),
                 )  # fmt: skip
 
 

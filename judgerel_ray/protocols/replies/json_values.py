@@ -48,8 +48,9 @@ def outermost_values(
     Yields
     ------
     FoundValue
-        Also what begins as an object and is none. Nothing behind a broken object is read: where it
-        ends nobody knows, so that what follows may stand inside it.
+        Also what begins as an object and is none. Nothing is read behind a broken object, or behind
+        one that is nested too deep: where it ends nobody knows, so that what follows may stand
+        inside it.
 
     Examples
     --------
@@ -66,10 +67,10 @@ def outermost_values(
             yield FoundValue(value, start, place)
             continue
         except RecursionError:
-            # Nested beyond what a parser reads, a thousand levels: what follows is inside it, and
-            # to try each of its brackets would take each time as long.
-            if text[start] == "[":
-                return
+            # Nested beyond what a parser reads, a thousand levels: what follows may be inside it,
+            # and to try each of its brackets would take each time as long.
+            yield FoundValue(None, start, len(text), is_whole=False)
+            return
         except ValueError:
             pass
         if text[start] == "[":

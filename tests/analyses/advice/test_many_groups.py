@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -11,19 +10,7 @@ from judgerel_ray.analyses.advice import advice, panel_worth
 from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.advice.show import advice_text
 from judgerel_ray.counting import counted
-
-
-def judgments(n_judges: int, **columns) -> pl.DataFrame:
-    """Judgments of judges with two items each, whose names differ, twice in two orders."""
-    rng, n = np.random.default_rng(2), n_judges * 8
-    rows = pl.DataFrame({
-        "judge": [f"j{i // 8}" for i in range(n)],
-        "item_id": [f"q{i // 8 % 5}-{i // 4 % 2}" for i in range(n)],
-        "option_order": [i // 2 % 2 for i in range(n)],
-        "replication": [i % 2 for i in range(n)],
-        "verdict": rng.choice(["A", "B", None], n, p=[0.6, 0.3, 0.1]).tolist(),
-    })  # fmt: skip
-    return rows.with_columns(pl.Series(name, values(rng, n)) for name, values in columns.items())
+from tests.analyses.reliability.test_many_groups import judgments
 
 
 def twice(rows: pl.DataFrame) -> pl.LazyFrame:
