@@ -20,11 +20,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from the first line of this package on; before, while Python itself starts (some 20 ms) and
     reads the installed script, it is Python's own, which shows where it was.
 
-    Returns
-    -------
-    int
-        The exit code.
-
     Examples
     --------
     >>> main(["status", "no-such-run"])

@@ -82,11 +82,6 @@ def check_asks(frames: Sequence[AskFrame]) -> None:
     responders) would be pooled as replications of each other. Two templates of one ask that put
     some of its items in the same words would ask those twice.
 
-    Raises
-    ------
-    SweepError
-        Naming both asks and the item.
-
     Examples
     --------
     >>> from judgerel_ray.config import ask_table
@@ -233,11 +228,6 @@ def refuse_pooled(frames: Sequence[AskFrame]) -> None:
 
     Their rows would count as replications of one condition, each replication number twice.
 
-    Raises
-    ------
-    SweepError
-        Naming both asks, the judge and the keys that differ.
-
     Examples
     --------
     >>> refuse_pooled([])
@@ -294,11 +284,6 @@ def check_own_forms(frame: AskFrame) -> None:
 
     Every word that may stand in the verdict's place is put there and read: of every number of
     options that items have, and of every item where options go by their texts.
-
-    Raises
-    ------
-    SweepError
-        Naming the form, its example and what was read.
 
     Examples
     --------
@@ -415,24 +400,6 @@ def build_wave(
 ) -> Iterator[ItemWork]:
     """Everything one wave of an ask asks one judge, item by item.
 
-    Parameters
-    ----------
-    frame : AskFrame
-        The ask.
-    wave : int
-        From 0 to ``frame.n_waves - 1``.
-    voice : Voice
-        The judge or responder asked.
-    texts : mapping of str to str or None
-        Landed texts of the waves before, by request key.
-    only : container of str, optional
-        Names of the items to build; all by default.
-
-    Yields
-    ------
-    ItemWork
-        One for each item that has something to ask in this wave.
-
     Examples
     --------
     >>> from judgerel_ray.config import ask_table
@@ -459,48 +426,18 @@ def build_wave(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """How far a condition is asked for now.
+    """How far a condition is asked for now."""
 
-    Attributes
-    ----------
-    n : int
-        Replications 0 .. n - 1 are asked for.
-    block : int
-        Which block the last of them are: 0 for the first, 1 for the round after it, and so on.
-    is_reached : bool
-        Whether all of them have landed; then no more are wanted.
-    seen : tuple of int
-        Verdicts at the last look that was whole, by code; all 0 before the first.
-    """
-
-    n: int
+    n: int  # Replications 0 .. n - 1 are asked for.
+    # Which block the last of them are: 0 for the first, 1 for the round after it, and so on.
     block: int
-    is_reached: bool
+    is_reached: bool  # Whether all of them have landed; then no more are wanted.
+    # Verdicts at the last look that was whole, by code; all 0 before the first.
     seen: tuple[int, ...] = ()
 
 
 def goal_of(landed: Mapping[int, int], n_verdicts: int, rule: StoppingRule) -> Goal:
     """Tell how far a condition is asked for, given what landed of it.
-
-    Parameters
-    ----------
-    landed : mapping of int to int
-        Verdict of each landed replication, from 0 to `n_verdicts` - 1; a reply without a verdict
-        is one of its own.
-    n_verdicts : int
-        Verdicts that could be drawn.
-    rule : StoppingRule
-        When it has been asked often enough.
-
-    Returns
-    -------
-    Goal
-        Of the first look whose replications have not all landed, or which asks for no more.
-
-    Raises
-    ------
-    ValueError
-        If a verdict is none of those that could be drawn.
 
     Examples
     --------

@@ -76,11 +76,6 @@ def carry_landed(
     What the run itself has lost is told on the console, as where it is gone on with.
 
     Effects: makes the run directory, lands rows. Retry: safe, carries what is not there yet.
-
-    Raises
-    ------
-    StoreError
-        If much of what the run landed is lost, and would be paid for again. Nothing is written.
     """
     wanted = Wanted.of(planned_asks(resolved.frames, earlier.texts, at_most=True))
     # Replications between those that two asks of a condition ask are closed as if they were there.

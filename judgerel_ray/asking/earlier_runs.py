@@ -139,11 +139,6 @@ def n_later(resolved: Resolved, runs: Sequence[RunDirectory]) -> int:
     more is wanted rests on verdicts on the same prompts. Where none did, what is carried tells.
 
     Effects: reads. Cost: none where no ask is adaptive; else a look at that run's verdicts.
-
-    Raises
-    ------
-    StoreError
-        If these cannot be read.
     """
     frames = tuple(frame for frame in resolved.frames if frame.ask.adaptive is not None)
     alike = (run for run in reversed(runs) if resolved.is_of(read_manifest(run).get("sweep")))
@@ -358,20 +353,11 @@ def _is_all(ranges: Sequence[Range], spans: Sequence[tuple[int, int, int]]) -> b
 
 @dataclass(slots=True, kw_only=True)
 class Search:
-    """A search through earlier runs for what is wanted, which opens few of them.
+    """A search through earlier runs for what is wanted, which opens few of them."""
 
-    Attributes
-    ----------
-    runs : sequence of RunDirectory
-        Oldest first; the newest is looked into first.
-    wanted : Wanted
-        What is still open, closed by the caller as it is found.
-    damaged : set of str
-        Addresses of runs in which a commit cannot be read, added by the caller who reads it.
-    """
-
-    runs: Sequence[RunDirectory]
-    wanted: Wanted
+    runs: Sequence[RunDirectory]  # Oldest first; the newest is looked into first.
+    wanted: Wanted  # What is still open, closed by the caller as it is found.
+    # Addresses of runs in which a commit cannot be read, added by the caller who reads it.
     damaged: set[str] = field(default_factory=set)
     _known: dict[str, Sequence[str] | None] = field(default_factory=dict)
     _seen: dict[str, Sequence[str] | None] = field(default_factory=dict)

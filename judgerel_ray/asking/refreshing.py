@@ -90,13 +90,6 @@ class HubModels:
         """Resolve a sweep after some refreshes, or as the refresh `here` asks it.
 
         Effects: reads items, models' files and what runs state; asks the hub. Retry: safe.
-
-        Raises
-        ------
-        SweepError
-            If the sweep is wrong, or the hub has no such model.
-        StoreError
-            If a run of an earlier refresh cannot be read.
         """
         asked = starting_at(sweep, first)
         known: dict[str, dict[str, object]] = {}
@@ -185,14 +178,6 @@ def find_due(
     ``anchor_every_h = 0``, which is at each trigger once.
 
     Effects: reads items, models' files and what landed; asks the hub, and no judge. Retry: safe.
-
-    Raises
-    ------
-    SweepError
-        If a sweep is wrong.
-    StoreError
-        If a run of an earlier refresh cannot be read, or much of a system's last one is lost and
-        would be paid for again.
     """
     asked: list[AskedSweep] = []
     reasons: list[str] = []
@@ -232,11 +217,6 @@ def lost_lines(
     """Tell what of some runs is lost and asked again, a line each; refuse where it is much.
 
     Effects: reads names and sizes.
-
-    Raises
-    ------
-    StoreError
-        As a run that is gone on with.
     """
     lines: list[str] = []
     for run in runs:
@@ -301,28 +281,16 @@ Measure = Callable[[Series, SeriesDirectory, Sequence[Refresh], Refresh], Mappin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Triggered:
-    """What one trigger did: of two refreshes where it finished one before its own.
+    """What one trigger did: of two refreshes where it finished one before its own."""
 
-    Attributes
-    ----------
-    state : str
-        Whether it was held, and how far it came with the last; requests of a ``partial`` one are
-        asked by the next refresh.
-    line : str
-        That in words, of both.
-    number : int, optional
-        Of the last refresh that was asked.
-    summaries : mapping
-        How runs ended, by refresh and sweep.
-    error : EngineError, optional
-        Of the first sweep that could not be asked; the others were.
-    """
-
+    # Whether it was held, and how far it came with the last; requests of a `partial` one are asked
+    # by the next refresh.
     state: State
-    line: str
-    number: int | None = None
+    line: str  # That in words, of both.
+    number: int | None = None  # Of the last refresh that was asked.
+    # How runs ended, by refresh and sweep.
     summaries: Mapping[tuple[int, str], RunSummary] = field(default_factory=dict)
-    error: EngineError | None = None
+    error: EngineError | None = None  # Of the first sweep that could not be asked; the others were.
 
     def after(self, earlier: Triggered | None) -> Triggered:
         """What it did, with what the same trigger did before."""
@@ -348,26 +316,6 @@ def refresh_series(
 
     Effects: a lease, at most one new refresh in the series' folder; asks judges. Retry: safe, also
     after a kill and from many processes at once.
-
-    Parameters
-    ----------
-    series : Series
-        From :func:`judgerel_ray.config.series.load_series`.
-    measure : callable
-        Finds what a refresh shows, once all of it landed.
-    write : callable
-        Writes the tables and the page of all refreshes.
-    address : str, optional
-        Ray cluster; by default one on this machine.
-    console : Console, optional
-        Where runs show how far they are.
-
-    Raises
-    ------
-    SweepError, StoreError
-        If the series, a sweep or the folder is wrong.
-    EngineError
-        If no judge of a sweep could be asked; after the other sweeps were.
     """
     sweeps = series.sweeps()
     directory = SeriesDirectory(url=series.url)

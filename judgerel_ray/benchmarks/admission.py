@@ -26,11 +26,6 @@ def admit(found: Iterable[tuple[Item, Record]], *, path: str) -> tuple[Item, ...
 
     An option's text may be empty: a responder may have said nothing, and the judge sees that.
 
-    Raises
-    ------
-    SweepError
-        If there is no item, an ``item_id`` stands twice, or a question is empty.
-
     Examples
     --------
     >>> record = Record(fields={}, place={"file": "q.csv", "line": 2})
@@ -79,11 +74,6 @@ def admit_all(items: Iterable[Item], records: Sequence[Record], *, path: str) ->
 
 def distinct_options(options: Iterable[Option], record: Record) -> tuple[Option, ...]:
     """Check one item's options against each other.
-
-    Raises
-    ------
-    SweepError
-        If an ``option_id`` is empty or stands twice.
 
     Examples
     --------
@@ -144,29 +134,6 @@ def resolve_gold(
     ties: Mapping[str, str] = NO_TIES,
 ) -> tuple[tuple[Item, ...], GoldReading | None]:
     """Replace the gold of items by the id of the option that it names.
-
-    Parameters
-    ----------
-    items : sequence of Item
-        All items of a file with gold as it stands there. Items without options, or without gold,
-        are left as they are.
-    records : sequence of Record
-        Where each of them stands; read only where one is refused.
-    gold_is : str, optional
-        One of `READINGS`, or `REFERENCE`, where somebody says how gold is to be read.
-    ties : mapping of str to str
-        Words for a tie in lower case, and the verdict that each is: where it is among the verdicts.
-
-    Returns
-    -------
-    tuple
-        The items, and how gold was read; None where no item has options and gold.
-
-    Raises
-    ------
-    SweepError
-        If no reading names an option in every item, or two name different ones in any; or gold
-        that is a word for a tie names an option, too.
 
     Examples
     --------
@@ -418,13 +385,7 @@ class Responses(Generic[Q]):
         return question in self._answers
 
     def add(self, question: Q, responder: str, text: str, record: Record) -> None:
-        """Keep one answer.
-
-        Raises
-        ------
-        SweepError
-            If the responder has answered the question already.
-        """
+        """Keep one answer."""
         answers = self._answers.setdefault(question, {})
         if responder in answers:
             raise record.wrong(f"{responder!r} answers the same question twice")
@@ -437,13 +398,7 @@ class Responses(Generic[Q]):
         return distinct_options((Option(option_id=r, text=text) for r, text in answers), record)
 
     def match(self, questions: Mapping[Q, object], *, hint: str) -> None:
-        """Refuse answers none of which belongs to a question.
-
-        Raises
-        ------
-        SweepError
-            If no question is answered.
-        """
+        """Refuse answers none of which belongs to a question."""
         if not any(question in questions for question in self._answers):
             example = next(iter(self._answers), None)
             raise SweepError(

@@ -70,11 +70,6 @@ def rating_by(
     """Check a person's answer against what could be answered.
 
     The score is the option's number where it is one.
-
-    Raises
-    ------
-    SweepError
-        If the answer was not on offer.
     """
     known = [option.option_id for option in options]
     if option_id not in known:

@@ -73,11 +73,6 @@ class LoggedAnswer:
 def logged_items(answers: Iterable[LoggedAnswer], *, path: str) -> tuple[Item, ...]:
     """Put the answers of a log together: one item a question, its distinct answers as options.
 
-    Raises
-    ------
-    SweepError
-        If one item has two questions, contexts or references, or there is none.
-
     Examples
     --------
     >>> one = {"record": Record(fields={}, place={}), "item_id": "a", "question": "2 + 2?"}

@@ -177,26 +177,6 @@ class Part:
 def draw_mix(path: str, load: Load, *, seed: int = 1) -> tuple[Item, ...]:
     r"""Draw as many responses of each of several benchmarks.
 
-    Parameters
-    ----------
-    path : str
-        As for :func:`judgerel_ray.benchmarks.load_mix`.
-    load : callable
-        Reads the items of a part, as :func:`judgerel_ray.benchmarks.load_items` does.
-    seed : int
-        The draw, where the file states none.
-
-    Returns
-    -------
-    tuple of Item
-        As :func:`judgerel_ray.benchmarks.load_mix` gives them.
-
-    Raises
-    ------
-    SweepError
-        If the file is no mix, a part has fewer items with a response than are drawn, or an option
-        is named that no item has.
-
     Examples
     --------
     >>> import tempfile, pathlib

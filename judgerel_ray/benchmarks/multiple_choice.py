@@ -61,11 +61,6 @@ def load_multiple_choice(path: str) -> tuple[Item, ...]:
 def numbered_options(texts: tuple[str, ...], record: Record) -> tuple[Option, ...]:
     """Options by their places from 0.
 
-    Raises
-    ------
-    SweepError
-        If there are fewer than two, or more than there are letters.
-
     Examples
     --------
     >>> record = Record(fields={}, place={"file": "q.csv"})
@@ -79,11 +74,6 @@ def numbered_options(texts: tuple[str, ...], record: Record) -> tuple[Option, ..
 
 def letter_place(record: Record, name: str, n_options: int) -> int:
     """Place of the option whose letter stands in a field.
-
-    Raises
-    ------
-    SweepError
-        If it is no letter, or of no option.
 
     Examples
     --------
@@ -102,11 +92,6 @@ def letter_place(record: Record, name: str, n_options: int) -> int:
 
 def number_place(record: Record, name: str, n_options: int, *, first: int) -> int:
     """Place of the option whose number stands in a field, counted from `first`.
-
-    Raises
-    ------
-    SweepError
-        If it is no number, or of no option.
 
     Examples
     --------

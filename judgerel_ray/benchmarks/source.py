@@ -41,15 +41,6 @@ class Record:
     Every method returns what it promises or raises a `SweepError` that names the place, the
     field, what was expected and what was got.
 
-    Parameters
-    ----------
-    fields : mapping
-        Plain Python values by name.
-    place : mapping
-        ``file`` and one of ``row`` (from 1), ``line`` (from 1) or ``entry`` (a path in JSON).
-    blank_is_null : bool
-        Whether an optional empty text counts as absent, as in CSV, which has no null.
-
     Examples
     --------
     >>> record = Record(fields={"question": "Why?"}, place={"file": "q.csv", "line": 2})
@@ -329,11 +320,6 @@ def known_format(path: str) -> Format | None:
 def format_of(path: str) -> Format:
     """Format that a file's suffix names.
 
-    Raises
-    ------
-    SweepError
-        If the suffix names none of Parquet, JSON, JSON Lines and CSV.
-
     Examples
     --------
     >>> format_of("items.jsonl.gz")
@@ -364,13 +350,7 @@ def separator_of(path: str) -> str:
 
 
 def read_bytes(path: str) -> bytes:
-    """Whole content of a file, decompressed by its suffix.
-
-    Raises
-    ------
-    SweepError
-        If the file is missing (with the likeliest neighbour), unreadable, broken or empty.
-    """
+    """Whole content of a file, decompressed by its suffix."""
     try:
         return unpacked(files.read_bytes(path), PurePosixPath(path).suffix, {"file": path})
     except ValueError as error:
@@ -378,13 +358,7 @@ def read_bytes(path: str) -> bytes:
 
 
 def read_text(path: str) -> str:
-    """Whole text of a file in UTF-8, or in UTF-16 by its mark, which is dropped.
-
-    Raises
-    ------
-    SweepError
-        As `read_bytes`, and if a byte is not UTF-8 (its line is named).
-    """
+    """Whole text of a file in UTF-8, or in UTF-16 by its mark, which is dropped."""
     content = read_bytes(path)
     try:
         text = table_text(content, {"file": path})
@@ -412,14 +386,7 @@ _KNOWN_BY = frozenset((
 
 
 def read_json(path: str) -> object:
-    """One JSON document.
-
-    Raises
-    ------
-    SweepError
-        As `read_text`, and if the document is broken (line and column are named), repeats a
-        name in an object, or is JSON Lines.
-    """
+    """One JSON document."""
     text = read_text(path)
     try:
         return parse_json(text)
@@ -436,13 +403,7 @@ def read_json(path: str) -> object:
 
 
 def read_object(path: str, of: str) -> Record:
-    """One JSON document that is an object.
-
-    Raises
-    ------
-    SweepError
-        As `read_json`, and if it is none, saying `of` what it was expected to be.
-    """
+    """One JSON document that is an object."""
     document = read_json(path)
     if not isinstance(document, dict):
         raise SweepError(
@@ -452,18 +413,7 @@ def read_object(path: str, of: str) -> Record:
 
 
 def read_records(path: str) -> tuple[Record, ...]:
-    """Rows of a Parquet, JSON Lines or CSV file, or of a JSON list of objects.
-
-    Returns
-    -------
-    tuple of Record
-        At least one, in the order of the file.
-
-    Raises
-    ------
-    SweepError
-        If the file cannot be read as what its suffix says, or holds no row.
-    """
+    """Rows of a Parquet, JSON Lines or CSV file, or of a JSON list of objects."""
     return tuple(iterate_records(path))
 
 
@@ -472,15 +422,6 @@ def iterate_records(path: str) -> Iterator[Record]:
 
     JSON Lines in a plain file of this machine are read line by line, so that the file is never
     held as a whole.
-
-    Yields
-    ------
-    Record
-
-    Raises
-    ------
-    SweepError
-        As `read_records`, when the place of the error is reached.
 
     Examples
     --------
@@ -508,13 +449,7 @@ def iterate_records(path: str) -> Iterator[Record]:
 
 
 def as_records(document: object, path: str) -> tuple[Record, ...]:
-    """Objects of a JSON list, as records.
-
-    Raises
-    ------
-    SweepError
-        If the document is not a list of objects.
-    """
+    """Objects of a JSON list, as records."""
     if not isinstance(document, list):
         raise SweepError(
             f"expected a list of objects, got {kind_of(document)}",
@@ -603,13 +538,7 @@ def _objects(lines: Iterable[str], path: str) -> Iterator[Record]:
 
 
 def _csv(path: str) -> Iterator[Record]:
-    """Rows below a line of names, whatever stands between columns.
-
-    Warns
-    -----
-    ReadingWarning
-        If that is not what the ending of the file says.
-    """
+    """Rows below a line of names, whatever stands between columns."""
     where = {"file": path}
     text, separator = one_kind_of_lines(read_text(path), separator_of(path))
     heading = heading_of(text, where, separator=separator, known=_KNOWN_BY)

@@ -24,18 +24,11 @@ def anchor(title: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of a paragraph that looks different.
-
-    Attributes
-    ----------
-    text : str
-        What it says.
-    kind : str
-        ``code`` for what is typed, ``strong`` for what must not be missed, ``section`` for the
-        title of a section, which is linked to.
-    """
+    """A piece of a paragraph that looks different."""
 
     text: str
+    # `code` for what is typed, `strong` for what must not be missed, `section` for the title of a
+    # section, which is linked to.
     kind: str
 
     @property
@@ -52,18 +45,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph.
-
-    Attributes
-    ----------
-    text : str or sequence of str and Span
-        What it says.
-    kind : str
-        ``lead`` for what comes first, ``soft`` for what explains; ``met``, ``missed`` and ``open``
-        for verdicts.
-    """
+    """A paragraph."""
 
     text: str | Sequence[str | Span]
+    # `lead` for what comes first, `soft` for what explains; `met`, `missed` and `open` for
+    # verdicts.
     kind: str = ""
 
     @property
@@ -81,30 +67,14 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column of a table.
-
-    Attributes
-    ----------
-    head : str
-        What it is.
-    cells : sequence of str
-        Its texts; a column of which all are empty is not shown on a page.
-    is_number : bool
-        Whether they are numbers, to be aligned at the right.
-    kind : str
-        Class of its cells, where it has a look of its own.
-    small : sequence of str
-        What stands small beside each text: the interval, the spread.
-    marks : sequence of sequence of int
-        Numbers of the notes of each cell.
-    """
+    """A column of a table."""
 
     head: str
-    cells: Sequence[str]
-    is_number: bool = False
-    kind: str = ""
-    small: Sequence[str] = ()
-    marks: Sequence[Sequence[int]] = ()
+    cells: Sequence[str]  # Its texts; a column of which all are empty is not shown on a page.
+    is_number: bool = False  # Whether they are numbers, to be aligned at the right.
+    kind: str = ""  # Class of its cells, where it has a look of its own.
+    small: Sequence[str] = ()  # What stands small beside each text: the interval, the spread.
+    marks: Sequence[Sequence[int]] = ()  # Numbers of the notes of each cell.
 
     @property
     def is_empty(self) -> bool:
@@ -119,24 +89,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table.
-
-    Attributes
-    ----------
-    caption : str
-        What the table tells.
-    columns : sequence of Column
-        As many cells each.
-    cards : bool
-        Whether rows become cards on narrow screens, so that nothing need be scrolled for.
-    notes : sequence of str
-        What the numbers in `marks` refer to, from 1 on.
-    """
+    """A table."""
 
     caption: str
-    columns: Sequence[Column]
+    columns: Sequence[Column]  # As many cells each.
+    # Whether rows become cards on narrow screens, so that nothing need be scrolled for.
     cards: bool = False
-    notes: Sequence[str] = ()
+    notes: Sequence[str] = ()  # What the numbers in `marks` refer to, from 1 on.
 
     def compact(self) -> Table:
         """Leave out what need not be repeated.
@@ -159,109 +118,58 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """An axis of a figure.
-
-    Attributes
-    ----------
-    title : str
-        What it measures.
-    start, end : float
-        Where it begins and ends; values beyond are drawn at its ends.
-    values : sequence of float
-        Where it has numbers.
-    grid : bool
-        Whether lines run across the figure at those.
-    shown : bool
-        Whether it has numbers at all: rows of a figure have names in place of them.
-    """
+    """An axis of a figure."""
 
     title: str = ""
-    start: float = 0.0
+    start: float = 0.0  # Where it begins and ends; values beyond are drawn at its ends.
     end: float = 1.0
     values: Sequence[float] = ()
-    grid: bool = False
+    grid: bool = False  # Whether lines run across the figure at those.
+    # Whether it has numbers at all: rows of a figure have names in place of them.
     shown: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Mark:
-    """What a figure draws of a frame: a row a point, or a row a mark.
+    """What a figure draws of a frame: a row a point, or a row a mark."""
 
-    Attributes
-    ----------
-    shape : str
-        ``line``, ``step`` (a line that keeps its height until the next point), ``area``,
-        ``step_area``, ``rule``, ``point``, ``bar`` or ``text``.
-    style : str
-        How it looks: a name of :data:`judgerel_ray.blocks.charts.STYLES`, which a legend explains.
-    data : pl.DataFrame
-        Its rows.
-    x, x2, y, y2 : str, optional
-        Columns of its places: the second of each is the other end. A rule without one of the axes
-        runs all along it.
-    label : str, optional
-        Column with what a mark says when pointed at, or of a text its words.
-    hollow : str, optional
-        Column that is true where a point is drawn hollow.
-    """
-
+    # `line`, `step` (a line that keeps its height until the next point), `area`, `step_area`,
+    # `rule`, `point`, `bar` or `text`.
     shape: str
-    style: str
+    style: str  # How it looks: a name of `STYLES`, which a legend explains.
     data: pl.DataFrame
+    # Columns of its places: the second of each is the other end. A rule without one of the axes
+    # runs all along it.
     x: str | None = None
     x2: str | None = None
     y: str | None = None
     y2: str | None = None
+    # Column with what a mark says when pointed at, or of a text its words.
     label: str | None = None
-    hollow: str | None = None
+    hollow: str | None = None  # Column that is true where a point is drawn hollow.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Figure:
-    """A figure: marks on two axes, drawn by Altair where a page asks for it.
-
-    Attributes
-    ----------
-    title : str
-        What it shows.
-    description : str
-        Its numbers in words, for those who cannot see it.
-    caption : str
-        What stands below.
-    x, y : Axis
-        Its axes.
-    marks : sequence of Mark
-        Drawn in this order.
-    width, height : float
-        Of the plane between the axes, in points.
-    """
+    """A figure: marks on two axes, drawn by Altair where a page asks for it."""
 
     title: str
-    description: str
+    description: str  # Its numbers in words, for those who cannot see it.
     caption: str
     x: Axis
     y: Axis
-    marks: Sequence[Mark]
-    width: float = 262
+    marks: Sequence[Mark]  # Drawn in this order.
+    width: float = 262  # Of the plane between the axes, in points.
     height: float = 168
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Figures side by side, and what their marks mean.
+    """Figures side by side, and what their marks mean."""
 
-    Attributes
-    ----------
-    figures : sequence of Figure
-        Nothing is shown where there are none.
-    legend : sequence of (str, str)
-        Styles and what they mean.
-    numbers : sequence of Table
-        What a terminal shows in their place, where no other table says it.
-    """
-
-    figures: Sequence[Figure]
-    legend: Sequence[tuple[str, str]] = ()
+    figures: Sequence[Figure]  # Nothing is shown where there are none.
+    legend: Sequence[tuple[str, str]] = ()  # Styles and what they mean.
+    # What a terminal shows in their place, where no other table says it.
     numbers: Sequence[Table] = ()
 
 
@@ -298,37 +206,20 @@ class Notice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tint:
-    """A cell of a :class:`Heat` table.
+    """A cell of a :class:`Heat` table."""
 
-    Attributes
-    ----------
-    text, small : str
-        Its number, and what stands small beside.
-    percent : float, optional
-        How much of the mark's colour it has; None for none.
-    """
-
-    text: str
+    text: str  # Its number, and what stands small beside.
     small: str = ""
-    percent: float | None = None
+    percent: float | None = None  # How much of the mark's colour it has; None for none.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heat:
-    """A small matrix whose cells are tinted by what they say.
-
-    Attributes
-    ----------
-    caption : str
-        What it is.
-    heads : sequence of str
-        Of all columns; the first is of the names of rows.
-    rows : sequence of (str, str, sequence of Tint)
-        Name, what is said small beside it, and cells.
-    """
+    """A small matrix whose cells are tinted by what they say."""
 
     caption: str
-    heads: Sequence[str]
+    heads: Sequence[str]  # Of all columns; the first is of the names of rows.
+    # Name, what is said small beside it, and cells.
     rows: Sequence[tuple[str, str, Sequence[Tint]]]
 
 
@@ -377,17 +268,10 @@ Block: TypeAlias = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstScreen:
-    """What an analysis adds to the first screen of a page, beside its sections.
-
-    Attributes
-    ----------
-    blocks : sequence of Block
-        What stands below the verdicts.
-    column : callable, optional
-        From the groups of the table of verdicts, one a row, to a column of that table.
-    """
+    """What an analysis adds to the first screen of a page, beside its sections."""
 
     blocks: Sequence[Block] = ()
+    # From the groups of the table of verdicts, one a row, to a column of that table.
     column: Callable[[Sequence[Row]], Column] | None = None
 
 

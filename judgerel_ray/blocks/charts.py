@@ -99,23 +99,11 @@ _DEFAULTS = (("opacity", "1"), ("transform", "translate(0,0)"))
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A figure, drawn.
-
-    Attributes
-    ----------
-    view_box : str
-        Of its SVG.
-    shapes : Markup
-        What stands in the SVG.
-    spec : mapping
-        Vega-Lite with its data.
-    version : str
-        Of Vega-Lite.
-    """
+    """A figure, drawn."""
 
     view_box: str
     shapes: Markup
-    spec: Mapping[str, Any]
+    spec: Mapping[str, Any]  # Vega-Lite with its data.
     version: str
 
 
@@ -137,15 +125,6 @@ def not_drawn() -> str | None:
 
 def chart(figure: Figure) -> Chart:
     """Draw a figure.
-
-    Parameters
-    ----------
-    figure : Figure
-        What it shows.
-
-    Returns
-    -------
-    Chart
 
     Examples
     --------

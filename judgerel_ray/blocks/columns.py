@@ -63,20 +63,6 @@ def fitted_table(
 ) -> str:
     """Align columns with spaces, and wrap the widest until all fit in 80.
 
-    Parameters
-    ----------
-    heads : sequence of str
-        Names of the columns.
-    lines : sequence of sequence of str
-        Cells of each row. An interval is never cut in two.
-    labels : sequence of str
-        The group of each row, said above its first; none where all are of one.
-
-    Returns
-    -------
-    str
-        Wider than 80 only where words are.
-
     Examples
     --------
     >>> print(fitted_table(["what", "value"], [["a" + " long" * 16, "0.1 [0.0, 0.2]"], ["b", "1"]],

@@ -23,20 +23,6 @@ _NO_BREAK = "\u00a0"
 def rendered_page(template: str, *, script: str, **values: object) -> str:
     """Fill a template of the package, which renders blocks by the macros of ``blocks.html``.
 
-    Parameters
-    ----------
-    template : str
-        Its path in the package.
-    script : str
-        Path in the package of the one script that the page may run, by its digest.
-    **values
-        What it names; every text is escaped.
-
-    Returns
-    -------
-    str
-        A whole HTML document.
-
     Examples
     --------
     >>> page = rendered_page("reporting/page.html", script="reporting/tables.js.html",

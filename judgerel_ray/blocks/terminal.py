@@ -38,16 +38,6 @@ def printed(blocks: Sequence[Block]) -> str:
 
     A figure is not drawn: a table with its numbers stands in its place, where it has one.
 
-    Parameters
-    ----------
-    blocks : sequence of Block
-        What is shown.
-
-    Returns
-    -------
-    str
-        An empty line between any two, and no control characters.
-
     Examples
     --------
     >>> cells = [Column(head="judge", cells=["a"]), Column(head="alpha", cells=["0.5"])]

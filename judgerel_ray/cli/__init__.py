@@ -64,12 +64,9 @@ EXTRAS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a verb and return its exit code.
 
-    Returns
-    -------
-    int
-        0 done, 1 some requests failed and are recorded, 2 the caller's mistake (one line), 3 the
-        cluster or an engine failed, or who asks judges was stopped, 4 and 5 what ``gate`` fails or
-        leaves open, 6 a series' judge is called drifted, 130 anything else was stopped.
+    0 done, 1 some requests failed and are recorded, 2 the caller's mistake (one line), 3 the
+    cluster or an engine failed, or who asks judges was stopped, 4 and 5 what ``gate`` fails or
+    leaves open, 6 a series' judge is called drifted, 130 anything else was stopped.
 
     Examples
     --------

@@ -22,16 +22,7 @@ if TYPE_CHECKING:
 
 
 def judged(path: str, request: Any) -> str | Given:
-    """The judgments named, which must be there; of a run what has landed by now.
-
-    Raises
-    ------
-    SweepError
-        If nothing is there.
-    StoreError
-        If a folder is there that is neither a run directory nor holds files of judgments; or
-        records of a run are torn, altered or gone.
-    """
+    """The judgments named, which must be there; of a run what has landed by now."""
     from judgerel_ray.counting.given import given, looked_at
 
     read = given(

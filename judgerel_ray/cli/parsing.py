@@ -60,24 +60,13 @@ _NUMBER = re.compile(r"-\d|-\.\d")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What was typed.
-
-    Attributes
-    ----------
-    verb : Verb
-        What is to be done.
-    source : str
-        What is read.
-    texts : dict
-        Options as texts, those given alone; of a flag that repeats, all.
-    printing : dict
-        Flags of printing, likewise.
-    """
+    """What was typed."""
 
     verb: Verb
     source: str
+    # Options as texts, those given alone; of a flag that repeats, all.
     texts: dict[str, Any] = field(default_factory=dict)
-    printing: dict[str, Any] = field(default_factory=dict)
+    printing: dict[str, Any] = field(default_factory=dict)  # Flags of printing, likewise.
 
     def request(self) -> Any:
         """The options; SweepError where one is wrong."""
@@ -95,11 +84,6 @@ class Leave(Exception):  # noqa: N818
 
 def parse(arguments: Sequence[str] | None = None) -> Asked:
     """Read a command line.
-
-    Raises
-    ------
-    SystemExit
-        With 2 after one line on what is wrong; with 0 after a text that was asked for.
 
     Examples
     --------

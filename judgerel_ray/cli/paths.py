@@ -25,12 +25,6 @@ STDOUT = 1
 def source_path(path: str) -> str:
     """A file or folder that must be there; URLs are left to who opens them.
 
-    Raises
-    ------
-    SweepError
-        If there is none, naming the one beside it that was likely meant; or if stdout is it, or a
-        FIFO, a socket or a device.
-
     Examples
     --------
     >>> source_path("no-such.json")
@@ -58,13 +52,6 @@ def source_path(path: str) -> str:
 
 def judged_path(path: str) -> str:
     """A run directory, or a file, folder or pattern of files of judgments, which must be there.
-
-    Raises
-    ------
-    SweepError
-        If nothing is there.
-    StoreError
-        If a folder is there that is no run directory and holds no files of judgments.
 
     Examples
     --------

@@ -23,15 +23,7 @@ _FAILING = ("strict", "surrogateescape")  # the second where no locale is set
 
 
 def tell(text: str, *, aside: bool = False) -> None:
-    """Print a text of any lines; what would act on a terminal is shown, very long words are cut.
-
-    Parameters
-    ----------
-    text : str
-        What a person reads; JSON needs no care, it escapes by itself.
-    aside : bool
-        Whether it goes to stderr.
-    """
+    """Print a text of any lines; what would act on a terminal is shown, very long words are cut."""
     shortened_text = shortened(printable(text, lines=True), LONGEST_WORD)
     print(shortened_text, file=sys.stderr if aside else sys.stdout)
 
@@ -52,13 +44,7 @@ def open_streams() -> None:
 
 
 class NotesFirst:
-    """A stdout before whose first text notes go to stderr, each once.
-
-    Parameters
-    ----------
-    stream : TextIO
-        The stdout; whatever it has but notes is its own.
-    """
+    """A stdout before whose first text notes go to stderr, each once."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -83,13 +83,7 @@ def load_sweep(path: str | Path) -> Sweep:
 
 
 def file_text(path: str | Path, kind: str) -> str:
-    """The text of a sweep or series file.
-
-    Raises
-    ------
-    SweepError
-        If it cannot be read.
-    """
+    """The text of a sweep or series file."""
     try:
         content = read_regular(path)
     except FileNotFoundError:
@@ -142,11 +136,6 @@ def parse_sweep(text: str, *, source: str = "sweep.toml", folder: str = "") -> S
 
 def toml_content(text: str, source: str) -> dict[str, Any]:
     """What a TOML text holds.
-
-    Raises
-    ------
-    SweepError
-        If it is none; the message names the place.
 
     Examples
     --------

@@ -91,13 +91,7 @@ class Series(Table):
             raise SweepError(f"cannot be a path: {error}", where={"path": path}) from error
 
     def sweeps(self) -> tuple[tuple[Sweep, Role], ...]:
-        """Read the sweep files.
-
-        Raises
-        ------
-        SweepError
-            If one is wrong, two have one name, or one begins late by itself.
-        """
+        """Read the sweep files."""
         found: list[tuple[Sweep, Role]] = []
         for one in self.sweep:
             path = Path(self.find(one.path))
@@ -124,11 +118,6 @@ class Series(Table):
 def starting_at(sweep: Sweep, first: int) -> Sweep:
     """The same sweep from another replication on.
 
-    Raises
-    ------
-    SweepError
-        If its asks cannot begin late.
-
     Examples
     --------
     >>> text = '''
@@ -154,11 +143,6 @@ def starting_at(sweep: Sweep, first: int) -> Sweep:
 
 def load_series(path: str | Path) -> Series:
     r"""Read and check a series file; the sweeps that it names are not opened yet.
-
-    Raises
-    ------
-    SweepError
-        As by :func:`judgerel_ray.config.load_sweep`.
 
     Examples
     --------

@@ -70,13 +70,6 @@ class SweepError(JudgeRelError):
 class Unreadable(SweepError):  # noqa: N818  a state of the world, not a mistake
     """No reader understood the content of a file.
 
-    Parameters
-    ----------
-    reason : str
-        Why, without saying that it cannot be read.
-    where, hint : mapping, str, optional
-        As of :class:`JudgeRelError`.
-
     Examples
     --------
     >>> error = Unreadable("not JSON", where={"file": "a.json"})

@@ -75,11 +75,6 @@ _IRREGULAR = {
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a regular file of this machine for reading, and nothing else: a FIFO would hang.
 
-    Raises
-    ------
-    OSError
-        If it cannot be opened, or something else lies there (``EINVAL``, a folder ``EISDIR``).
-
     Examples
     --------
     >>> open_regular("/dev/null")
@@ -109,11 +104,6 @@ def check_regular(path: str) -> None:
     """Refuse a path of this machine at which neither a file nor a folder lies.
 
     Files are read more than once, so that what comes through a pipe is none.
-
-    Raises
-    ------
-    SweepError
-        If a FIFO, a socket or a device lies there.
 
     Examples
     --------
@@ -156,11 +146,6 @@ def _client_of(path: str) -> Iterator[None]:
 
 def read_bytes(path: str) -> bytes:
     """Whole content of a file as it is stored, local or at any fsspec URL.
-
-    Raises
-    ------
-    SweepError
-        If there is none (with its likeliest neighbour), or it cannot be read, or is empty.
 
     Examples
     --------
@@ -242,11 +227,6 @@ _CHUNK = 1 << 18
 def unpack_limit(gigabytes: float | None) -> Iterator[None]:
     """Let packed files unpack to so many GiB, at any ratio; None keeps the ceilings.
 
-    Raises
-    ------
-    SweepError
-        If it is no number above 0.
-
     Examples
     --------
     >>> with unpack_limit(0.001):
@@ -268,15 +248,6 @@ def unpack_limit(gigabytes: float | None) -> Iterator[None]:
 class Unpacking:
     """Bytes of one file or archive that went into unpacking, and that came out.
 
-    Attributes
-    ----------
-    where : mapping of str to object
-        What locates the file in errors.
-    n_in, n_out : int
-        Bytes so far.
-    harmless : int
-        Bytes up to which the ratio of the two does not matter.
-
     Examples
     --------
     >>> Unpacking({"file": "a.gz"}).count(n_in=1 << 13, n_out=1 << 23)
@@ -286,19 +257,13 @@ class Unpacking:
 8,192 bytes gave 8,388,608 so far [file=a.gz]. Try: ...
     """
 
-    where: Mapping[str, object] = field(default_factory=dict)
-    n_in: int = 0
+    where: Mapping[str, object] = field(default_factory=dict)  # What locates the file in errors.
+    n_in: int = 0  # Bytes so far.
     n_out: int = 0
-    harmless: int = _WHOLE
+    harmless: int = _WHOLE  # Bytes up to which the ratio of the two does not matter.
 
     def count(self, *, n_in: int = 0, n_out: int = 0) -> None:
-        """Count bytes.
-
-        Raises
-        ------
-        SweepError
-            If more came out than a ceiling allows.
-        """
+        """Count bytes."""
         self.n_in += n_in
         self.n_out += n_out
         limit = _LIMIT.get()
@@ -412,11 +377,6 @@ def unpacked_stream(
 def check_record(stream: IO[bytes], size: int) -> None:
     """Refuse one record of an unpacked stream that is large and packed to next to nothing.
 
-    Raises
-    ------
-    SweepError
-        If `size`, its bytes, is one at which the ratio counts, and that is above the ceiling.
-
     Examples
     --------
     >>> check_record(io.BytesIO(b"{}"), 1 << 30)
@@ -437,13 +397,6 @@ def _zstd(packed: IO[bytes]) -> IO[bytes]:
 
 def unpacked(content: bytes, ending: str, where: Mapping[str, object] | None = None) -> bytes:
     """Give what a packed file holds; the content itself where the ending is of no packing.
-
-    Raises
-    ------
-    ValueError
-        If it is not packed so, or its end is gone.
-    SweepError
-        If it unpacks to more than the ceilings allow.
 
     Examples
     --------
@@ -479,13 +432,6 @@ _ZSTD = 93
 
 def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, unpacking: Unpacking) -> bytes:
     """Read a member of a ZIP whole, stored or packed by deflate, bzip2 or zstd.
-
-    Raises
-    ------
-    ValueError
-        If it is damaged, encrypted, or packed in another way.
-    SweepError
-        If the archive unpacks to more than the ceilings allow.
 
     Examples
     --------

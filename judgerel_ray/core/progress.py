@@ -37,20 +37,6 @@ def progress_shown(show: Callable[[str], None]) -> Iterator[None]:
 def under_way(things: Iterable[_Thing], *, of: int, what: str, hint: str) -> Iterator[_Thing]:
     """Go through things, and say how many are done and what time the others will take.
 
-    Parameters
-    ----------
-    things : iterable
-        What is worked on.
-    of : int
-        How many there are.
-    what, hint : str
-        What they are, and what would make them fewer, in words.
-
-    Yields
-    ------
-    object
-        Each thing.
-
     Examples
     --------
     >>> [*under_way("ab", of=2, what="groups", hint="")]

@@ -113,18 +113,6 @@ def marked_encoding(content: bytes) -> str | None:
 def table_text(content: bytes, where: Mapping[str, object]) -> str:
     r"""Read the text of a table: UTF-8, or UTF-16 and UTF-32 by their mark, which is dropped.
 
-    Parameters
-    ----------
-    content : bytes
-        A whole file.
-    where : mapping of str to object
-        What locates it in the error.
-
-    Raises
-    ------
-    SweepError
-        If a byte does not belong, or is zero, naming its line.
-
     Examples
     --------
     >>> table_text("q,A\n".encode("utf-16"), {}), table_text(b"\xef\xbb\xbfq,A\n", {})
@@ -235,21 +223,6 @@ class RepeatedKeyError(ValueError):
 def parse_json(text: str, *, nan: bool = False) -> object:
     """Read one JSON value, no object of which has a key twice.
 
-    Parameters
-    ----------
-    text : str
-        The value, with white space around it.
-    nan : bool
-        Whether NaN and the infinities, which Python writes and JSON does not have, are read.
-
-    Raises
-    ------
-    RepeatedKeyError
-        If an object has a key twice.
-    ValueError
-        If it is not JSON (json.JSONDecodeError, which knows the place), has NaN, or is nested too
-        deeply.
-
     Examples
     --------
     >>> parse_json('{"a": [1, NaN]}', nan=True)
@@ -303,12 +276,9 @@ class Heading(NamedTuple):
 def one_kind_of_lines(text: str, separator: str) -> tuple[str, str]:
     r"""Take away the line ``sep=;`` that spreadsheets write, and the line ends of old Macs.
 
-    Returns
-    -------
-    text : str
-        The table alone.
-    separator : str
-        That of the line, or the one given.
+    text: The table alone.
+
+    separator: That of the line, or the one given.
 
     Examples
     --------
@@ -327,23 +297,6 @@ def heading_of(
     text: str, where: Mapping[str, object], *, separator: str, known: Set[str]
 ) -> Heading:
     r"""Read the line of names: columns are separated by what gives most names that are known.
-
-    Parameters
-    ----------
-    text : str
-        A table, or its begin.
-    where : mapping of str to object
-        What it is called in errors.
-    separator : str
-        What stands between columns, unless the line of names shows another.
-    known : set of str
-        Names that columns of such tables have, in lower case.
-
-    Raises
-    ------
-    SweepError
-        If no column has a name, two have the same, something else stands between known names, or
-        the line is of JSON.
 
     Examples
     --------
@@ -392,15 +345,6 @@ def rows_below(
     text: str, heading: Heading, where: Mapping[str, object]
 ) -> Iterator[tuple[int, list[str]]]:
     r"""Give the rows below the line of names, empty lines left out, each with its line from 1 on.
-
-    Raises
-    ------
-    SweepError
-        If a line has more or fewer fields than there are columns, or a quotation mark is open.
-
-    Yields
-    ------
-    tuple of int and list of str
 
     Examples
     --------

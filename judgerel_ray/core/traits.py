@@ -11,36 +11,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
-    """What holds of a protocol's judgments, whatever its ask says.
+    """What holds of a protocol's judgments, whatever its ask says."""
 
-    Attributes
-    ----------
-    judges : bool
-        Verdicts are asked for, and not answers only.
-    models_answer : bool
-        Its judges are the models whose answers they compare.
-    has_right_option : bool
-        Verdicts are options of the items, of which gold says which is right.
-    shows_gold : bool
-        Judges are shown the gold of an item, so that it is part of what is asked.
-    judges_singly : bool
-        Each answer is judged by itself, and not all of an item together.
-    on_scales : bool
-        Verdicts are values of a scale.
-    makes_matrices : bool
-        A run lays out confusion matrices.
-    compares : bool
-        Judges are shown all answers, in drawn orders, and name one.
-    """
-
-    judges: bool = True
-    models_answer: bool = False
+    judges: bool = True  # Verdicts are asked for, and not answers only.
+    models_answer: bool = False  # Its judges are the models whose answers they compare.
+    # Verdicts are options of the items, of which gold says which is right.
     has_right_option: bool = False
+    # Judges are shown the gold of an item, so that it is part of what is asked.
     shows_gold: bool = False
-    judges_singly: bool = False
-    on_scales: bool = False
-    makes_matrices: bool = False
-    compares: bool = False
+    judges_singly: bool = False  # Each answer is judged by itself, and not all of an item together.
+    on_scales: bool = False  # Verdicts are values of a scale.
+    makes_matrices: bool = False  # A run lays out confusion matrices.
+    compares: bool = False  # Judges are shown all answers, in drawn orders, and name one.
 
 
 SHIPPED = {

@@ -39,28 +39,17 @@ Prints = Literal["", "json", "format", "file", "gate"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag:
-    """How one option is spelled on a command line, and what it means.
+    """How one option is spelled on a command line, and what it means."""
 
-    Attributes
-    ----------
-    help : str
-        What it means, for ``--help`` and for the docstring, which begins it with a capital: so it
-        begins with no value that may be given.
-    metavar : str, optional
-        What stands for its value; of a positional argument its name, with ``...`` where it repeats.
-    read : callable, optional
-        From the text given to the value; from all texts, where it repeats.
-    repeats : bool
-        Whether the flag may be given several times.
-    choices : tuple of str
-        The allowed values, where there are no others.
-    """
-
+    # What it means, for `--help` and for the docstring, which begins it with a capital: so it
+    # begins with no value that may be given.
     help: str
+    # What stands for its value; of a positional argument its name, with `...` where it repeats.
     metavar: str | None = None
+    # From the text given to the value; from all texts, where it repeats.
     read: Callable[[Any], object] | None = None
-    repeats: bool = False
-    choices: tuple[str, ...] = ()
+    repeats: bool = False  # Whether the flag may be given several times.
+    choices: tuple[str, ...] = ()  # The allowed values, where there are no others.
 
 
 def flag(
@@ -153,13 +142,7 @@ def names_of(names: Names) -> tuple[str, ...] | None:
 
 
 def check_choices(options: object) -> None:
-    """Refuse a value that is none of its option's choices.
-
-    Raises
-    ------
-    SweepError
-        If there is one.
-    """
+    """Refuse a value that is none of its option's choices."""
     for one in fields(options):  # type: ignore[arg-type]
         known = flag_of(one).choices
         value = getattr(options, one.name)
@@ -203,67 +186,34 @@ BY = flag("columns to group by; default those of judge, benchmark, ... that are 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Printed:
-    """A result as it is printed.
+    """A result as it is printed."""
 
-    Attributes
-    ----------
-    tables : DataFrame or mapping of str to DataFrame
-        What ``--format json`` prints: a list of rows, or an object of such lists.
-    text : callable
-        What ``--format table`` prints.
-    rows : DataFrame
-        What ``--out FILE`` holds: the chief table.
-    whole_json : bool
-        Whether a file of JSON holds all tables.
-    """
-
+    # What `--format json` prints: a list of rows, or an object of such lists.
     tables: pl.DataFrame | Mapping[str, pl.DataFrame]
     text: Callable[[], str]
-    rows: pl.DataFrame
-    whole_json: bool = False
+    rows: pl.DataFrame  # What `--out FILE` holds: the chief table.
+    whole_json: bool = False  # Whether a file of JSON holds all tables.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verb:
-    """What the command line knows of a function.
+    """What the command line knows of a function."""
 
-    Attributes
-    ----------
-    name, help : str
-        As ``judgerel --help`` lists it.
-    group : str
-        The heading it stands below there.
-    options : type
-        The options class.
-    act : callable
-        From what is read and the options to the result.
-    source : str
-        What is read, as a usage line names it.
-    prints : str
-        Which flags of printing it has.
-    show : callable, optional
-        From the result to what is printed, as :class:`Printed`.
-    file : str
-        Which of several tables ``--out`` writes; empty where there is one.
-    section : str
-        ``module:function`` that makes the page's sections, and what it adds to the first screen,
-        from what is measured for a page and what the page is asked of this verb; empty where the
-        page has none. It is imported when a page is made.
-    probabilities : str
-        The same of probabilities that a run read, which a page without verdicts has, too: from the
-        judgments as they were opened, the texts of questions, and what the page is asked.
-    """
-
-    name: str
+    name: str  # As `judgerel --help` lists it.
     help: str
-    group: Group
+    group: Group  # The heading it stands below there.
     options: Callable[..., Any]
-    act: Callable[..., Any]
-    source: str
-    prints: Prints
-    show: Callable[[Any], Any] | None
-    file: str = ""
+    act: Callable[..., Any]  # From what is read and the options to the result.
+    source: str  # What is read, as a usage line names it.
+    prints: Prints  # Which flags of printing it has.
+    show: Callable[[Any], Any] | None  # From the result to what is printed, as `Printed`.
+    file: str = ""  # Which of several tables `--out` writes; empty where there is one.
+    # `module:function` that makes the page's sections, and what it adds to the first screen, from
+    # what is measured for a page and what the page is asked of this verb; empty where the page has
+    # none. It is imported when a page is made.
     section: str = ""
+    # The same of probabilities that a run read, which a page without verdicts has, too: from the
+    # judgments as they were opened, the texts of questions, and what the page is asked.
     probabilities: str = ""
 
 
@@ -289,18 +239,6 @@ def verb(
 
     The function that stays takes each option as a parameter of its own, and its docstring lists
     them.
-
-    Parameters
-    ----------
-    options : type
-        The options class: a frozen dataclass, a field an option.
-    group, help, source, prints, show, file, section, probabilities
-        As of :class:`Verb`; a source in brackets may be left out, and is None then.
-    basis : callable, optional
-        Opens what is read, and gives what says, once numbers are made of it, what they rest on:
-        the command line does so by itself.
-    name : str, optional
-        By default the function's own.
 
     Examples
     --------
@@ -406,25 +344,6 @@ def by_name(
 ) -> dict[str, Value] | None:
     """Read values by name, however they are given; None stays.
 
-    Parameters
-    ----------
-    given : mapping, sequence of str, str or None
-        Values by name, or texts ``NAME=VALUE``.
-    flag : str
-        What an error calls them.
-    read : callable
-        From a value, or its text, to what it means; ValueError where it means nothing, with what
-        it must be.
-    form : str
-        How a text is written.
-    cut : callable
-        At which sign a text is cut: ``str.rpartition`` where names may hold one.
-
-    Raises
-    ------
-    SweepError
-        If a text has another form, names something twice, or a value means nothing.
-
     Examples
     --------
     >>> by_name(["flip_rate=0.1"], "--tolerance", number)
@@ -455,11 +374,6 @@ def by_name(
 def number(value: object) -> float:
     """Read a finite number; underscores may part the digits of its text.
 
-    Raises
-    ------
-    ValueError
-        If it is none.
-
     Examples
     --------
     >>> number("1_000")
@@ -476,11 +390,6 @@ def number(value: object) -> float:
 
 def check_reachable(name: str, value: float) -> None:
     """Refuse a tolerance that no coefficient can have.
-
-    Raises
-    ------
-    SweepError
-        If it is not finite, or above 1.
 
     Examples
     --------

@@ -223,20 +223,6 @@ def of_protocols(where: Callable[[Traits], bool]) -> pl.Expr:
 def check_width(n_columns: int, where: Mapping[str, object], *, more: bool = False) -> None:
     """Refuse a table with more columns than any of judgments has.
 
-    Parameters
-    ----------
-    n_columns : int
-        How many there are.
-    where : mapping of str to object
-        What the table is called in errors.
-    more : bool
-        Whether there may be more than were counted.
-
-    Raises
-    ------
-    SweepError
-        If there are more than :data:`MOST_COLUMNS`.
-
     Examples
     --------
     >>> check_width(10_001, {})

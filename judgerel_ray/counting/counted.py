@@ -65,56 +65,27 @@ _NO_ROWS = UnitRows(units=pl.DataFrame(), kinds=pl.DataFrame())
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Group:
-    """One group: its counted rows and what all its coefficients share.
+    """One group: its counted rows and what all its coefficients share."""
 
-    Attributes
-    ----------
-    table : UnitTable
-        Counts of its units.
-    unit : tuple of str
-        Columns that make a unit.
-    level : {"nominal", "ordinal", "interval", "ratio"}
-        Level of measurement of its own scale.
-    n_categories : int
-        Declared options, or distinct values; outcomes without a verdict left out.
-    n_outcomes : int
-        Outcomes without a verdict (unparsed, refused, ...) that occur anywhere in the file.
-    scores : tuple of float
-        Distinct scores of the file, ascending.
-    intervals : IntervalChoice
-        How its intervals are made.
-    nuisance : tuple of str
-        Columns of the unit that vary and should not matter to a verdict.
-    n_places : int, optional
-        Places an option may stand in: declared options, or as many as were ever named by place.
-    rows : UnitRows
-        Its counts as they are nested, each score by itself.
-    moments : Moments, optional
-        Its scores, where they are too many to count each; the table then counts no single score.
-    greedy : Flag, optional
-        What temperature 0 has to do with its replications.
-    others : Noted, optional
-        How many of its questions have repeats that judge other answers.
-    labels : pl.DataFrame, optional
-        Its rows one by one, where they were read.
-    of_items : pl.DataFrame, optional
-        Its counts by unit and distinct item, where a column of those was named.
-    """
-
-    table: UnitTable
-    unit: tuple[str, ...]
-    level: Level
-    n_categories: int
+    table: UnitTable  # Counts of its units.
+    unit: tuple[str, ...]  # Columns that make a unit.
+    level: Level  # Level of measurement of its own scale.
+    n_categories: int  # Declared options, or distinct values; outcomes without a verdict left out.
+    # Outcomes without a verdict (unparsed, refused, ...) that occur anywhere in the file.
     n_outcomes: int
-    scores: tuple[float, ...] = ()
+    scores: tuple[float, ...] = ()  # Distinct scores of the file, ascending.
     intervals: IntervalChoice = AUTO
+    # Columns of the unit that vary and should not matter to a verdict.
     nuisance: tuple[str, ...] = ()
+    # Places an option may stand in: declared options, or as many as were ever named by place.
     n_places: int | None = None
-    rows: UnitRows = _NO_ROWS
+    rows: UnitRows = _NO_ROWS  # Its counts as they are nested, each score by itself.
+    # Its scores, where they are too many to count each; the table then counts no single score.
     moments: Moments | None = None
-    greedy: Flag | None = None
-    others: Noted | None = None
-    labels: pl.DataFrame | None = None
+    greedy: Flag | None = None  # What temperature 0 has to do with its replications.
+    others: Noted | None = None  # How many of its questions have repeats that judge other answers.
+    labels: pl.DataFrame | None = None  # Its rows one by one, where they were read.
+    # Its counts by unit and distinct item, where a column of those was named.
     of_items: pl.DataFrame | None = None
     _laid: dict[Missing, LaidOut] = field(default_factory=dict, repr=False)
 
@@ -177,58 +148,31 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """What is declared about judgments.
+    """What is declared about judgments."""
 
-    Attributes
-    ----------
-    n_categories : mapping of str to int
-        Verdicts to choose from, by benchmark.
-    n_options : mapping of str to int, optional
-        Options that are shown in orders, of which a tie is none; by default `n_categories`.
-    scales : mapping of str to Scale
-        Scales of ratings by name, besides the shipped ones.
-    """
-
+    # Verdicts to choose from, by benchmark.
     n_categories: Mapping[str, int] = field(default_factory=dict)
+    # Options that are shown in orders, of which a tie is none; by default `n_categories`.
     n_options: Mapping[str, int] | None = None
+    # Scales of ratings by name, besides the shipped ones.
     scales: Mapping[str, Scale] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CountedGroups:
-    """Judgments by group: all that coefficients need of them.
+    """Judgments by group: all that coefficients need of them."""
 
-    Attributes
-    ----------
-    rows : pl.LazyFrame
-        The judgments, for what counts do not tell.
-    everything, counted : CountedJudgments
-        Counts of them all; and those of agreement, without what
-        :func:`judgerel_ray.counting.groups.grouping.sampled` leaves out.
-    declared : Declared
-        What is declared about them.
-    nuisance : tuple of str
-        Facets that should not matter to a verdict.
-    places : Places, optional
-        What labels say of the options, where questions were asked in several orders.
-    items : str, optional
-        Column whose values are distinct items.
-    labels : pl.DataFrame, optional
-        Every row of `counted`, from :func:`read_labels`.
-    others : mapping
-        From :func:`other_answers`.
-    intervals : IntervalChoice
-        How intervals are made.
-    """
-
-    rows: pl.LazyFrame
+    rows: pl.LazyFrame  # The judgments, for what counts do not tell.
+    # Counts of them all; and those of agreement, without what `sampled` leaves out.
     everything: CountedJudgments
     counted: CountedJudgments
     declared: Declared
-    nuisance: tuple[str, ...] = ()
+    nuisance: tuple[str, ...] = ()  # Facets that should not matter to a verdict.
+    # What labels say of the options, where questions were asked in several orders.
     places: Places | None = None
-    items: str | None = None
-    labels: pl.DataFrame | None = None
+    items: str | None = None  # Column whose values are distinct items.
+    labels: pl.DataFrame | None = None  # Every row of `counted`, from `read_labels`.
+    # From `other_answers`.
     others: Mapping[tuple[object, ...], Noted] = field(default_factory=dict)
     intervals: IntervalChoice = AUTO
 
@@ -360,37 +304,6 @@ def counted_groups(
 ) -> CountedGroups:
     """Make all that coefficients need of judgments: their groups, counted.
 
-    Parameters
-    ----------
-    source : pl.LazyFrame or Tally
-        Judgments, or counts of them.
-    by : sequence of str, optional
-        Columns that make a group; by default those of `DEFAULT_GROUPS` with any value.
-    block : int or "all"
-        Only rows of this block.
-    extra : sequence of str
-        Columns to tell rows apart by, besides those that make a unit.
-    items : str, optional
-        Column whose values are distinct items.
-    nuisance : sequence of str, optional
-        Facets that should not matter, besides option_order, template and definition.
-    one_by_one : bool
-        Whether every row is read, too, with its replication and the letter shown.
-    declared : Declared, optional
-        What is declared about them.
-    intervals : IntervalChoice
-        How intervals are made.
-
-    Raises
-    ------
-    SweepError
-        If a column is missing, or there is nothing to count.
-
-    Warns
-    -----
-    ReadingWarning
-        If labels of rows that were not counted yet name no place.
-
     Examples
     --------
     >>> rows = {"item_id": ["q", "q"], "judge": ["a", "b"], "verdict": ["A", "B"]}
@@ -471,13 +384,6 @@ def _with_scales(kinds: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
 def places_of(rows: UnitRows, placed: Sequence[str]) -> int | None:
     """Count places that options stood in, where labels were counted; a tie stands in none.
 
-    Parameters
-    ----------
-    rows : UnitRows
-        Counted judgments.
-    placed : sequence of str
-        The verdicts that name a place.
-
     Examples
     --------
     >>> from judgerel_ray.counting.nesting import nest_rows
@@ -504,22 +410,6 @@ def read_labels(
     rows: pl.LazyFrame, columns: Sequence[str], *, keys: Sequence[str], block: Block
 ) -> pl.DataFrame:
     """Read what the published estimator needs of every row: counts do not tell it.
-
-    Parameters
-    ----------
-    rows : pl.LazyFrame
-        Judgments.
-    columns : sequence of str
-        Their columns.
-    keys : sequence of str
-        Columns of groups and units to keep.
-    block : int or "all"
-        Only rows of this block.
-
-    Returns
-    -------
-    pl.DataFrame
-        The keys, the replication (blocks one after the other), the letter shown, and the outcome.
 
     Examples
     --------
@@ -548,18 +438,6 @@ def other_answers(
     """Find groups whose repeats judge other answers of the same question, as ``n_answers`` says.
 
     What differs between such repeats may be the answers, and not the judge.
-
-    Parameters
-    ----------
-    rows : pl.LazyFrame
-        Judgments.
-    columns, groups : sequence of str
-        Their columns, and those that make a group.
-
-    Returns
-    -------
-    dict of tuple to Noted
-        Of each such group, by its values, how many of its questions are such, and of how many.
 
     Examples
     --------

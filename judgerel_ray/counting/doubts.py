@@ -48,25 +48,6 @@ def own_columns(
 ) -> Source:
     """Leave out columns that are not used, or that only by their name are ours.
 
-    Parameters
-    ----------
-    source : Source
-        Rows as they are there.
-    named : collection of str
-        Columns that a person named: one of them is never left out unasked.
-    reads : collection of str, optional
-        Columns that are used besides those that tell rows apart; by default any.
-
-    Returns
-    -------
-    Source
-        Roles in the spelling that ours have.
-
-    Raises
-    ------
-    SweepError
-        If a column that was named is not what its name says.
-
     Examples
     --------
     >>> rows = pl.LazyFrame({"item_id": ["q"], "role": ["assistant"], "confidence": ["high"]})
@@ -162,12 +143,6 @@ SUMS_UP = pl.col(ITEM).cast(pl.String).str.strip_chars().str.to_lowercase().is_i
 def names_kept_apart(units: pl.DataFrame) -> tuple[str, ...]:
     """Say which items, judges, criteria ... are probably one though spelled in several ways.
 
-    Parameters
-    ----------
-    units : pl.DataFrame
-        What was counted, one row a unit. Of more than 500,000 units, or 50,000 names, nothing is
-        said.
-
     Examples
     --------
     >>> units = pl.DataFrame({"judge": ["GPT", "gpt "], "item_id": ["1", "2"]})
@@ -215,22 +190,6 @@ def unread_lines(
     reads: Collection[str] | None = None,
 ) -> Iterator[str]:
     """Say which columns are not read that by their name tell rows apart, or differ in case alone.
-
-    Parameters
-    ----------
-    source : Source
-        Rows with the columns of their file.
-    names : collection of str
-        Columns that rows are told apart by.
-    named : collection of str
-        Columns that a person named.
-    reads : collection of str, optional
-        Of `own_columns`.
-
-    Yields
-    ------
-    str
-        A line a column, where rows that count as repeats differ in it. Empty cells do not differ.
 
     Examples
     --------
@@ -318,18 +277,6 @@ def renamed_lines(source: Source, named: Collection[str] = ()) -> Iterator[str]:
 
     So it is where the program that wrote the rows gave the column another name halfway.
 
-    Parameters
-    ----------
-    source : Source
-        Rows with the columns of their file.
-    named : collection of str
-        Columns that a person named.
-
-    Yields
-    ------
-    str
-        A line a column.
-
     Examples
     --------
     >>> rows = pl.LazyFrame({"verdict": ["A", None], "decision": [None, "B"]})
@@ -404,11 +351,6 @@ def _items_among_others(units: pl.DataFrame, holds: pl.Expr) -> list[str]:
 def unnamed_line(units: pl.DataFrame) -> str | None:
     """Say which items are called by a word for no value, as programs write an id that is missing.
 
-    Parameters
-    ----------
-    units : pl.DataFrame
-        What was counted, one row a unit.
-
     Examples
     --------
     >>> unnamed_line(pl.DataFrame({"item_id": ["q1", "nan"]}))
@@ -426,11 +368,6 @@ def unnamed_line(units: pl.DataFrame) -> str | None:
 
 def totals_line(units: pl.DataFrame) -> str | None:
     """Say which items are probably lines of totals, as sheets end with them, and no questions.
-
-    Parameters
-    ----------
-    units : pl.DataFrame
-        What was counted, one row a unit.
 
     Examples
     --------
@@ -531,18 +468,6 @@ _MENU = (SHOWN, N_OPTIONS, "options", "gold")
 
 def doubts(nested: UnitRows, columns: tuple[str, ...]) -> Iterator[str]:
     """Say which numbers are read as names, and which are off the scale that they are said to be on.
-
-    Parameters
-    ----------
-    nested : UnitRows
-        The counts of a file.
-    columns : tuple of str
-        Its columns.
-
-    Yields
-    ------
-    str
-        A line.
 
     Examples
     --------
@@ -674,18 +599,6 @@ def ties_counted(nested: UnitRows, declared: Mapping[str, int]) -> Iterator[str]
     """Say where a declared number of options may have a tie among them.
 
     It may where a tie was given, and verdicts, labels and orders fit one option less.
-
-    Parameters
-    ----------
-    nested : UnitRows
-        The counts of a file, labels that name no place left out.
-    declared : mapping of str to int
-        Options of each benchmark (:func:`judgerel_ray.counting.verdicts.places.declared_options`).
-
-    Yields
-    ------
-    str
-        A line a benchmark at most.
 
     Examples
     --------

@@ -42,23 +42,13 @@ Judgments: TypeAlias = "str | PathLike[str] | pl.DataFrame | pl.LazyFrame | Arro
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Given:
-    """Judgments to be opened, where they are more than a path.
+    """Judgments to be opened, where they are more than a path."""
 
-    Attributes
-    ----------
-    rows : str or LazyFrame
-        The path, or the rows themselves.
-    exact_values : bool
-        Whether every spelling is a verdict of its own.
-    verdict_names : {"option", "place"}, optional
-        What verdicts name, where options were shown in several orders and no label says it.
-    run : RunDirectory, optional
-        The run that `rows` names, as of one look at what landed.
-    """
-
-    rows: str | pl.LazyFrame
-    exact_values: bool = False
+    rows: str | pl.LazyFrame  # The path, or the rows themselves.
+    exact_values: bool = False  # Whether every spelling is a verdict of its own.
+    # What verdicts name, where options were shown in several orders and no label says it.
     verdict_names: VerdictNames | None = None
+    # The run that `rows` names, as of one look at what landed.
     run: RunDirectory | None = field(default=None, repr=False)
 
     def __fspath__(self) -> str:
@@ -72,11 +62,6 @@ def given(
     judgments: object, *, exact_values: bool = False, verdict_names: str | None = None
 ) -> str | Given:
     """Take judgments as a Python program gives them.
-
-    Raises
-    ------
-    SweepError
-        If they are neither a path nor a frame, or verdicts are said to name something else.
 
     Examples
     --------
@@ -138,11 +123,6 @@ def is_plain(path: str | Given) -> bool:
 def looked_at(path: str | Given) -> str | Given:
     """The judgments, of a run as of one look at its records: all that is made of them is of it.
 
-    Raises
-    ------
-    StoreError
-        If records of the run are torn, altered or gone.
-
     Examples
     --------
     >>> looked_at("no-such-run")
@@ -162,11 +142,6 @@ def looked_at(path: str | Given) -> str | Given:
 
 def run_of(path: str | Given) -> RunDirectory:
     """The run directory named, as of one look at its records.
-
-    Raises
-    ------
-    StoreError
-        If there is none, or records of it are torn, altered or gone.
 
     Examples
     --------
@@ -192,13 +167,7 @@ def reading_of(path: str | Given) -> AbstractContextManager[None]:
 
 
 def warn_of(notes: Iterable[str]) -> None:
-    """Say how judgments were read, at the line of the program that asked for them.
-
-    Warns
-    -----
-    ReadingWarning
-        One for each note.
-    """
+    """Say how judgments were read, at the line of the program that asked for them."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
         "judgerel_ray"
@@ -211,13 +180,10 @@ def warn_of(notes: Iterable[str]) -> None:
 def basis_of(path: _Path, asked: object) -> tuple[_Path, Callable[[], None]]:
     """Open judgments for a Python program, and give what says what numbers of them rest on.
 
-    Returns
-    -------
-    opened : path or Given
-        The judgments, of a run as of one look.
-    say : callable
-        Warns (ReadingWarning), as the terminal does, where the run has pending requests or damaged
-        files.
+    opened: The judgments, of a run as of one look.
+
+    say: Warns (ReadingWarning), as the terminal does, where the run has pending requests or damaged
+    files.
 
     Examples
     --------
@@ -244,11 +210,6 @@ def basis_lines(path: str | Given) -> list[str]:
     ``judgerel verify`` reads them.
 
     Effects: reads. Retry: safe, also while a run goes on.
-
-    Raises
-    ------
-    StoreError
-        If records of what landed, or the plan, are damaged.
     """
     opened = looked_at(path)
     if not isinstance(opened, Given) or opened.run is None:
@@ -280,11 +241,6 @@ def unfinished(path: str | Given) -> str | None:
     """Say how little of a run its numbers rest on so far; None where it is done, or a file.
 
     Effects: reads. Retry: safe, also while a run goes on.
-
-    Raises
-    ------
-    StoreError
-        If a file of the run cannot be read.
     """
     opened = looked_at(path)
     if not isinstance(opened, Given) or opened.run is None:

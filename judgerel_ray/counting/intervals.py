@@ -24,30 +24,21 @@ MOST_RESAMPLES = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalChoice:
-    """How the intervals of all coefficients are made.
+    """How the intervals of all coefficients are made."""
 
-    Attributes
-    ----------
-    method : {"auto", "jackknife", "posterior", "bootstrap"}
-        Leave out one question at a time, with Student's t; for nominal alpha, kappa and ICC the
-        posterior of a Dirichlet process, which covers where one verdict dominates (other
-        coefficients keep the jackknife); or draw questions anew. By default, "auto", the posterior
-        where two verdicts occur and the jackknife is flagged as resting on few informative
-        questions or has no interval because one question decides; the jackknife elsewhere. Above a
-        confidence of .975 draws do not reach, and "auto" has the outer ends of both. Of more
-        verdicts neither covers everywhere (docs/coverage.md), and the flagged jackknife stays.
-    n_resamples : int
-        Resamples of the bootstrap, at least 40.
-    seed : int
-        Seed of its draws: equal seeds give equal digits, whatever the order of the rows.
-    confidence : float
-        Coverage asked for, in (0, 1); of every interval but those of items, of the published
-        estimator and of serving noise, which are 95 % ones.
-    """
-
+    # Leave out one question at a time, with Student's t; for nominal alpha, kappa and ICC the
+    # posterior of a Dirichlet process, which covers where one verdict dominates (other coefficients
+    # keep the jackknife); or draw questions anew. By default, "auto", the posterior where two
+    # verdicts occur and the jackknife is flagged as resting on few informative questions or has no
+    # interval because one question decides; the jackknife elsewhere. Above a confidence of .975
+    # draws do not reach, and "auto" has the outer ends of both. Of more verdicts neither covers
+    # everywhere (docs/coverage.md), and the flagged jackknife stays.
     method: IntervalMethod = "auto"
-    n_resamples: int = 2000
+    n_resamples: int = 2000  # Resamples of the bootstrap, at least 40.
+    # Seed of its draws: equal seeds give equal digits, whatever the order of the rows.
     seed: int = 0
+    # Coverage asked for, in (0, 1); of every interval but those of items, of the published
+    # estimator and of serving noise, which are 95 % ones.
     confidence: float = 0.95
 
     def interval(
@@ -115,11 +106,6 @@ AUTO = IntervalChoice()
 def check_resamples(n: int, *, fewest: int = 1) -> None:
     """Refuse too few resamples, and more than anything is gained by.
 
-    Raises
-    ------
-    SweepError
-        With the bound that is broken.
-
     Examples
     --------
     >>> check_resamples(2000)
@@ -138,18 +124,6 @@ def interval_choice(
     method: str = "auto", *, resamples: int | None = None, seed: int | None = None
 ) -> IntervalChoice:
     """Choose how intervals are made, by name.
-
-    Parameters
-    ----------
-    method : {"auto", "jackknife", "posterior", "bootstrap"}
-        The choice.
-    resamples, seed : int, optional
-        Of the bootstrap alone; 2000 and 0 by default.
-
-    Raises
-    ------
-    SweepError
-        If the name is unknown, a number is out of its range, or goes with the other choice.
 
     Examples
     --------

@@ -129,11 +129,6 @@ def open_judgments(
     what those of a file name in several orders, a column ``label`` tells, or what is given. Of a
     file, columns that not every verb uses are there where they are among `reads`.
     A run in which nothing landed is refused, unless it may be `empty`.
-
-    Warns
-    -----
-    ReadingWarning
-        If a file was read otherwise than it is written.
     """
     path = looked_at(path)
     if not isinstance(path, Given) or path.run is None:
@@ -241,14 +236,7 @@ def replicated(judged: Judged) -> Judged:
 
 
 def with_gold(judged: Judged) -> Judged:
-    """The judgments, with the right option of each item where a run knows it.
-
-    Warns
-    -----
-    ReadingWarning
-        If gold of a file is none of its verdicts; where none of it is, it is left out, for an
-        accuracy of 0 would say how it was written.
-    """
+    """The judgments, with the right option of each item where a run knows it."""
     if judged.run is None:
         if GOLD not in judged.frame.collect_schema():
             return judged
@@ -295,11 +283,6 @@ def strangers_of(judged: Judged, gold: pl.DataFrame | None = None) -> Strangers 
     """Tell what of gold, of a table or of the judgments' own, is no verdict, and say so in a line.
 
     So is gold of the judgments' own said that differs between the rows of one question.
-
-    Warns
-    -----
-    ReadingWarning
-        If there is any.
     """
     counts = None if judged.tally is None else judged.tally.nested
     asked = asked_with_gold(judged.frame, counts) if gold is None else gold.with_columns(n=1)
@@ -317,13 +300,7 @@ def strangers_of(judged: Judged, gold: pl.DataFrame | None = None) -> Strangers 
 
 
 def beside_table(path: str, flag: str) -> pl.DataFrame:
-    """A table that a flag names beside the judgments, read as they are.
-
-    Raises
-    ------
-    SweepError
-        If it cannot be read, naming the flag.
-    """
+    """A table that a flag names beside the judgments, read as they are."""
     from judgerel_ray.counting.files.source import read_source, readable
 
     try:

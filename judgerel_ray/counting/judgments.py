@@ -88,31 +88,8 @@ def tally_file(
     What most rows have is shown. Judgments of a run directory keep their verdicts as they are, and
     so does a file whose column ``options`` lists two spellings of one word.
 
-    Parameters
-    ----------
-    path : str or LazyFrame
-        As for :func:`judgerel_ray.counting.files.source.read_source`. It needs the columns item_id,
-        replication, and verdict or score; all columns of the judgments table are used when they
-        are there, others are kept. Empty text, NaN, N/A, null and none are no verdict.
-    extra : sequence of str
-        Columns to tell rows apart by, besides those that make a unit.
-    exact_values : bool
-        Whether every spelling is a verdict of its own, and every word a verdict.
-    reads : sequence of str, optional
-        Columns that are used besides, such as ``confidence``; by default all are checked.
-
-    Returns
-    -------
-    Tally
-        Its ``rows`` have their types set and an ``outcome``: where the file has none, a row
-        without verdict and score is ``unparsed``.
-
-    Raises
-    ------
-    SweepError
-        If the file cannot be read or has no rows, a column is missing or of another kind, an item
-        or replication is null, an outcome is unknown or at odds with the verdict, a number is out
-        of its range, or two rows hold the same replication of the same unit.
+    Its ``rows`` have their types set and an ``outcome``: where the file has none, a row without
+    verdict and score is ``unparsed``.
 
     Examples
     --------
@@ -371,18 +348,6 @@ def _require_columns(source: Source, columns: list[str]) -> None:
 
 def columns_meant(source: Source, lacking: Sequence[str]) -> dict[str, tuple[str, str] | str]:
     """Find the columns that are probably meant by those that are lacking.
-
-    Parameters
-    ----------
-    source : Source
-        The rows.
-    lacking : sequence of str
-        Columns that are needed; ``verdict or score`` is one.
-
-    Returns
-    -------
-    dict of str to (str, str) or str
-        Of each the column that is needed and the one that is there, or what to do where none fits.
 
     Examples
     --------

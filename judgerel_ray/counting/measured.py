@@ -29,18 +29,6 @@ _WHOLE = 100.0
 def with_numbers(judged: Judged, names: Sequence[str]) -> Judged:
     """The judgments, with these columns of a file as numbers; null where it has no value.
 
-    Parameters
-    ----------
-    judged : Judged
-        Judgments; those of a run have numbers already.
-    names : sequence of str
-        Of `SPENT` and `CHANCES`. Columns that are not there are no matter.
-
-    Raises
-    ------
-    SweepError
-        If a column holds something else than numbers, or one that cannot be, naming the first.
-
     Examples
     --------
     >>> rows = pl.LazyFrame({"cost": ["0.5", "N/A"]})
@@ -59,15 +47,6 @@ def with_numbers(judged: Judged, names: Sequence[str]) -> Judged:
 
 def unused_line(judgments: pl.LazyFrame, counted: pl.Expr, unit: str) -> str | None:
     """Say why costs that rows have are not used, and of which row; None where they have none.
-
-    Parameters
-    ----------
-    judgments : LazyFrame
-        All rows in their order, ``cost`` as numbers.
-    counted : Expr
-        Which rows count.
-    unit : str
-        What answers are counted in, in place of money.
 
     Examples
     --------

@@ -19,22 +19,14 @@ N, KIND, PLACES = "n", "__kind", "__places"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class UnitRows:
-    """Counted judgments, nested by unit.
+    """Counted judgments, nested by unit."""
 
-    Attributes
-    ----------
-    units : pl.DataFrame
-        In no order: columns that tell units apart, and two lists as long as each other,
-        ``__kind`` (places in `kinds`) and ``n`` (numbers of rows, which may be 0).
-    kinds : pl.DataFrame
-        What a row may be, one row a kind, sorted.
-    places : tuple of str, optional
-        Where labels were counted, the places that options of rows with a verdict stood in (a tie
-        stands in none): ``__places`` lists how often each, unit by unit.
-    """
-
+    # In no order: columns that tell units apart, and two lists as long as each other, `__kind`
+    # (places in `kinds`) and `n` (numbers of rows, which may be 0).
     units: pl.DataFrame
-    kinds: pl.DataFrame
+    kinds: pl.DataFrame  # What a row may be, one row a kind, sorted.
+    # Where labels were counted, the places that options of rows with a verdict stood in (a tie
+    # stands in none): `__places` lists how often each, unit by unit.
     places: tuple[str, ...] | None = None
 
     def by_place(self) -> UnitRows:
@@ -112,17 +104,6 @@ class UnitRows:
 
 def nest_rows(rows: pl.DataFrame, *, unit: Sequence[str], kinds: Sequence[str]) -> UnitRows:
     """Nest counted rows by unit.
-
-    Parameters
-    ----------
-    rows : pl.DataFrame
-        One row a unit and kind or more, with the number of judgments in ``n``.
-    unit, kinds : sequence of str
-        Columns that tell units apart, and kinds.
-
-    Returns
-    -------
-    UnitRows
 
     Examples
     --------

@@ -32,16 +32,6 @@ if TYPE_CHECKING:  # coefficients of a file are there before these are imported
 def reply_counts(table: UnitTable) -> UnitCounts:
     """Count replies with a verdict and without, by unit; a failed request got no reply.
 
-    Parameters
-    ----------
-    table : UnitTable
-        One group of judgments.
-
-    Returns
-    -------
-    UnitCounts
-        Two columns: with a verdict, without.
-
     Examples
     --------
     >>> from judgerel_ray.counting.groups.matrix import unit_table
@@ -84,26 +74,9 @@ def outcome_table(
 ) -> pl.DataFrame:
     """Tell what became of every judge's requests.
 
-    Parameters
-    ----------
-    source : pl.LazyFrame or Tally
-        Judgments.
-    by : sequence of str, optional
-        Columns that make a group, as for :func:`.reduce_judgments`.
-    block : int or "all"
-        Only rows of this block.
-
-    Returns
-    -------
-    pl.DataFrame
-        One row a group: its columns, ``n_items``, ``n_landed`` (rows), the number of rows of every
-        outcome, ``valid_rate`` (scored over all but failed) with its 95 % interval ``low`` and
-        ``high`` by question, null where there is none.
-
-    Raises
-    ------
-    SweepError
-        If a column is missing, or there is nothing to count.
+    One row a group: its columns, ``n_items``, ``n_landed`` (rows), the number of rows of every
+    outcome, ``valid_rate`` (scored over all but failed) with its 95 % interval ``low`` and ``high``
+    by question, null where there is none.
 
     Examples
     --------
@@ -152,20 +125,6 @@ def failed_requests(
     source: pl.LazyFrame | Tally, groups: Sequence[str], *, block: Block = 0
 ) -> pl.DataFrame:
     """Count the failed requests of judges by group and reason.
-
-    Parameters
-    ----------
-    source : pl.LazyFrame or Tally
-        Judgments; of a tally rows are read only where something failed.
-    groups : sequence of str
-        Columns that make a group.
-    block : int or "all"
-        Only rows of this block.
-
-    Returns
-    -------
-    pl.DataFrame
-        The groups, ``reason`` and ``n``, the most frequent first.
 
     Examples
     --------
@@ -252,11 +211,6 @@ def read_refusals(run: RunDirectory, ledger: Ledger, session: int = 0) -> Refusa
     """Read what failed for good, in all and in one session.
 
     Effects: reads the judgments of those commits that hold failures, and no others.
-
-    Raises
-    ------
-    StoreError
-        If one of these files cannot be read.
     """
     found = _by_reason(run, ledger)
     commits = tuple(one for one in ledger.commits if one.session == session)

@@ -40,24 +40,12 @@ _DECLARE = f"a column {N_OPTIONS} says how many options there are"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """Judgments whose labels are places.
+    """Judgments whose labels are places."""
 
-    Attributes
-    ----------
-    rows : pl.LazyFrame
-        The judgments; a label that names no place is null.
-    changed : bool
-        Whether any label was one.
-    notes : tuple of str
-        What was assumed, a line each.
-    gone : tuple of str, optional
-        Where nothing but whole labels were left out, those.
-    """
-
-    rows: pl.LazyFrame
+    rows: pl.LazyFrame  # The judgments; a label that names no place is null.
     changed: bool = False
-    notes: tuple[str, ...] = ()
-    gone: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()  # What was assumed, a line each.
+    gone: tuple[str, ...] | None = None  # Where nothing but whole labels were left out, those.
 
 
 def placed_tally(
@@ -65,20 +53,9 @@ def placed_tally(
 ) -> tuple[Tally, tuple[str, ...]]:
     """Leave labels that name no place out of counted judgments; rows are read only if need be.
 
-    Parameters
-    ----------
-    tally : Tally
-        The judgments, counted.
-    extra : sequence of str
-        Columns that they were told apart by.
-    n_options : int, optional
-        Options of a question, where they are declared.
+    tally:
 
-    Returns
-    -------
-    tally : Tally
-    notes : tuple of str
-        What was assumed, a line each.
+    notes: What was assumed, a line each.
 
     Examples
     --------
@@ -108,18 +85,6 @@ def _without(nested: UnitRows, labels: Sequence[str]) -> UnitRows:
 
 def placed(rows: pl.LazyFrame, *, n_options: int | None = None) -> Placed:
     """Leave labels that name no place out of judgments.
-
-    Parameters
-    ----------
-    rows : pl.LazyFrame
-        The judgments.
-    n_options : int, optional
-        Options of a question, where they are declared.
-
-    Raises
-    ------
-    SweepError
-        If labels name more places than there are options declared.
 
     Examples
     --------

@@ -68,18 +68,6 @@ class Strangers(NamedTuple):
 def gold_strangers(gold: pl.DataFrame, kinds: pl.DataFrame) -> Strangers | None:
     """Compare what is right with what was said.
 
-    Parameters
-    ----------
-    gold : pl.DataFrame
-        What is right, ``gold`` (null where nobody knows), and of how many rows, ``n``.
-    kinds : pl.DataFrame
-        What was said: ``verdict``, ``score`` or both, each at least once.
-
-    Returns
-    -------
-    Strangers or None
-        None where all gold is a verdict, or a score where rows have no verdict.
-
     Examples
     --------
     >>> kinds = pl.DataFrame({"verdict": ["A", "B"]})
@@ -110,18 +98,6 @@ def words_of_their_own(rows: pl.LazyFrame, whose: Sequence[str]) -> pl.DataFrame
     Their words are two or more, few, come again from question to question, and are neither gold of
     any question nor words of judges that ever say what gold says. A tie is nobody's word. Where
     gold or the judge has one word alone, the judge may be wrong throughout.
-
-    Parameters
-    ----------
-    rows : pl.LazyFrame
-        Judgments whose gold is known: ``item_id``, ``gold``, and ``verdict``, ``score`` or both.
-    whose : sequence of str
-        Columns that tell judges apart, or what else may have words of its own.
-
-    Returns
-    -------
-    pl.DataFrame
-        `whose`, with lists ``words`` and ``gold``; no row where nobody says what gold says.
 
     Examples
     --------
@@ -186,17 +162,9 @@ def stated_once(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, str | None]:
     What is right is of a question, of any judge and in any order; of another criterion or another
     answer it is not known by that.
 
-    Parameters
-    ----------
-    rows : pl.LazyFrame
-        Judgments with ``item_id`` and ``gold``, and what else tells questions apart.
+    pl.LazyFrame: The judgments, with gold filled in.
 
-    Returns
-    -------
-    pl.LazyFrame
-        The judgments, with gold filled in.
-    str or None
-        In a line how many rows it was filled in for.
+    str or None: In a line how many rows it was filled in for.
 
     Examples
     --------
@@ -235,11 +203,6 @@ def stated_once(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, str | None]:
 def contradicting(rows: pl.DataFrame) -> str | None:
     """Say in a line where one question, asked in the same way, has several right answers.
 
-    Parameters
-    ----------
-    rows : pl.DataFrame
-        ``item_id``, ``gold``, and columns of how it was asked; who was asked does not matter.
-
     Examples
     --------
     >>> rows = pl.DataFrame({"item_id": ["q", "q"], "judge": ["a", "b"], "gold": ["A", "B"]})
@@ -266,18 +229,6 @@ held against the gold of its own row
 def asked_with_gold(rows: pl.LazyFrame, counts: UnitRows | None) -> pl.DataFrame:
     """Count the rows of each question with each right answer.
 
-    Parameters
-    ----------
-    rows : pl.LazyFrame
-        Judgments with ``gold``: read where `counts` do not tell rows apart by it.
-    counts : UnitRows, optional
-        Of them.
-
-    Returns
-    -------
-    pl.DataFrame
-        ``item_id``, ``gold``, columns of how it was asked, and of how many rows, ``n``.
-
     Examples
     --------
     >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "gold": ["A", "A"], "verdict": ["A", "B"]})
@@ -293,24 +244,6 @@ def asked_with_gold(rows: pl.LazyFrame, counts: UnitRows | None) -> pl.DataFrame
 
 def with_right(rows: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
     """Give answers what is right of their question, and whether they are.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        item_id, verdict; ``gold`` where the table does not give it.
-    gold : DataFrame, optional
-        item_id, gold, and benchmark and criterion where items of several have one name.
-
-    Returns
-    -------
-    DataFrame
-        With ``gold``, null where nobody knows, and ``right``.
-
-    Raises
-    ------
-    SweepError
-        If there is no gold, none of it is of an item that was judged, or a name in the table may
-        mean several items.
 
     Examples
     --------

@@ -70,23 +70,12 @@ _ITSELF = ("percent_agreement", "flip_rate", "brennan_prediger")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedVerdicts:
-    """Judgments whose verdicts name options, or of which nobody said what they name.
-
-    Attributes
-    ----------
-    rows : pl.LazyFrame
-        The judgments.
-    known : bool
-        Whether verdicts name options, in so far as that matters.
-    changed : bool
-        Whether these are other rows than those that were counted.
-    notes : tuple of str
-        Why labels that are there do not tell, or what was asked changes nothing.
-    """
+    """Judgments whose verdicts name options, or of which nobody said what they name."""
 
     rows: pl.LazyFrame
-    known: bool
-    changed: bool = False
+    known: bool  # Whether verdicts name options, in so far as that matters.
+    changed: bool = False  # Whether these are other rows than those that were counted.
+    # Why labels that are there do not tell, or what was asked changes nothing.
     notes: tuple[str, ...] = ()
 
 
@@ -111,25 +100,8 @@ def named_verdicts(
 ) -> NamedVerdicts:
     """Have verdicts name options, as they are said to, or say that it is not known.
 
-    Parameters
-    ----------
-    tally : Tally
-        A file of judgments, counted.
-    asked : {"option", "place"}, optional
-        What its verdicts name, as the caller states it.
-    where : mapping of str to object
-        The file, for an error.
-
-    Returns
-    -------
-    NamedVerdicts
-        Of verdicts that name places, two to choose from in two orders, ``label`` is the place, and
-        the verdict the option by the place it has in the first order.
-
-    Raises
-    ------
-    SweepError
-        If which option stood at a place cannot be told, or labels say other places.
+    Of verdicts that name places, two to choose from in two orders, ``label`` is the place, and the
+    verdict the option by the place it has in the first order.
 
     Examples
     --------
@@ -186,13 +158,6 @@ def withheld(row: Row, nuisance: Sequence[str]) -> Row:
     Those are agreement across orders, where options stood, and what is right. A row that has no
     value since no item was asked in two orders keeps that reason.
 
-    Parameters
-    ----------
-    row : dict
-        A coefficient.
-    nuisance : sequence of str
-        Facets that are drawn at random in its group's reproducibility.
-
     Examples
     --------
     >>> row = {"coefficient": "swap_consistency", "value": 0.9, "low": 0.8, "high": 1.0,
@@ -217,11 +182,6 @@ def withheld(row: Row, nuisance: Sequence[str]) -> Row:
 
 def refuse_unknown(what: str, where: Mapping[str, object]) -> None:
     """Refuse what compares verdicts across orders, where it is not known what they name.
-
-    Raises
-    ------
-    SweepError
-        Always.
 
     Examples
     --------

@@ -160,18 +160,6 @@ def vllm_version() -> str | None:
 def differing_parts(expected: Mapping[str, object], found: Mapping[str, object]) -> list[str]:
     """Name the parts of a judge's fingerprint that are not what the driver saw.
 
-    Parameters
-    ----------
-    expected, found : mapping
-        Parts of :class:`Fingerprint`, of the driver and of the node. What the
-        driver could not tell (None: it has no vLLM) is not compared, nor by what name a hub id's
-        commit was asked for.
-
-    Returns
-    -------
-    list of str
-        ``name: expected ..., got ...``; empty where the judge is the same.
-
     Examples
     --------
     >>> differing_parts({"engine_version": "0.32.0"}, {"engine_version": "0.33.0"})

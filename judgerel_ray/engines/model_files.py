@@ -39,19 +39,6 @@ _LONGEST_HEADER = 100_000_000  # as safetensors itself has it
 def check_model(spec: EngineSpec, path: Path) -> None:
     """Refuse a path that no engine could load a model from.
 
-    Parameters
-    ----------
-    spec : EngineSpec
-        A judge of engine vllm; its options may name a tokenizer or a configuration elsewhere.
-    path : Path
-        Its model: a folder, or one GGUF file, which holds all that a model needs.
-
-    Raises
-    ------
-    SweepError
-        Saying what is missing: a configuration that names what the model is, a tokenizer, weights;
-        or which file of weights is not whole.
-
     Examples
     --------
     >>> check_model(EngineSpec(name="j", engine="vllm", model="m"), Path("/dev/null"))

@@ -74,25 +74,9 @@ def listed(top_k: int) -> int:
 async def explore(condition: Condition, explorer: Explorer) -> str:
     """Explore what a judge may answer, until enough is settled.
 
-    Parameters
-    ----------
-    condition : Condition
-        With a menu and a scoring of kind ``tree``.
-    explorer : Explorer
-        The engine's part.
-
-    Returns
-    -------
-    str
-        JSON: ``temperatures``; ``verdicts``, the option ids and null for none; ``low``, ``high``:
-        certain bounds by temperature and verdict; ``estimate`` likewise where replies were drawn,
-        else null; ``undecided`` by temperature; ``passes``.
-
-    Raises
-    ------
-    RequestRefused
-        If there is nothing to explore, more tokens can be sampled than an engine lists, or replies
-        are to be drawn where lists leave some out: no prefix leads to what they leave out.
+    JSON: ``temperatures``; ``verdicts``, the option ids and null for none; ``low``, ``high``:
+    certain bounds by temperature and verdict; ``estimate`` likewise where replies were drawn, else
+    null; ``undecided`` by temperature; ``passes``.
     """
     menu, scoring = condition.menu, condition.scoring
     if menu is None or scoring is None or scoring.kind != "tree":
@@ -133,18 +117,6 @@ async def explore(condition: Condition, explorer: Explorer) -> str:
 
 def verdict_of(text: str, *, menu: Menu, start: str, finish_reason: str | None) -> int | None:
     """The verdict a reply has for good: its place on the menu, -1 for none, None while it is open.
-
-    Parameters
-    ----------
-    text : str
-        The reply so far, behind `start`.
-    menu : Menu
-        The labels on offer, the declared form and the reading policy.
-    start : str
-        Where it is not empty, the verdict is the label right behind it; of a rating, what stands
-        between the brackets that it opens.
-    finish_reason : str or None
-        Of a reply that ends here.
 
     Examples
     --------
@@ -239,18 +211,6 @@ _ENDED = re.compile(r"(?<=[^\s*_`\"'\\])\s*?\n|\\?\]")
 def verdict_behind(text: str, *, menu: Menu, start: str, finish_reason: str | None) -> int | None:
     """Read the verdict right behind a form: its place on the menu, -1 for none, None while open.
 
-    Parameters
-    ----------
-    text : str
-        What follows the form so far.
-    menu : Menu
-        The labels on offer; with a scale a rating is read, as replies are: "four" is a 4, "4.5"
-        none of whole numbers, and "1" stays open while it may be the start of another number.
-    start : str
-        The form up to its label.
-    finish_reason : str or None
-        Of a reply that ends here.
-
     Examples
     --------
     >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
@@ -304,20 +264,8 @@ TextOf = Callable[[Sequence[int]], str]
 def verdict_place(tokens: Sequence[int], *, menu: Menu, text_of: TextOf) -> int | None:
     """Find the token of a reply that writes its verdict's label.
 
-    Parameters
-    ----------
-    tokens : sequence of int
-        The reply.
-    menu : Menu
-        The labels on offer, the declared form and the reading policy.
-    text_of : callable
-        Text of the reply's first tokens.
-
-    Returns
-    -------
-    int or None
-        Its index: with it the reply so far has that verdict once the form is closed, without it
-        not. None where the reply has no verdict, or its form has no words around the label.
+    Its index: with it the reply so far has that verdict once the form is closed, without it not.
+    None where the reply has no verdict, or its form has no words around the label.
 
     Examples
     --------
@@ -366,25 +314,6 @@ def spelled_verdicts(
 ) -> tuple[TokenLogprob, ...]:
     """Say which verdict each next token at the verdict's place would have spelled.
 
-    Parameters
-    ----------
-    before : sequence of int
-        The reply up to there.
-    found : NextTokens
-        The most probable tokens after it.
-    menu : Menu
-        The labels on offer.
-    text_of : callable
-        Text of the reply's first tokens.
-    texts : sequence of str
-        Text of each token by itself.
-
-    Returns
-    -------
-    tuple of TokenLogprob
-        Most probable first; ``continuation`` is the option's place on the menu, None where the
-        token spells none.
-
     Examples
     --------
     >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
@@ -415,16 +344,6 @@ class Pass:
 def option_passes(continuations: Sequence[Tokens]) -> tuple[Pass, ...]:
     """Plan the fewest passes that see every token of every option.
 
-    Parameters
-    ----------
-    continuations : sequence of tuple of int
-        Tokens of each option; none begins another.
-
-    Returns
-    -------
-    tuple of Pass
-        Shortest beginnings first, so that later ones find the earlier ones' prefix cached.
-
     Examples
     --------
     >>> option_passes([(5,), (6, 7), (6, 8)])
@@ -442,23 +361,6 @@ def path_logprobs(
     continuations: Sequence[Tokens], seen: Mapping[Tokens, Mapping[int, float]]
 ) -> tuple[tuple[float, ...], ...]:
     """Read the log-probability of every token of every option from the passes.
-
-    Parameters
-    ----------
-    continuations : sequence of tuple of int
-        As passes were planned for.
-    seen : mapping
-        What each pass saw: log-probabilities by token, by what stood before.
-
-    Returns
-    -------
-    tuple of tuple of float
-        One for each option, in nats; their sum is the whole option's.
-
-    Raises
-    ------
-    KeyError
-        If a pass or a token is missing.
 
     Examples
     --------

@@ -82,11 +82,6 @@ def prompt_counter(spec: EngineSpec) -> tuple[PromptCounter, str]:
 def prompt_encoder(spec: EngineSpec) -> FolderEncoder | None:
     """Make an encoder of the files in a model's folder; None where they are not there.
 
-    Raises
-    ------
-    SweepError
-        As :func:`prompt_counter` does.
-
     Examples
     --------
     >>> prompt_encoder(EngineSpec(name="j", engine="simulated", model="uniform")) is None
@@ -324,11 +319,6 @@ def most_tokens(condition: Condition, spare: int) -> int:
 
 def longest_context(spec: EngineSpec) -> int | None:
     """Find the longest context of a judge: the sweep's, or that of its model's configuration.
-
-    Returns
-    -------
-    int or None
-        Tokens of prompt and reply; None where only the engine can tell.
 
     Examples
     --------

@@ -63,17 +63,7 @@ class Tokenizer(Protocol):
 
 
 class PromptEncoder:
-    """Renders and encodes prompts; keeps the latest, since stages and temperatures repeat them.
-
-    Parameters
-    ----------
-    tokenizer : Tokenizer
-        The model's tokenizer.
-    chat_template : str or None
-        Jinja text, or None for plain text.
-    template_options : mapping, optional
-        Extra variables of the template, such as ``enable_thinking``.
-    """
+    """Renders and encodes prompts; keeps the latest, since stages and temperatures repeat them."""
 
     def __init__(
         self,
@@ -156,29 +146,7 @@ class PromptEncoder:
     def continuations(
         self, text: str, ids: tuple[int, ...], texts: Sequence[str]
     ) -> tuple[tuple[int, ...], ...]:
-        """Return the tokens that texts add to a prompt, each as it is written right behind it.
-
-        Parameters
-        ----------
-        text : str
-            The prompt, as :meth:`encode` gave it.
-        ids : tuple of int
-            Its tokens.
-        texts : sequence of str
-            What may follow.
-
-        Returns
-        -------
-        tuple of tuple of int
-            One for each text.
-
-        Raises
-        ------
-        RequestRefused
-            ``option_merges``: a text and the end of the prompt become one token, so that no token
-            is the text's alone; ``option_empty``; ``options_alike`` where two have the same tokens
-            or one begins another, so that their probabilities could not be told apart.
-        """
+        """Return the tokens that texts add to a prompt, each as it is written right behind it."""
         found = []
         for each in texts:
             whole = self._tokens(text + each)
@@ -237,23 +205,6 @@ class PromptEncoder:
 def chat_template_text(spec: EngineSpec, tokenizer: Tokenizer) -> str | None:
     """Find the template a judge speaks through.
 
-    Parameters
-    ----------
-    spec : EngineSpec
-        Its ``chat_template`` is True, False or the path of a Jinja file.
-    tokenizer : Tokenizer
-        Asked for the model's own template.
-
-    Returns
-    -------
-    str or None
-        Jinja text; None for plain text.
-
-    Raises
-    ------
-    SweepError
-        If the model has no template of its own, or the file cannot be read.
-
     Examples
     --------
     >>> spec = EngineSpec(name="j", engine="vllm", model="m", chat_template=False)
@@ -296,11 +247,6 @@ def template_file(spec: EngineSpec) -> str:
 def template_options(spec: EngineSpec) -> Mapping[str, JSON]:
     """Extra variables of a judge's chat template, such as ``enable_thinking``.
 
-    Raises
-    ------
-    SweepError
-        If they are no table.
-
     Examples
     --------
     >>> template_options(EngineSpec(name="j", engine="vllm", model="m"))
@@ -321,22 +267,7 @@ _GENERATION = re.compile(r"(\{%[-+]?\s*)(end)?generation(\s*[-+]?%\})")
 
 
 class FolderTokenizer:
-    """The part of a tokenizer that prompts need, from ``tokenizer.json`` and the files beside it.
-
-    Parameters
-    ----------
-    spec : EngineSpec
-        The judge, for messages.
-    folder : Path
-        The folder of its tokenizer.
-
-    Raises
-    ------
-    SweepError
-        If a file that is there cannot be read.
-    ImportError
-        If the packages tokenizers or jinja2 are missing.
-    """
+    """The part of a tokenizer that prompts need, from ``tokenizer.json`` and files beside it."""
 
     def __init__(self, spec: EngineSpec, folder: Path) -> None:
         import jinja2  # noqa: F401  told here, or a plan would fail at its first prompt

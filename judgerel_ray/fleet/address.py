@@ -28,11 +28,6 @@ HINT = "start one (cluster/local.sh), check the address, RAY_AUTH_MODE=token and
 def wanted_address(address: str | None) -> str | None:
     """The cluster meant: the one given, else the environment's; None means one of our own.
 
-    Raises
-    ------
-    SweepError
-        If the address given is empty, as an unset shell variable is.
-
     Examples
     --------
     >>> wanted_address("node7:6379"), wanted_address("local")
@@ -48,18 +43,6 @@ def probe_cluster(address: str | None) -> None:
     """Make sure that a Ray cluster answers, where one is meant that should be there already.
 
     Effects: one connection, closed again. Takes at most about ten seconds.
-
-    Parameters
-    ----------
-    address : str, optional
-        ``HOST:PORT``, ``ray://HOST:PORT``, ``auto`` or ``local``; without it ``RAY_ADDRESS``.
-
-    Raises
-    ------
-    SweepError
-        If it is no address.
-    EngineStartError
-        If nothing answers there as Ray does.
 
     Examples
     --------

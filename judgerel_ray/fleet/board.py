@@ -350,11 +350,6 @@ class EventLines:
 def display_on(console: Console) -> ConsoleDisplay | EventLines:
     """What shows a run on a console, as the environment asks.
 
-    Raises
-    ------
-    SweepError
-        If ``JUDGEREL_LOG`` says anything but ``json``.
-
     Examples
     --------
     >>> type(display_on(Console())).__name__

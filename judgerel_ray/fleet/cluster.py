@@ -279,17 +279,6 @@ def make_actor(
 
     Effects: asks the cluster for resources; returns before they are granted.
     Retry: safe; each call makes a new actor.
-
-    Parameters
-    ----------
-    spec : JudgeSpec
-        The judge.
-    name : str
-        Of the actor; no other may have it.
-    pieces : sequence of int
-        GPUs it takes of a node at a time, as of :meth:`Capacity.layout`.
-    judge : type, optional
-        The class of the actor.
     """
     gpus = spec.engine.gpus
     executor = "uni" if gpus <= 1 else "mp"
@@ -434,18 +423,6 @@ def check_gpus(wanted: Mapping[str, int], address: str | None) -> None:
     engine cannot start. Another cluster may grow, and one that this process is connected to is what
     it is: there the judges wait.
 
-    Parameters
-    ----------
-    wanted : mapping of str to int
-        GPUs of one engine of every judge that has anything to do.
-    address : str, optional
-        As for :func:`judgerel_ray.fleet.cluster.connected`.
-
-    Raises
-    ------
-    SweepError
-        Naming the judges, and what to try.
-
     Examples
     --------
     >>> check_gpus({"on_cpu": 0}, None)
@@ -469,11 +446,6 @@ def check_keys(specs: Sequence[EngineSpec], address: str | None) -> None:
 
     Actors of another cluster have an environment of their own, and look there when they start.
 
-    Raises
-    ------
-    SweepError
-        Naming the variable.
-
     Examples
     --------
     >>> check_keys([EngineSpec(name="j", engine="simulated", model="uniform")], None)
@@ -490,11 +462,6 @@ def check_keys_there(specs: Sequence[EngineSpec]) -> None:
     One node is looked at, where actors might run; each looks for itself again when it starts.
 
     Effects: runs a small task where a judge has a key. Cost: a second or two.
-
-    Raises
-    ------
-    SweepError
-        Naming the variable; its value is looked at on the node only, and never sent.
     """
     keyed = [spec for spec in specs if spec.engine == "openai" and spec.api_key_env]
     if not keyed:

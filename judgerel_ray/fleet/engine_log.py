@@ -120,16 +120,6 @@ def short_notices() -> Iterator[None]:
 def last_error_line(log: str) -> str | None:
     r"""Name the first cause in a log: the error that others were raised from.
 
-    Parameters
-    ----------
-    log : str
-        Lines with tracebacks among them.
-
-    Returns
-    -------
-    str or None
-        ``Class: message`` of the first error that is no echo of another; None without any.
-
     Examples
     --------
     >>> last_error_line("ValueError: no room\nRuntimeError: Engine core initialization failed.")

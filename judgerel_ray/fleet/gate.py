@@ -37,13 +37,6 @@ class TokenGate:
     until there are replies to go by: a judge that may think for 4,096 tokens and answers in 50
     would otherwise leave its engine nearly empty. Where replies turn out longer than those before
     them, the engine puts the last ones off.
-
-    Parameters
-    ----------
-    tokens : int
-        Prompt and new tokens in flight, at most.
-    sequences : int
-        Replications in flight, at most.
     """
 
     def __init__(self, *, tokens: int, sequences: int) -> None:

@@ -308,23 +308,6 @@ def split_answers(
 ) -> tuple[list[tuple[Ask, tuple[Completion, ...]]], list[tuple[Ask, Exception]]]:
     """Find by halves which answers cannot be laid out, down to single replications.
 
-    Parameters
-    ----------
-    answers : sequence of (Ask, tuple of Completion)
-        As of :func:`landed_rows`.
-    check : callable
-        Raises where what it is given cannot be laid out.
-
-    Returns
-    -------
-    tuple of two lists
-        The answers that can, and what was asked of the others, with why.
-
-    Raises
-    ------
-    StoreError
-        As `check` does: then it is not known that any answer is to blame.
-
     Examples
     --------
     >>> split_answers([], lambda some: None)

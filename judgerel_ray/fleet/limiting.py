@@ -109,11 +109,6 @@ class Providers:
         """A judge actor's part in the limits of its provider; None for a judge with none.
 
         Effects: joins the cluster's actor of the provider, or makes it.
-
-        Raises
-        ------
-        EngineError
-            If no such actor stays.
         """
         if spec.engine != "openai":
             return None

@@ -41,16 +41,7 @@ def recall_for_idle(pool: JudgePool) -> None:
 
 
 def spare_engines(pool: JudgePool, *, at: float) -> list[Slot]:
-    """Idle engines of a judge whose last leases are at work elsewhere and stay there.
-
-    Parameters
-    ----------
-    pool : JudgePool
-        Its ``straggling_since`` is kept here: for a moment after the last recall, something may
-        still come back for the idle.
-    at : float
-        Now, in seconds.
-    """
+    """Idle engines of a judge whose last leases are at work elsewhere and stay there."""
     idle = [slot for slot in pool.slots.values() if not slot.leases]
     busy = [slot for slot in pool.slots.values() if not slot.apart]
     shared = any(_is_divisible(sent) for slot in busy for sent in slot.leases.values())

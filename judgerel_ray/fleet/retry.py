@@ -100,11 +100,6 @@ def decide(history: History, *, max_attempts: int) -> Fate:
 def is_loss_of_node(message: str) -> bool:
     """Whether an engine was lost with its node, or with the way to it, and not by what it did.
 
-    Parameters
-    ----------
-    message : str
-        What Ray says of a call that never came back.
-
     Examples
     --------
     >>> is_loss_of_node("ActorDiedError: The actor died because its node has died. Node Id: 1f")
@@ -177,13 +172,7 @@ class Suspicion:
         return [ask for item in group for ask in self._asks.pop(item, ())]
 
     def condemn(self, group: Sequence[ItemName]) -> list[Ask]:
-        """An engine died under these alone: split them, or convict the one there is.
-
-        Returns
-        -------
-        list of Ask
-            What was held of a convicted item, and is never asked.
-        """
+        """An engine died under these alone: split them, or convict the one there is."""
         if len(group) > 1:
             self._groups.extend(split(group))
             return []

@@ -30,11 +30,6 @@ def traced_run(sweep: str, session: int) -> Iterator[None]:
     """Send the spans of what happens inside, as OpenTelemetry's own variables say where to.
 
     Effects: a thread that sends them by HTTP, where the environment asks for it.
-
-    Raises
-    ------
-    SweepError
-        If another exporter than ``otlp`` is asked for, or its package is not there.
     """
     wanted = os.environ.get(VARIABLE, "none") or "none"
     if wanted == "none":
@@ -110,11 +105,6 @@ def record(name: str, judge: str, value: float) -> None:
     """Add to a counter of a judge, or set its gauge.
 
     Effects: Ray exports it, where this process is connected. Retry: not safe for a counter.
-
-    Raises
-    ------
-    KeyError
-        If nothing of this name is told.
     """
     if name in GAUGES:
         _instrument(name).set(value, tags={"judge": judge})

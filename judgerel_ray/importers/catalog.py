@@ -124,12 +124,6 @@ def write_judgments(
     how many there are of each outcome. By `force` a file at `out` may go that is no earlier output.
 
     Effects: writes one file, whole. Retry: safe.
-
-    Raises
-    ------
-    SweepError
-        If the format is unknown, the path cannot be read, the paths hold one
-        judgment twice, or `out` must not be written (:func:`output_to`).
     """
     from judgerel_ray.counting.columns import FACETS
     from judgerel_ray.importers.logs.collect import (
@@ -196,12 +190,6 @@ def write_items(
     its judge was asked. By `force` a file at `out` may go that is no earlier output.
 
     Effects: writes one file, whole. Retry: safe.
-
-    Raises
-    ------
-    SweepError
-        If the benchmark is unknown, a file of it cannot be read, or `out` must not be written
-        (:func:`output_to`).
     """
     from judgerel_ray.benchmarks import MIX, mix_sources, read_items
     from judgerel_ray.benchmarks.admission import gold_note

@@ -62,16 +62,6 @@ def application_rows(
 ) -> Iterator[tuple[str | None, float, str, str, int, str, str | None]]:
     """Read the rows of one released file of the application.
 
-    Yields
-    ------
-    tuple
-        Judge and responder as the file's name has them (the first ``_`` was a ``/``).
-
-    Raises
-    ------
-    SweepError
-        If a question holds no list of texts.
-
     Examples
     --------
     >>> rows = application_rows({"Who?": ["correct"]}, "judge_full_lab_j_by_lab_r.json")
@@ -94,23 +84,6 @@ def application_rows(
 
 def application_table(table: pl.DataFrame, path: str) -> pl.DataFrame:
     """Give a table of the application the columns of the others.
-
-    Parameters
-    ----------
-    table : pl.DataFrame
-        With the columns of `TABLE`; judge, temperature and responder are used where they are there.
-    path : str
-        Where it was read, for errors.
-
-    Returns
-    -------
-    pl.DataFrame
-        Every row's question_id is its question.
-
-    Raises
-    ------
-    SweepError
-        If a column has another kind.
 
     Examples
     --------
@@ -501,13 +474,7 @@ def _read_documents(path: str) -> Iterator[tuple[str, object]]:
 
 
 def _read_table(path: str) -> pl.DataFrame:
-    """A table of any kind that :func:`judgerel_ray.counting.files.source.read_source` reads.
-
-    Warns
-    -----
-    ReadingWarning
-        If it was read otherwise than it is written.
-    """
+    """A table of any kind that :func:`judgerel_ray.counting.files.source.read_source` reads."""
     source = read_source(path)
     for note in source.notes:
         warnings.warn(ReadingWarning(note), stacklevel=2)

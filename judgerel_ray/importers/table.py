@@ -87,17 +87,6 @@ class TableMapping:
 def read_mapping(path: str) -> TableMapping:
     r"""Read what the columns of a table stand for from a TOML file.
 
-    Parameters
-    ----------
-    path : str
-        With ``[columns]`` and ``[values]`` (tables of texts), ``repeats`` (a text), ``missing`` and
-        ``order`` (lists of texts); a column may be a list, whose values are joined.
-
-    Raises
-    ------
-    SweepError
-        If it is no TOML, or holds anything else.
-
     Examples
     --------
     >>> import tempfile, pathlib

@@ -24,16 +24,6 @@ _ALONE = 0.025  # of the axis on either side, so that a lone temperature's band 
 def alpha_charts(coefficients: pl.DataFrame) -> tuple[Figure, ...]:
     """Draw alpha against temperature, one figure a judge, benchmark and what else makes a group.
 
-    Parameters
-    ----------
-    coefficients : pl.DataFrame
-        From :func:`judgerel_ray.measuring.reliability.reduce_judgments`.
-
-    Returns
-    -------
-    tuple of Figure
-        None where alpha is not defined at two temperatures at least.
-
     Examples
     --------
     >>> alpha_charts(pl.DataFrame({"coefficient": ["valid_rate"]}))

@@ -41,27 +41,15 @@ Measured = tuple[float | None, str | None, str, list[Noted]]  # and why none, es
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ItemScores:
-    """Scores of subjects on distinct items.
+    """Scores of subjects on distinct items."""
 
-    Attributes
-    ----------
-    scores_NK : ndarray of float, shape (n_subjects, n_items)
-        Means over replications; NaN where there is none.
-    clusters_N : ndarray of int, shape (n_subjects,)
-        The question of each subject.
-    subject : tuple of str
-        Columns that make a subject.
-    column : str
-        The column whose values are the items.
-    n_unscored : int
-        Judgments without a score.
-    """
-
+    # Shape (n_subjects, n_items). Means over replications; NaN where there is none.
     scores_NK: NDArray[np.float64]  # noqa: N815  a shape, not a case
+    # Shape (n_subjects,). The question of each subject.
     clusters_N: NDArray[np.int64]  # noqa: N815
-    subject: tuple[str, ...]
-    column: str
-    n_unscored: int = 0
+    subject: tuple[str, ...]  # Columns that make a subject.
+    column: str  # The column whose values are the items.
+    n_unscored: int = 0  # Judgments without a score.
 
 
 def check_items(items: str | None, names: Sequence[str], columns: Sequence[str]) -> None:
@@ -94,20 +82,6 @@ def check_items(items: str | None, names: Sequence[str], columns: Sequence[str])
 
 def item_scores(rows: pl.DataFrame, items: str, *, facets: Sequence[str]) -> ItemScores | None:
     """Lay the scores of one group out, one row a subject and one column an item.
-
-    Parameters
-    ----------
-    rows : pl.DataFrame
-        Counted judgments of one group.
-    items : str
-        The column of items.
-    facets : sequence of str
-        Columns that vary in the group. Those that an item determines tell no subjects apart.
-
-    Returns
-    -------
-    ItemScores or None
-        None where a verdict has no score.
 
     Examples
     --------
@@ -158,22 +132,8 @@ def consistency_rows(
 ) -> Iterator[Row]:
     """Compute coefficients of distinct items of one group.
 
-    Parameters
-    ----------
-    found : ItemScores or None
-        From :func:`item_scores`; None gives ``undefined`` "no_scores".
-    names : sequence of str
-        Some of `CONSISTENCY`.
-    basis : dict
-        What all rows of the group rest on.
-    intervals : IntervalChoice
-        How intervals are made.
-
-    Yields
-    ------
-    Row
-        Subjects without a score on some item are left out (``missing`` is "drop" where there are
-        any); omegas are of correlations, with the model's denominator.
+    Row: Subjects without a score on some item are left out (``missing`` is "drop" where there are
+    any); omegas are of correlations, with the model's denominator.
 
     Examples
     --------

@@ -70,22 +70,8 @@ def correctness_rows(
 ) -> Iterator[Row]:
     """Compute coefficients of right and wrong of one group.
 
-    Parameters
-    ----------
-    group : Group
-        The group.
-    rows : pl.DataFrame
-        Its counted rows, with `GOLD`.
-    names : sequence of str
-        Some of `CORRECTNESS`.
-    missing : sequence of {"category", "drop"}
-        Whether a reply without a verdict is wrong, or left out.
-
-    Yields
-    ------
-    Row
-        The columns of ``COLUMNS``; questions without gold are left out, and ``undefined`` is
-        "no_gold" where there is no other.
+    Row: The columns of ``COLUMNS``; questions without gold are left out, and ``undefined`` is
+    "no_gold" where there is no other.
 
     Examples
     --------
@@ -133,30 +119,11 @@ def question_table(
 ) -> pl.DataFrame:
     """Lay accuracy and agreement of every question side by side.
 
-    Parameters
-    ----------
-    source : pl.LazyFrame or Tally
-        Judgments; where a column ``gold`` names the right verdict, questions have an accuracy.
-    by : sequence of str, optional
-        Columns that make a group, as for :func:`.reduce_judgments`.
-    missing : {"category", "drop"}
-        Whether a reply without a verdict is wrong and a value of its own, or left out.
-    block : int or "all"
-        Only rows of this block.
-
-    Returns
-    -------
-    pl.DataFrame
-        The groups' columns, then `QUESTION_COLUMNS`, sorted. ``low`` and ``high`` are the exact
-        95 % interval of the accuracy on this question, were it asked again; agreement_right and
-        agreement_wrong sum to percent_agreement, within units where the question has several. No
-        number is null, and ``undefined`` says why: "no_gold", "single_replication", "no_verdicts";
-        "few_verdicts", behind it or alone, where fewer than half of the replies hold one.
-
-    Raises
-    ------
-    SweepError
-        As of :func:`.outcome_table`.
+    The groups' columns, then `QUESTION_COLUMNS`, sorted. ``low`` and ``high`` are the exact 95 %
+    interval of the accuracy on this question, were it asked again; agreement_right and
+    agreement_wrong sum to percent_agreement, within units where the question has several. No number
+    is null, and ``undefined`` says why: "no_gold", "single_replication", "no_verdicts";
+    "few_verdicts", behind it or alone, where fewer than half of the replies hold one.
 
     Examples
     --------

@@ -36,17 +36,6 @@ _NOISE = 1e-6
 def distribution_table(found: Sequence[tuple[Mapping[str, object], str]]) -> pl.DataFrame:
     """Lay out verdict distributions, one verdict at one temperature a row.
 
-    Parameters
-    ----------
-    found : sequence of (mapping, str)
-        Columns of `PLACE` of each prompt (those that are not there are null), and what an engine
-        found (the text of its completion; see ``engines.next_tokens``).
-
-    Returns
-    -------
-    DataFrame
-        Of :class:`judgerel_ray.tables.Distributions`, in the order given.
-
     Examples
     --------
     >>> place = dict(judge="j", benchmark="b", item_id="q", template="t", criterion=None,
@@ -119,19 +108,9 @@ def distribution_groups(distributions: pl.DataFrame) -> tuple[str, ...]:
 def width_table(distributions: pl.DataFrame, *, by: Sequence[str] | None = None) -> pl.DataFrame:
     """Tell how far apart the certain bounds on verdict probabilities are.
 
-    Parameters
-    ----------
-    distributions : DataFrame
-        Of :class:`judgerel_ray.tables.Distributions`.
-    by : sequence of str, optional
-        Columns of the groups; by default those of :func:`distribution_groups`.
-
-    Returns
-    -------
-    DataFrame
-        One row a group, in probability: ``mean_width`` and ``largest_width`` of a verdict's bounds,
-        ``mean_open`` and ``largest_open`` (what is left open of a prompt), over ``n_questions``, of
-        which in ``n_settled`` no verdict but one can be the most probable, however the rest falls.
+    One row a group, in probability: ``mean_width`` and ``largest_width`` of a verdict's bounds,
+    ``mean_open`` and ``largest_open`` (what is left open of a prompt), over ``n_questions``, of
+    which in ``n_settled`` no verdict but one can be the most probable, however the rest falls.
 
     Examples
     --------
@@ -182,30 +161,12 @@ def limit_table(
     Ratings have alpha at the level of their scale, replies without a score left out; all other
     coefficients take verdicts for mere names.
 
-    Parameters
-    ----------
-    distributions, by
-        As of :func:`width_table`.
-    majorities : sequence of int
-        Replications that vote, for majority stability.
-    scales : mapping of str to Scale, optional
-        Scales besides the shipped ones.
-
-    Returns
-    -------
-    DataFrame
-        One row a group and coefficient: ``coefficient, value, low, high`` (95 %, by question),
-        ``measurement`` (the level), ``n_items``, ``n_categories`` (options and "no verdict" where
-        it occurs), ``undecided`` (the largest probability left open of any question),
-        ``estimator``, ``undefined``. Of temperature 0 every coefficient is undefined, by `GREEDY`:
-        it has no agreement to measure. Groups of several temperatures leave it out. Of several
-        scales together all are undefined ("several_scales"), of a scale nobody declared alpha
-        ("unknown_scale").
-
-    Raises
-    ------
-    SweepError
-        If a verdict is not on its scale, where alpha is at the level of one that is known.
+    One row a group and coefficient: ``coefficient, value, low, high`` (95 %, by question),
+    ``measurement`` (the level), ``n_items``, ``n_categories`` (options and "no verdict" where it
+    occurs), ``undecided`` (the largest probability left open of any question), ``estimator``,
+    ``undefined``. Of temperature 0 every coefficient is undefined, by `GREEDY`: it has no agreement
+    to measure. Groups of several temperatures leave it out. Of several scales together all are
+    undefined ("several_scales"), of a scale nobody declared alpha ("unknown_scale").
 
     Examples
     --------
@@ -347,21 +308,11 @@ UNIT = ("item_id", "template", "option_order")
 def reasoning_table(rows: pl.DataFrame) -> pl.DataFrame:
     """Split the variance of verdicts into that of reasonings and that of verdicts drawn after them.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        One landed reply a row: judge, benchmark, item_id, template, option_order, temperature,
-        top_k, place (of the label read on the menu, null for no verdict) and logprobs (as in the
-        completions table, null where none were read).
-
-    Returns
-    -------
-    DataFrame
-        One row a judge, benchmark and temperature: ``agreement`` (unbiased), ``reasoning`` and
-        ``verdict`` (they and agreement sum to 1), ``ratio`` with its 95 % interval over questions
-        (reasonings needed, as a share of letters drawn, for the same error), ``largest_shift``
-        (largest difference, over questions and verdicts, between mean distribution and share of
-        letters drawn), ``n_questions``, ``n_replications``.
+    One row a judge, benchmark and temperature: ``agreement`` (unbiased), ``reasoning`` and
+    ``verdict`` (they and agreement sum to 1), ``ratio`` with its 95 % interval over questions
+    (reasonings needed, as a share of letters drawn, for the same error), ``largest_shift`` (largest
+    difference, over questions and verdicts, between mean distribution and share of letters drawn),
+    ``n_questions``, ``n_replications``.
 
     Notes
     -----
@@ -443,24 +394,7 @@ def verdict_shares(
 ) -> NDArray[np.float64]:
     """The distribution of the verdict at its place, "no verdict" last.
 
-    Parameters
-    ----------
-    logprobs : sequence of mapping, or None
-        ``logprob`` and ``continuation`` of the most probable tokens; None or empty where none were
-        read.
-    place : int or None
-        The option drawn; None where the reply has no verdict.
-    temperature : float
-        Of the reply, above 0.
-    top_k : int
-        Tokens that could be sampled; 0 is all.
-    n : int
-        Options.
-
-    Returns
-    -------
-    ndarray of float, shape (n + 1,)
-        Sums to 1.
+    Shape (n + 1,). Sums to 1.
 
     Examples
     --------

@@ -84,22 +84,6 @@ def group_rows(
 ) -> Iterator[Row]:
     """Compute the rows of one group.
 
-    Parameters
-    ----------
-    group : Group
-        The group.
-    coefficients : sequence of str
-        Names of coefficients of counts.
-    missing : sequence of {"category", "drop"}
-        Policies; one row is enough where no verdict is missing. With none, valid_rate is left.
-    levels : sequence of str, optional
-        Levels of alpha; by default that of the group's own scale.
-
-    Yields
-    ------
-    Row
-        The columns of `COLUMNS`.
-
     Examples
     --------
     >>> from judgerel_ray.counting.groups.matrix import unit_table
@@ -252,24 +236,10 @@ def bound_rows(
 ) -> Iterator[Row]:
     """Compute the worst and the best case of one group.
 
-    Parameters
-    ----------
-    group, coefficients
-        As of :func:`.group_rows`.
-    levels : sequence of str, optional
-        Levels of alpha, and of icc1 (numbers, but for "nominal"); by default that of the group's
-        own scale.
-    counted : bool
-        Whether scores are counted value by value; of continuous ones nothing is bounded.
-
-    Yields
-    ------
-    Row
-        As of :func:`.group_rows`: no value, `low` the least and
-        `high` the greatest the coefficient could be, ``interval_method`` saying whether both are
-        reached; both null, and ``undefined`` "no_bounds", where there are none, ``no_interval``
-        saying why ("no_scores" where a level needs numbers and verdicts are names). No row where
-        nothing is missing.
+    Row: As of :func:`.group_rows`: no value, `low` the least and `high` the greatest the
+    coefficient could be, ``interval_method`` saying whether both are reached; both null, and
+    ``undefined`` "no_bounds", where there are none, ``no_interval`` saying why ("no_scores" where a
+    level needs numbers and verdicts are names). No row where nothing is missing.
 
     Examples
     --------
@@ -430,11 +400,8 @@ def continuous_rows(
 
     Parameters are those of :func:`.group_rows`; without moments a group has no such rows.
 
-    Yields
-    ------
-    Row
-        The columns of ``COLUMNS``. ``undefined`` is "continuous_scores" where scores would have to
-        be counted value by value, "category_needs_nominal" where no score is a category.
+    Row: The columns of ``COLUMNS``. ``undefined`` is "continuous_scores" where scores would have to
+    be counted value by value, "category_needs_nominal" where no score is a category.
 
     Examples
     --------

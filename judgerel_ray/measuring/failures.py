@@ -65,13 +65,6 @@ def failed_text(reasons: Mapping[str, int], *, of: int | None = None) -> str:
 def failure_lines(failures: pl.DataFrame | None, outcomes: pl.DataFrame) -> Iterator[str]:
     """Say of every judge how many of its requests failed: no number rests on them.
 
-    Parameters
-    ----------
-    failures : pl.DataFrame or None
-        From :func:`judgerel_ray.counting.outcomes.failed_requests`.
-    outcomes : pl.DataFrame
-        From :func:`judgerel_ray.counting.outcomes.outcome_table`, with the same groups.
-
     Examples
     --------
     >>> failed = pl.DataFrame({"judge": ["j"], "reason": ["prompt_too_long"], "n": [8]})

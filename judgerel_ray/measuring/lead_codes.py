@@ -95,21 +95,12 @@ def lead_parts(lead: object) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replies:
-    """What the replies of a group hold.
+    """What the replies of a group hold."""
 
-    Attributes
-    ----------
-    n_valid, n_replies : int
-        Replies with a verdict, and all; requests that failed got none.
-    only : str, optional
-        The verdict that all of them hold, on two questions or more.
-    places : frozenset of str
-        The places they name, so far as labels tell, on two questions or more.
-    """
-
-    n_valid: int = 0
+    n_valid: int = 0  # Replies with a verdict, and all; requests that failed got none.
     n_replies: int = 0
-    only: str | None = None
+    only: str | None = None  # The verdict that all of them hold, on two questions or more.
+    # The places they name, so far as labels tell, on two questions or more.
     places: frozenset[str] = frozenset()
 
     @property
@@ -138,11 +129,6 @@ class Replies:
 
 def replies_of(group: Group) -> Replies:
     """Count what the replies of a group hold.
-
-    Parameters
-    ----------
-    group : Group
-        The group.
 
     Examples
     --------
@@ -257,24 +243,12 @@ def named_places(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedGroup:
-    """One group's rows, and what is known of its replies.
-
-    Attributes
-    ----------
-    key : dict
-        The columns of the group.
-    rows : list of dict
-        Its coefficients.
-    replies : Replies
-        What its replies hold.
-    steady : bool
-        Whether each unit has one verdict at most.
-    """
+    """One group's rows, and what is known of its replies."""
 
     key: Row
     rows: list[Row]
     replies: Replies
-    steady: bool
+    steady: bool  # Whether each unit has one verdict at most.
 
 
 def led(
@@ -285,17 +259,6 @@ def led(
     schema: Mapping[str, pl.DataType],
 ) -> pl.DataFrame:
     """Write the rows of all groups, each with what leads its group and how it was made in words.
-
-    Parameters
-    ----------
-    groups : sequence of LedGroup
-        The groups; what several have in common is written once.
-    rows : pl.LazyFrame
-        The judgments.
-    labelled : bool
-        Whether they have labels that were not counted.
-    schema : mapping of str to pl.DataType
-        The columns: those of groups, then those of rows.
 
     Examples
     --------
@@ -336,18 +299,8 @@ def led(
 def lead_code(rows: Sequence[Mapping[str, object]], replies: Replies | None = None) -> str | None:
     """Decide what leads a group.
 
-    Parameters
-    ----------
-    rows : sequence of mapping
-        Its coefficients, in the order they are printed.
-    replies : Replies, optional
-        What its replies hold; by default as far as valid_rate tells.
-
-    Returns
-    -------
-    str or None
-        A `LeadCode`, after `LeadCode.ONE_ANSWER` and `LeadCode.ONE_PLACE` which it is; None where
-        no coefficient asked for is one that leads.
+    A `LeadCode`, after `LeadCode.ONE_ANSWER` and `LeadCode.ONE_PLACE` which it is; None where no
+    coefficient asked for is one that leads.
 
     Examples
     --------

@@ -125,16 +125,6 @@ def class_rows(group: Group) -> Iterator[Row]:
 def error_rows(group: Group) -> Iterator[Row]:
     """Compute the standard error of one rating, in points: the same prompt again.
 
-    Parameters
-    ----------
-    group : Group
-        The group.
-
-    Yields
-    ------
-    Row
-        One, ``undefined`` "no_scores" where verdicts are names.
-
     Examples
     --------
     >>> import polars as pl

@@ -45,23 +45,9 @@ def serving_noise(
 ) -> pl.DataFrame:
     """Compute how often replies at temperature 0 differ, where it was asked more than once.
 
-    Parameters
-    ----------
-    frame : pl.LazyFrame
-        Judgments; with `texts` they need their ``key``.
-    groups : sequence of str
-        Columns that make a group.
-    block : int or "all"
-        Only rows of this block.
-    texts : pl.LazyFrame, optional
-        ``key`` and ``text_hash`` of the replies.
-
-    Returns
-    -------
-    pl.DataFrame
-        The groups' columns, then ``COLUMNS``: for each group a row of each of `SERVING`, those of
-        texts only with `texts`. A reply without a verdict counts as a verdict of its own; a failed
-        request is no reply. No rows where temperature 0 was asked once, or never.
+    The groups' columns, then ``COLUMNS``: for each group a row of each of `SERVING`, those of texts
+    only with `texts`. A reply without a verdict counts as a verdict of its own; a failed request is
+    no reply. No rows where temperature 0 was asked once, or never.
 
     Examples
     --------
@@ -209,23 +195,10 @@ def shared_requests(
 ) -> pl.DataFrame:
     """Compute how often requests that both have were answered otherwise.
 
-    Parameters
-    ----------
-    frame_a, frame_b : pl.LazyFrame
-        Judgments of runs: of the judgments table.
-    judges : sequence of str
-        Judges of whom `frame_b` asked the same prompts under other keys: their replies at
-        temperature 0 are compared by what was asked.
-    texts : pair of pl.LazyFrame, optional
-        ``key`` and ``text_hash`` of the replies of each.
-
-    Returns
-    -------
-    pl.DataFrame
-        One row a judge, temperature, way of matching, and what is compared ("verdicts", "texts"):
-        `SHARED_COLUMNS`. ``value`` is the share of requests that differ, its interval over
-        questions. A reply without a verdict counts as a verdict of its own; failed requests are
-        left out. No rows where nothing is shared.
+    One row a judge, temperature, way of matching, and what is compared ("verdicts", "texts"):
+    `SHARED_COLUMNS`. ``value`` is the share of requests that differ, its interval over questions. A
+    reply without a verdict counts as a verdict of its own; failed requests are left out. No rows
+    where nothing is shared.
 
     Examples
     --------

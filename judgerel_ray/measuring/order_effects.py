@@ -133,21 +133,6 @@ def check_order(names: Sequence[str], columns: Sequence[str]) -> None:
 def order_rows(group: Group, names: Sequence[str], missing: Sequence[Missing]) -> Iterator[Row]:
     """Compute order effects of one group.
 
-    Parameters
-    ----------
-    group : Group
-        The group.
-    names : sequence of str
-        Some of `ORDER_EFFECTS`.
-    missing : sequence of {"category", "drop"}
-        Policies of order_effect and swap_consistency; those of places are of verdicts alone.
-
-    Yields
-    ------
-    Row
-        The columns of ``COLUMNS``; ``undefined`` is "orders_not_crossed" where all was asked in one
-        order.
-
     Examples
     --------
     >>> from judgerel_ray.measuring.reliability import reduce_judgments
@@ -312,23 +297,11 @@ def verdict_positions(
 ) -> pl.DataFrame:
     """Count the places that verdicts name, or the answers where no places are known.
 
-    Parameters
-    ----------
-    frame : pl.LazyFrame
-        Judgments; only verdicts of judges in the first block count.
-    by : sequence of str
-        Columns that make a group, those of the coefficients it stands beside.
-    menus : mapping of str to mapping of str to int, optional
-        Options declared, by protocol and benchmark.
-
-    Returns
-    -------
-    pl.DataFrame
-        One row a group with any verdict: its columns; ``n_verdicts``, ``n_questions`` and
-        ``n_orders`` (orders of the options one question was shown in, at most); ``n_options`` of
-        the menu, null where not declared; ``is_place``: whether labels and verdicts differ, so
-        that a label is a place and not an answer; ``shares``, a list of (label, share, half), the
-        mean over questions and half its 95 % interval, null where there is none.
+    One row a group with any verdict: its columns; ``n_verdicts``, ``n_questions`` and ``n_orders``
+    (orders of the options one question was shown in, at most); ``n_options`` of the menu, null
+    where not declared; ``is_place``: whether labels and verdicts differ, so that a label is a place
+    and not an answer; ``shares``, a list of (label, share, half), the mean over questions and half
+    its 95 % interval, null where there is none.
 
     Examples
     --------

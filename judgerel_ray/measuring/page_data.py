@@ -18,37 +18,19 @@ from judgerel_ray.measuring.unstable import Questions, Replies, least_stable, re
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageData:
-    """What is measured once for a page of judgments that hold verdicts, all with the same groups.
-
-    Attributes
-    ----------
-    judged : Judged
-        The judgments.
-    coefficients : pl.DataFrame
-        From :func:`judgerel_ray.measuring.reliability.reduce_judgments`.
-    outcomes : pl.DataFrame
-        From :func:`judgerel_ray.counting.outcomes.outcome_table`.
-    unstable : pl.DataFrame
-        From :func:`judgerel_ray.measuring.unstable.least_stable`.
-    positions : pl.DataFrame, optional
-        From :func:`judgerel_ray.measuring.order_effects.verdict_positions`.
-    failures : pl.DataFrame, optional
-        From :func:`judgerel_ray.counting.outcomes.failed_requests`.
-    replies : mapping of tuple to DataFrame, optional
-        What was replied to the least stable questions, by the columns of `unstable` before
-        ``agreement``.
-    questions : mapping of (str, str) to str, optional
-        Texts of questions by benchmark and item_id: where single questions are shown, these name
-        them.
-    """
+    """What a page of judgments that hold verdicts measures once, all with the same groups."""
 
     judged: Judged
-    coefficients: pl.DataFrame
-    outcomes: pl.DataFrame
-    unstable: pl.DataFrame
-    positions: pl.DataFrame | None = None
-    failures: pl.DataFrame | None = None
+    coefficients: pl.DataFrame  # From `reduce_judgments`.
+    outcomes: pl.DataFrame  # From `outcome_table`.
+    unstable: pl.DataFrame  # From `least_stable`.
+    positions: pl.DataFrame | None = None  # From `verdict_positions`.
+    failures: pl.DataFrame | None = None  # From `failed_requests`.
+    # What was replied to the least stable questions, by the columns of `unstable` before
+    # `agreement`.
     replies: Replies | None = None
+    # Texts of questions by benchmark and item_id: where single questions are shown, these name
+    # them.
     questions: Questions | None = None
 
     def in_order(self) -> PageData:

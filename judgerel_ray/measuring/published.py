@@ -30,19 +30,8 @@ def code_table(
 ) -> NDArray[np.float64] | None:
     """Lay out the codes of one group, or None where a verdict has no code.
 
-    Parameters
-    ----------
-    rows : pl.DataFrame
-        From :func:`judgerel_ray.counting.counted.read_labels`.
-    unit : sequence of str
-        Columns that make a unit.
-    raters : sequence of str
-        Columns that tell raters apart, each of whom has replications; none where there is one.
-
-    Returns
-    -------
-    ndarray of float, shape (n_replications, n_units), or None
-        With raters (n_raters, n_replications, n_units). All sorted; NaN where there is no row.
+    Shape (n_replications, n_units). With raters (n_raters, n_replications, n_units). All sorted;
+    NaN where there is no row.
 
     Examples
     --------
@@ -256,27 +245,10 @@ PUBLISHED = (*ESTIMATOR, *PRINTED)
 def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Row]:
     """Compute what was published of one group, as its authors did.
 
-    Parameters
-    ----------
-    group : Group
-        The group.
-    rows : pl.DataFrame
-        Its rows, from :func:`judgerel_ray.counting.counted.read_labels`.
-    names : sequence of str
-        Some of `PUBLISHED`.
-
-    Yields
-    ------
-    Row
-        One a name, or five of a table that is told from minimum to maximum, whatever is missing:
-        the authors have their own rule for that. ``undefined`` is "no_letter_codes" where verdicts
-        are other than A to E, "no_right_and_wrong" where they are not correct and incorrect, and
-        "single_judge" where judges are compared and the group has one (leave it out of ``by``).
-
-    Raises
-    ------
-    SweepError
-        If factor_analyzer is not installed (extra ``legacy``).
+    Row: One a name, or five of a table that is told from minimum to maximum, whatever is missing:
+    the authors have their own rule for that. ``undefined`` is "no_letter_codes" where verdicts are
+    other than A to E, "no_right_and_wrong" where they are not correct and incorrect, and
+    "single_judge" where judges are compared and the group has one (leave it out of ``by``).
 
     Examples
     --------

@@ -54,13 +54,6 @@ def reduce_path(path: str | Given, options: ReduceOptions | None = None) -> pl.D
     """Coefficients of a run directory or a file of judgments.
 
     Effects: reads. Retry: safe, also while a run goes on.
-
-    Raises
-    ------
-    SweepError
-        If a name or a file is wrong.
-    StoreError
-        If the path is a folder but no run directory, or a file cannot be read.
     """
     options = options or ReduceOptions()
     with reading_of(path):

@@ -102,57 +102,10 @@ def reduce_judgments(
     Reproducibility leads: two judgments of an item, the facets of each drawn at random among those
     recorded. Repeatability follows: the same prompt again.
 
-    Parameters
-    ----------
-    source : pl.LazyFrame or Tally
-        Judgments, or counts of them: ``source`` of what :func:`.open_judgments` returns.
-    by : sequence of str, optional
-        Columns that make a group; by default those of judge, benchmark, protocol, criterion, scale
-        and temperature that hold any value.
-    measurement : sequence of {"nominal", "ordinal", "interval", "ratio"}, optional
-        Levels of Krippendorff's alpha; by default that of the group's own scale. Nominal counts
-        verdicts, the others scores.
-    missing : sequence of {"category", "drop", "bounds"}
-        What verdicts that are not there count as; more than one is shown only where they differ.
-    coefficients : sequence of str, optional
-        Names of ``judgerel_ray.stats.COEFFICIENTS``, of `CORRECTNESS` (with a column ``gold``), of
-        `ORDER_EFFECTS` (with option_order), of `CONSISTENCY` and of `PUBLISHED`; by default
-        `DEFAULT_COEFFICIENTS`, of pass and fail class_agreement, of ratings icc1 and
-        standard_error, those of `CONSISTENCY` where `items` are given, and where a question was
-        asked in several orders swap_consistency and, with a column ``label``, place_consistency,
-        position_bias and first_place.
-    block : int or "all"
-        Only rows of this block; later blocks depend on the data of earlier ones.
-    n_categories : mapping of str to int, optional
-        Declared options of each benchmark; by default the distinct values of all rows, of those of
-        its protocol where groups have one. Ratings have those of their scale.
-    items : str, optional
-        Column whose values are distinct items, for the coefficients of `CONSISTENCY`.
-    nuisance : sequence of str, optional
-        Facets that should not matter, besides option_order, template and definition.
-    intervals : IntervalChoice
-        How intervals are made; ``interval_method`` says which it was.
-    scales : mapping of str to Scale, optional
-        Scales by the names in the column ``scale``, besides the shipped ones.
-    verdicts_known : bool
-        Whether verdicts name options. Where they may name places, nothing that compares them across
-        orders has a value in groups that hold any: ``undefined`` is "verdict_names_unknown".
-    n_options : mapping of str to int, optional
-        Options of each benchmark that are shown in orders, of which a tie is none; "" is of rows
-        without a benchmark. By default `n_categories`.
-
-    Returns
-    -------
-    pl.DataFrame
-        One row a group, coefficient, level and missing policy: the group's columns, then `COLUMNS`.
-        Never NaN: no number is null, and ``undefined`` or ``no_interval`` says why. ``lead`` is
-        what a reader of the group should know first, in all its rows: see
-        :func:`judgerel_ray.measuring.lead_codes.lead_code`.
-
-    Raises
-    ------
-    SweepError
-        If a column or name is unknown, or there is nothing to reduce.
+    One row a group, coefficient, level and missing policy: the group's columns, then `COLUMNS`.
+    Never NaN: no number is null, and ``undefined`` or ``no_interval`` says why. ``lead`` is what a
+    reader of the group should know first, in all its rows: see
+    :func:`judgerel_ray.measuring.lead_codes.lead_code`.
 
     Notes
     -----

@@ -39,18 +39,11 @@ AMOUNTS = ("temperatures", "replications", "repeat_greedy", "early_stop", "judge
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedRequests:
-    """Requests that two runs share.
+    """Requests that two runs share."""
 
-    Attributes
-    ----------
-    rows : pl.DataFrame
-        From :func:`judgerel_ray.measuring.noise.shared_requests`.
-    settings : mapping of str to tuple of str
-        What differs between the engines of each judge, as ``name: a's, b's``; empty where nothing
-        that is recorded does.
-    """
-
-    rows: pl.DataFrame
+    rows: pl.DataFrame  # From `shared_requests`.
+    # What differs between the engines of each judge, as `name: a's, b's`; empty where nothing that
+    # is recorded does.
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -113,13 +106,7 @@ def with_serving(coefficients: pl.DataFrame, serving: pl.DataFrame) -> pl.DataFr
 def serving_asked(
     judged: Judged, coefficients: pl.DataFrame, named: Sequence[str] | None, *, block: Block = 0
 ) -> pl.DataFrame:
-    """Serving noise as far as it is asked for: all of it where nothing is named, else what is.
-
-    Raises
-    ------
-    SweepError
-        If it is named, and temperature 0 was not asked more than once.
-    """
+    """Serving noise as far as it is asked for: all of it where nothing is named, else what is."""
     chosen = SERVING if named is None else tuple(name for name in named if name in SERVING)
     if not chosen:
         return _nothing(coefficients)

@@ -41,25 +41,8 @@ def with_confidences(
 ) -> pl.DataFrame:
     """Give every answer the confidences there are; null where it has none.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Answers.
-    unit : sequence of str
-        Columns of a question as it was asked: its replications are told by nothing else.
-    chances : sequence of DataFrame
-        As of :func:`judgerel_ray.measuring.systems.read_systems`.
-
-    Returns
-    -------
-    DataFrame
-        With a column for each of `CONFIDENCES`. An answer takes no part in its own agreement or
-        support; other replications without a verdict count as such.
-
-    Raises
-    ------
-    SweepError
-        If a confidence is not between 0 and 1.
+    With a column for each of `CONFIDENCES`. An answer takes no part in its own agreement or
+    support; other replications without a verdict count as such.
 
     Examples
     --------
@@ -140,24 +123,13 @@ _READ = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class System:
-    """One system and its answers, sorted by question.
-
-    Attributes
-    ----------
-    name : mapping
-        Its columns.
-    label : str
-        What tells it from the others, in words.
-    rows : DataFrame
-        item_id, ``question``, replication, verdict, gold, ``right``, and a column a confidence.
-    n_without_gold : int
-        Answers left out as nobody knows what is right.
-    """
+    """One system and its answers, sorted by question."""
 
     name: Mapping[str, object]
-    label: str
+    label: str  # What tells it from the others, in words.
+    # item_id, `question`, replication, verdict, gold, `right`, and a column a confidence.
     rows: pl.DataFrame
-    n_without_gold: int = 0
+    n_without_gold: int = 0  # Answers left out as nobody knows what is right.
 
     @property
     def right_N(self) -> NDArray[np.bool_]:  # noqa: N802  a shape, not a case
@@ -190,30 +162,8 @@ def read_systems(
 ) -> list[System]:
     """Tell the systems of a file or run apart, and take their answers.
 
-    Parameters
-    ----------
-    judgments : LazyFrame
-        Judgments with verdicts; ``confidence`` where they state one, ``gold`` where `gold` does
-        not give it. Rows of block 0 count.
-    gold : DataFrame, optional
-        item_id, gold, and benchmark where items of several have one name.
-    by : sequence of str, optional
-        Columns that make a system in place of `SYSTEM`.
-    chances : sequence of DataFrame
-        More confidences: columns that judgments have too, and ``margin`` or ``probability``; with
-        a column ``verdict`` of that verdict.
-
-    Returns
-    -------
-    list of System
-        Sorted by their columns. Failed requests are no answers of anyone and are left out; an
-        answer never written because the selection before it could not be read is one without a
-        verdict.
-
-    Raises
-    ------
-    SweepError
-        If a column is missing, nothing is left, or gold and verdicts have no value in common.
+    Sorted by their columns. Failed requests are no answers of anyone and are left out; an answer
+    never written because the selection before it could not be read is one without a verdict.
 
     Examples
     --------
@@ -368,22 +318,8 @@ ANSWER_RULES: tuple[AnswerRule, ...] = ("first", "majority")
 def one_answer(rows: pl.DataFrame, rule: AnswerRule, *, k: int | None = None) -> pl.DataFrame:
     """Take one answer of every question.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Of one :class:`.System`: question, replication, verdict, gold,
-        ``stated``.
-    rule : {"first", "majority"}
-        The first replication, or the most frequent verdict; of verdicts as frequent, that which
-        came first. Replies without a verdict vote for nothing.
-    k : int, optional
-        Only the first k replies of a question vote.
-
-    Returns
-    -------
-    DataFrame
-        question, verdict, ``right``, ``sure`` (the reply's stated confidence; of a majority its
-        share of the replies), ``n_votes``; sorted by question.
+    question, verdict, ``right``, ``sure`` (the reply's stated confidence; of a majority its share
+    of the replies), ``n_votes``; sorted by question.
 
     Examples
     --------

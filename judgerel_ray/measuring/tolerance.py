@@ -23,27 +23,11 @@ AT_MOST = tuple(
 def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -> pl.DataFrame:
     """Judge coefficients against tolerances.
 
-    Parameters
-    ----------
-    coefficients : pl.DataFrame
-        With the columns coefficient, low and high, as of
-        :func:`judgerel_ray.measuring.reliability.reduce_judgments`.
-    tolerance : mapping of str to float
-        Least value allowed by name of coefficient; the most allowed for `AT_MOST`.
-
-    Returns
-    -------
-    pl.DataFrame
-        With two columns more: ``tolerance``, null where none is set, and ``standing``: "meets"
-        where the whole confidence interval does, "fails" where none of it does, else "undecided";
-        also undecided without an interval, and of agreement where fewer than half of the replies
-        hold a verdict. Null of repeats at temperature 0, which are not sampled, and of
-        repeatability where reproducibility is known.
-
-    Raises
-    ------
-    SweepError
-        If a name is none of the coefficients there, or a tolerance is not finite or above 1.
+    With two columns more: ``tolerance``, null where none is set, and ``standing``: "meets" where
+    the whole confidence interval does, "fails" where none of it does, else "undecided"; also
+    undecided without an interval, and of agreement where fewer than half of the replies hold a
+    verdict. Null of repeats at temperature 0, which are not sampled, and of repeatability where
+    reproducibility is known.
 
     Examples
     --------
@@ -73,20 +57,8 @@ def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -
 def standing(coefficients: pl.DataFrame, limit: pl.Expr, *, at_most: pl.Expr) -> pl.Expr:
     """Say where the whole confidence interval of each row lies.
 
-    Parameters
-    ----------
-    coefficients : pl.DataFrame
-        With the columns coefficient, low and high.
-    limit : pl.Expr
-        What is allowed; null where nothing is asked.
-    at_most : pl.Expr
-        Whether that is the most allowed, and not the least.
-
-    Returns
-    -------
-    pl.Expr
-        "meets" where the whole confidence interval does, "fails" where none of it does, else
-        "undecided", as of agreement where fewer than half of the replies hold a verdict.
+    "meets" where the whole confidence interval does, "fails" where none of it does, else
+    "undecided", as of agreement where fewer than half of the replies hold a verdict.
 
     Examples
     --------

@@ -43,25 +43,11 @@ def least_stable(
 
     Ratings are listed apart, by how far they spread: 4 beside 5 is no pair that agrees, and near.
 
-    Parameters
-    ----------
-    source, by
-        As of :func:`.outcome_table`, also what is refused.
-    n : int
-        Units listed, of verdicts and of ratings each.
-    block : int or "all"
-        Only rows of this block.
-    scales : mapping of str to Scale, optional
-        Scales of ratings by name, besides the shipped ones.
-
-    Returns
-    -------
-    pl.DataFrame
-        One row a unit, verdicts before ratings, the least stable first: the group's columns,
-        item_id, the facets recorded, ``agreement`` (share of agreeing pairs), ``n_replications``,
-        ``verdicts``, a list of (value, share) from the most frequent on, ``rated`` and ``spread``,
-        the standard deviation of its ratings in points (null of verdicts, and below two ratings).
-        Units asked once are left out, and temperature 0: what wavers there is the serving.
+    One row a unit, verdicts before ratings, the least stable first: the group's columns, item_id,
+    the facets recorded, ``agreement`` (share of agreeing pairs), ``n_replications``, ``verdicts``,
+    a list of (value, share) from the most frequent on, ``rated`` and ``spread``, the standard
+    deviation of its ratings in points (null of verdicts, and below two ratings). Units asked once
+    are left out, and temperature 0: what wavers there is the serving.
 
     Examples
     --------
@@ -208,13 +194,6 @@ def replies_to(judged: Judged, unstable: pl.DataFrame) -> Replies:
     """Read what was replied to questions, at most three replies of each verdict.
 
     Effects: reads, of a run also the texts of these replies.
-
-    Parameters
-    ----------
-    judged : Judged
-        Judgments.
-    unstable : pl.DataFrame
-        From :func:`judgerel_ray.measuring.unstable.least_stable`.
     """
     units = unstable.filter(pl.col("agreement") < 1)
     names = units.columns[: units.columns.index("agreement")]

@@ -29,25 +29,10 @@ def weighted_table(
 ) -> pl.DataFrame:
     """Weight the values of a scale by their probabilities, for every response.
 
-    Parameters
-    ----------
-    distributions : DataFrame
-        Of :class:`judgerel_ray.tables.Distributions`; what is no rating is left out.
-    scales : mapping of str to Scale, optional
-        Scales besides the shipped ones; ratings on others are left out.
-
-    Returns
-    -------
-    DataFrame
-        One row a response and way of asking: the columns of `RESPONSE`; ``score``, the mean over
-        replies that have one, on the scale's own numbers (null where none can have); ``low`` and
-        ``high``, which it certainly does not leave, whatever stayed open; ``mass``, the probability
-        of a reply with a score.
-
-    Raises
-    ------
-    SweepError
-        If a verdict is not on the scale that its row names.
+    One row a response and way of asking: the columns of `RESPONSE`; ``score``, the mean over
+    replies that have one, on the scale's own numbers (null where none can have); ``low`` and
+    ``high``, which it certainly does not leave, whatever stayed open; ``mass``, the probability of
+    a reply with a score.
 
     Examples
     --------
@@ -82,20 +67,6 @@ def weighted_groups(
 ) -> list[RatedGroup]:
     """Lay probability-weighted scores out as ratings of one replication.
 
-    Parameters
-    ----------
-    weighted : DataFrame
-        From :func:`weighted_table`.
-    by : sequence of str, optional
-        As of :func:`judgerel_ray.counting.groups.rated.rated_groups`.
-    scales : mapping of str to Scale, optional
-        As of :func:`weighted_table`.
-
-    Returns
-    -------
-    list of RatedGroup
-        None where there are no scores, or they do not have a column of `by`.
-
     Examples
     --------
     >>> weighted_groups(weighted_table(pl.DataFrame({"scale": []}, schema={"scale": pl.String})))
@@ -111,18 +82,9 @@ def weighted_groups(
 def weighted_summary(weighted: pl.DataFrame) -> pl.DataFrame:
     """Summarise probability-weighted scores.
 
-    Parameters
-    ----------
-    weighted : DataFrame
-        From :func:`weighted_table`.
-
-    Returns
-    -------
-    DataFrame
-        One row a group of `WEIGHTED_GROUP`: ``n_items``, ``n_responses`` (with a score, asked in
-        one way), ``mean``, ``least`` and ``greatest`` of their scores; ``mass``, the mean
-        probability of a reply with a score; ``width`` and ``largest_width``, mean and largest, of
-        the certain bounds.
+    One row a group of `WEIGHTED_GROUP`: ``n_items``, ``n_responses`` (with a score, asked in one
+    way), ``mean``, ``least`` and ``greatest`` of their scores; ``mass``, the mean probability of a
+    reply with a score; ``width`` and ``largest_width``, mean and largest, of the certain bounds.
 
     Examples
     --------

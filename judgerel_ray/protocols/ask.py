@@ -143,11 +143,6 @@ still, and identities of runs hold them."""
 def checked_names(values: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse repeats.
 
-    Raises
-    ------
-    ValueError
-        If two are one.
-
     Examples
     --------
     >>> checked_names(("default", "paraphrase"))
@@ -160,11 +155,6 @@ def checked_names(values: tuple[str, ...]) -> tuple[str, ...]:
 
 def checked_count(value: int | AdaptiveReplications) -> int | AdaptiveReplications:
     """Refuse a stated 0: only a key that is left out means the default.
-
-    Raises
-    ------
-    ValueError
-        If it is 0.
 
     Examples
     --------

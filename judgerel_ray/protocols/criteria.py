@@ -36,23 +36,6 @@ def shipped_wordings(kind: str) -> tuple[str, ...]:
 def read_wording(kind: str, name_or_path: str) -> tuple[str, dict[str, object], dict[str, object]]:
     """Read a shipped file by name, or any file by path.
 
-    Parameters
-    ----------
-    kind : str
-        ``scales`` or ``criteria``.
-    name_or_path : str
-        A path where it holds a path separator or ends in ``.toml``, else a shipped name.
-
-    Returns
-    -------
-    tuple of (str, dict, dict)
-        The name (the file's, without its suffix), the content, and where it is for messages.
-
-    Raises
-    ------
-    SweepError
-        If there is no such file, or it is no TOML.
-
     Examples
     --------
     >>> name, content, _ = read_wording("scales", "binary")
@@ -84,11 +67,6 @@ def check_keys(
     content: Mapping[str, object], known: tuple[str, ...], where: Mapping[str, object]
 ) -> None:
     """Refuse keys that nothing reads.
-
-    Raises
-    ------
-    SweepError
-        Naming the first.
 
     Examples
     --------

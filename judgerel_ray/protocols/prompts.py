@@ -435,11 +435,6 @@ def render_best_of(
 def shown_names(template: Template, n: int) -> tuple[str | None, ...]:
     """Say what a template calls n options in the order shown; None where each goes by its text.
 
-    Raises
-    ------
-    SweepError
-        If it declares words for fewer options.
-
     Examples
     --------
     >>> from judgerel_ray.protocols.prompts import load_template

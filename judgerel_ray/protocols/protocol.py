@@ -154,12 +154,7 @@ class Protocol:
     def counts(
         self, frame: AskFrame, written: dict[Mark, int], judged: dict[Mark, int]
     ) -> Iterator[StageCount]:
-        """Requests of every stage, less those that asks before it `written` and `judged`.
-
-        Yields
-        ------
-        StageCount
-        """
+        """Requests of every stage, less those that asks before it `written` and `judged`."""
         for wave in range(frame.respond_waves):
             for voice in self.voices(frame, wave):
                 yield from answer_counts(frame, wave, voice, written)
@@ -201,12 +196,7 @@ class Protocol:
     def menus(
         self, frame: AskFrame, template: Template, where: Mapping[str, object]
     ) -> Iterator[tuple[Menu, Mapping[str, object]]]:
-        """Every menu by which a template's own form is read, and where it is of.
-
-        Yields
-        ------
-        tuple of (Menu, mapping)
-        """
+        """Every menu by which a template's own form is read, and where it is of."""
         for item in frame.items[:1]:
             yield self.menu(frame, item, template), where
 
@@ -251,10 +241,5 @@ class Protocol:
         """Refuse options whose probabilities could not be told apart, or read back."""
 
     def remarks(self, frame: AskFrame) -> Iterator[str]:
-        """What a person should know of an ask before running it.
-
-        Yields
-        ------
-        str
-        """
+        """What a person should know of an ask before running it."""
         yield from ()

@@ -18,11 +18,6 @@ _known: dict[str, Protocol | None] = dict.fromkeys(SHIPPED)
 def protocol_named(name: str) -> Protocol:
     """Look up a protocol.
 
-    Raises
-    ------
-    SweepError
-        If there is no such protocol.
-
     Examples
     --------
     >>> protocol_named("correctness").forms
@@ -49,13 +44,7 @@ def protocol_names(where: Callable[[Protocol], bool] | None = None) -> tuple[str
 
 
 def register_protocol(protocol: Protocol) -> None:
-    """Add a protocol that does not ship, before a sweep that names it is read.
-
-    Raises
-    ------
-    SweepError
-        If another protocol has its name.
-    """
+    """Add a protocol that does not ship, before a sweep that names it is read."""
     if _known.get(protocol.name, protocol) is not protocol or protocol.name in SHIPPED:
         raise SweepError(f"a protocol named {protocol.name} is there already")
     _known[protocol.name] = protocol

@@ -123,16 +123,6 @@ def report_path(
     directly beside the run's own files.
 
     Effects: writes one file, whole. Retry: safe.
-
-    Raises
-    ------
-    SweepError
-        If the judgments or an option are wrong, or `out` must not be written.
-
-    Warns
-    -----
-    ReadingWarning
-        If the extra ``report`` is not installed: the page then has no figures.
     """
     if lacks := not_drawn():
         warnings.warn(ReadingWarning(lacks), stacklevel=2)
@@ -377,32 +367,6 @@ def render_report(
 ) -> str:
     """Write the report as one HTML page that asks nothing of any network and runs no script.
 
-    Parameters
-    ----------
-    measured : PageData, optional
-        What was found; None where there are no verdicts.
-    title : str
-        Name of the sweep or file.
-    asked : sequence of (name, value)
-        What was asked, as the reader should see it: sweep, judges, requests asked and pending.
-    standing : mapping, optional
-        How a run stands, as of :func:`~judgerel_ray.reporting.standing.unfinished_notice`.
-    answers : pl.DataFrame, optional
-        Candidate answers that landed, as of :func:`.answer_section`.
-    absent : str
-        Why there are no verdicts, where there are none.
-    probabilities : sequence of Block or FirstScreen
-        What the verbs' own functions make of the run's confusion matrices and distributions.
-    sections : sequence of Block or FirstScreen
-        What they make of `measured`.
-    requirements : pl.DataFrame, optional
-        From :func:`judgerel_ray.analyses.gate.from_run.gate_by_default`: the first screen.
-
-    Returns
-    -------
-    str
-        A whole HTML document; every name in it is escaped.
-
     Examples
     --------
     >>> from judgerel_ray.counting.judged import Judged
@@ -485,22 +449,6 @@ def first_screen(
     questions: Questions | None = None,
 ) -> list[Block]:
     """Say whether each judge may decide here: a line each, their numbers, and one figure.
-
-    Parameters
-    ----------
-    requirements : pl.DataFrame
-        Of :func:`judgerel_ray.analyses.gate.from_run.gate_by_default`.
-    coefficients, unstable : pl.DataFrame
-        What the page measured.
-    columns : sequence of callable
-        What analyses add to the table, each from its groups (:class:`.FirstScreen`).
-    questions : mapping of (str, str) to str, optional
-        Texts of questions by benchmark and item_id.
-
-    Returns
-    -------
-    list of Block
-        For page and terminal alike.
 
     Examples
     --------

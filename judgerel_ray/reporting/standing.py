@@ -21,18 +21,6 @@ MIB = 1024**2
 def plan_text(plan: Row, sweep: Row) -> str:
     """A plan as text: what is asked of whom, what it takes, and every default filled in.
 
-    Parameters
-    ----------
-    plan : mapping
-        As written to plan.json.
-    sweep : mapping
-        The resolved sweep as plain values.
-
-    Returns
-    -------
-    str
-        Counts are exact; tokens, hours and disk say what they are.
-
     Examples
     --------
     >>> print(plan_text({"sweep": "s", "requests": 0, "stages": [], "judges": [],
@@ -90,11 +78,6 @@ def _requests(row: Row) -> str:
 
 def status_text(status: Row) -> str:
     """The standing of a run as text.
-
-    Parameters
-    ----------
-    status : mapping
-        As printed by ``status --json``.
 
     Examples
     --------
@@ -220,17 +203,6 @@ def _value(value: object) -> str:
 
 def unfinished_notice(standing: Mapping[str, object]) -> list[Block]:
     """Say that a run is not done, how much is pending of each judge, why, and how to go on.
-
-    Parameters
-    ----------
-    standing : mapping
-        As printed by ``status --json``; ``reasons``, if there, lists ``judge``, ``kind``,
-        ``message`` and ``requests`` of what failed and is still pending.
-
-    Returns
-    -------
-    list of Block
-        A notice; nothing where the run is done.
 
     Examples
     --------

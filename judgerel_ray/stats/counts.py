@@ -91,11 +91,6 @@ def counts_from_ratings(
 def checked_counts(counts_UV: ArrayLike, *, function: str) -> NDArray[np.float64]:
     """Read a table of counts as floats, refusing what is none.
 
-    Raises
-    ------
-    ValueError
-        If it is not two-dimensional or not made of whole numbers from 0 on.
-
     Examples
     --------
     >>> checked_counts([[2, 1]], function="percent_agreement").shape
@@ -246,45 +241,28 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreeingPairs:
-    """Where agreeing pairs enter a coefficient that permuting verdicts changes in nothing else.
+    """Where agreeing pairs enter a coefficient that permuting verdicts changes in nothing else."""
 
-    Attributes
-    ----------
-    place : int
-        Index of the term they are part of.
-    weight : callable
-        What each ordered agreeing pair of a unit with m ratings (at least 2) adds to that term.
-    shares : int, optional
-        Index of the first of the terms n_qv / m_q, one a value, where these enter it, too:
-        permuting changes their sums where units differ in their number of ratings.
-    distances_VV : ndarray of float, shape (n_values, n_values), optional
-        What a pair of these values counts, where it is not 1 for equal ones and 0 for others.
-    """
-
-    place: int
+    place: int  # Index of the term they are part of.
+    # What each ordered agreeing pair of a unit with m ratings (at least 2) adds to that term.
     weight: Callable[[int], Fraction]
+    # Index of the first of the terms n_qv / m_q, one a value, where these enter it, too: permuting
+    # changes their sums where units differ in their number of ratings.
     shares: int | None = None
+    # Shape (n_values, n_values). What a pair of these values counts, where it is not 1 for equal
+    # ones and 0 for others.
     distances_VV: Floats | None = None  # noqa: N815  a shape, not a case
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermutedTerm:
-    """The one term of a coefficient that permuting verdicts at random changes.
+    """The one term of a coefficient that permuting verdicts at random changes."""
 
-    Attributes
-    ----------
-    mean : callable
-        Numbers of ratings (S,), ascending, and totals of the values (V,), to the exact mean of the
-        term over all permutations, for a unit of each size (S,).
-    place : int
-        Its index.
-    indicator : bool
-        Whether it tells units whose verdicts agree (1) from others (0).
-    """
-
+    # Numbers of ratings (S,), ascending, and totals of the values (V,), to the exact mean of the
+    # term over all permutations, for a unit of each size (S,).
     mean: Callable[[NDArray[np.int64], NDArray[np.int64]], Floats]
     place: int = 1
-    indicator: bool = False
+    indicator: bool = False  # Whether it tells units whose verdicts agree (1) from others (0).
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -390,14 +368,10 @@ class CountStatistic:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CountTable:
-    """Counts of units, checked and summed once for the value and the floor of several coefficients.
+    """Counts of units, checked and summed once for several coefficients and their floors."""
 
-    Attributes
-    ----------
-    counts_UV : ndarray, shape (n_units, n_values)
-        How often each unit received each value; or what else a statistic is of.
-    """
-
+    # Shape (n_units, n_values). How often each unit received each value; or what else a statistic
+    # is of.
     counts_UV: Floats  # noqa: N815  a shape, not a case
     _sums: dict[tuple[Callable[[Floats], Floats], int], Floats] = field(
         default_factory=dict, repr=False

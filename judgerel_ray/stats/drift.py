@@ -37,23 +37,15 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchangeability:
-    """Outcome of a test that new verdicts are exchangeable with old ones.
+    """Outcome of a test that new verdicts are exchangeable with old ones."""
 
-    Attributes
-    ----------
-    p : float or None
-        Uniform on (0, 1) where they are; None where no condition has verdicts of both times, and
-        no bet is placed.
-    n_informative : int
-        Conditions with verdicts of both times that are not all alike; where there is none, p is a
-        draw and says nothing of the judge.
-    n_permutations : int
-        Rearrangements drawn.
-    """
-
+    # Uniform on (0, 1) where they are; None where no condition has verdicts of both times, and no
+    # bet is placed.
     p: float | None
+    # Conditions with verdicts of both times that are not all alike; where there is none, p is a
+    # draw and says nothing of the judge.
     n_informative: int
-    n_permutations: int
+    n_permutations: int  # Rearrangements drawn.
 
 
 def exchangeability(
@@ -70,24 +62,7 @@ def exchangeability(
     place, a shift of ratings), and how far they moved towards or away from what is usual in their
     condition (a colder or hotter judge).
 
-    Parameters
-    ----------
-    old_UV, new_UV : ndarray of int, shape (n_conditions, n_values)
-        How often each verdict was given before, and now; a row is the same condition in both.
-    rng : Generator
-        Draws rearrangements, and breaks ties at random: p is then uniform, and not only no smaller.
-    permutations : int
-        Rearrangements at most.
-
-    Returns
-    -------
-    Exchangeability
-        Time O(permutations U V).
-
-    Raises
-    ------
-    ValueError
-        If shapes differ.
+    Shapes: ``old_UV, new_UV`` (n_conditions, n_values).
 
     References
     ----------
@@ -195,25 +170,14 @@ _SHARES_IN_ALL = 2.10974280123689  # of 1 / (n ln(n)^2) over n = 2, 3, ...: OEIS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftEvidence:
-    """Where the capital stands after some refreshes.
+    """Where the capital stands after some refreshes."""
 
-    Attributes
-    ----------
-    capital : float
-        What 1 has become: how much likelier a change at some refresh is than none, by the bets
-        placed.
-    highest : float
-        The most it ever was.
-    is_alarm : bool
-        Whether that reached 1 / level.
-    since : int or None
-        Index of the refresh at which it did first.
-    """
-
+    # What 1 has become: how much likelier a change at some refresh is than none, by the bets
+    # placed.
     capital: float
     highest: float
-    is_alarm: bool
-    since: int | None
+    is_alarm: bool  # Whether that reached 1 / level.
+    since: int | None  # Index of the refresh at which it did first.
 
 
 def payoff(p: ArrayLike) -> NDArray[np.float64]:
@@ -222,16 +186,6 @@ def payoff(p: ArrayLike) -> NDArray[np.float64]:
     The mixture of all powers, which has mean 1 where p is uniform and needs no tuning:
 
     .. math:: F(p) = \int_0^1 \kappa p^{\kappa - 1} d\kappa = (1 - p + p \ln p) / (p \ln^2 p)
-
-    Parameters
-    ----------
-    p : array_like of float
-        In (0, 1].
-
-    Returns
-    -------
-    ndarray of float
-        At least 0.5.
 
     References
     ----------
@@ -259,11 +213,6 @@ def capital_path(p_T: Iterable[float | None]) -> Iterator[float]:
     \ln^2 (k + 1))`, all shares together 1. So a change after a year of quiet nights is seen about
     as soon as one after a month.
 
-    Parameters
-    ----------
-    p_T : iterable of float or None
-        A p-value a refresh, in order; None where no bet is placed.
-
     Examples
     --------
     >>> [round(one, 2) for one in capital_path([None, 0.5, 0.0001])]
@@ -284,18 +233,6 @@ def first_alarm(capital_T: Iterable[float], level_T: Iterable[float | None]) -> 
 
     Where nothing changes there is one with a chance of at most the largest of the levels.
 
-    Parameters
-    ----------
-    capital_T : iterable of float
-        Of :func:`capital_path`; nothing is asked for beyond the alarm.
-    level_T : iterable of float or None
-        None where no alarm can be raised.
-
-    Returns
-    -------
-    int or None
-        Index of the refresh.
-
     Examples
     --------
     >>> first_alarm([1.0, 30.0, 50.0], [0.05, None, 0.025])
@@ -310,18 +247,6 @@ def first_alarm(capital_T: Iterable[float], level_T: Iterable[float | None]) -> 
 
 def drift_evidence(p_T: Sequence[float | None], *, level: float = 0.05) -> DriftEvidence:
     """Bet against "nothing changed" through some refreshes, and say where that leads.
-
-    Parameters
-    ----------
-    p_T : sequence of float or None
-        As :func:`capital_path` takes them.
-    level : float
-        Chance, at most, of an alarm at any time, where nothing ever changes.
-
-    Returns
-    -------
-    DriftEvidence
-        Capital 1 where nothing was bet.
 
     References
     ----------

@@ -12,24 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 def grouped_folds(groups_N: ArrayLike, *, n_folds: int, seed: int) -> NDArray[np.intp]:
     """Assign groups to folds, the items of a group all in one.
 
-    Parameters
-    ----------
-    groups_N : array-like, shape (n_items,)
-        The group of each item, such as its question.
-    n_folds : int
-        At least 2, at most the groups.
-    seed : int
-        The assignment.
+    Shape (n_items,). Fold of each item, from 0 on. Folds have as many groups, give or take one.
 
-    Returns
-    -------
-    ndarray of int, shape (n_items,)
-        Fold of each item, from 0 on. Folds have as many groups, give or take one.
-
-    Raises
-    ------
-    ValueError
-        If there are too few folds, or fewer groups than folds.
+    Shapes: ``groups_N`` (n_items,).
 
     Examples
     --------
@@ -50,26 +35,9 @@ def grouped_folds(groups_N: ArrayLike, *, n_folds: int, seed: int) -> NDArray[np
 def one_of_each(groups_N: ArrayLike, *, n: int, seed: int, function: str) -> NDArray[np.intp]:
     """Draw one item of every group.
 
-    Parameters
-    ----------
-    groups_N : array-like, shape (n_items,)
-        The group of each item, such as its question.
-    n : int
-        Items there are.
-    seed : int
-        The draw.
-    function : str
-        Named where the groups are not one an item.
+    Shape (n_groups,). Places of the items, in their order.
 
-    Returns
-    -------
-    ndarray of int, shape (n_groups,)
-        Places of the items, in their order.
-
-    Raises
-    ------
-    ValueError
-        If there is not one group an item.
+    Shapes: ``groups_N`` (n_items,).
 
     Examples
     --------

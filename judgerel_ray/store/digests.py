@@ -90,11 +90,6 @@ def altered(files: Disk | Bucket, vouched: Iterable[Vouched]) -> tuple[str, ...]
 
     Effects: reads the sections, or the whole file where its record has none, several at a time.
 
-    Raises
-    ------
-    StoreError
-        If one is gone or cannot be read.
-
     Examples
     --------
     >>> files = Bucket(url="memory://doctest-altered")

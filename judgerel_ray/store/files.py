@@ -34,11 +34,6 @@ PROBE = "probe-"
 class Disk:
     """Files under one folder, by names relative to it; every write is whole and durable.
 
-    Parameters
-    ----------
-    root : str
-        Absolute path of the folder; it need not exist yet.
-
     Examples
     --------
     >>> import tempfile
@@ -319,14 +314,6 @@ class FileSystem(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bucket:
     """Objects under one prefix, by names relative to it.
-
-    Parameters
-    ----------
-    url : str
-        ``protocol://...`` of the prefix, without a slash at its end.
-    options : mapping, optional
-        What fsspec needs to open the file system (``client_kwargs`` with an ``endpoint_url``, ...).
-        Without it the backend's own environment variables count.
 
     Examples
     --------

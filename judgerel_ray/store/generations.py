@@ -181,22 +181,6 @@ def land_generation(
 ) -> Generation | None:
     """Land what was read again, all of it or nothing.
 
-    Parameters
-    ----------
-    run : RunDirectory
-        The run.
-    readings : iterable of (CommitRecord, DataFrame)
-        Commits as they landed, with their judgments as they are read now.
-    number : int
-        Of the generation, from 1.
-    reader, version : str
-        Who read.
-
-    Returns
-    -------
-    Generation or None
-        None if another process landed a generation of this number first.
-
     Examples
     --------
     >>> run = RunDirectory.create("memory://doctest-land-generation")

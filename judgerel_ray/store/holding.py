@@ -88,21 +88,6 @@ class HeldLease:
 def take_lease(files: Disk | Bucket) -> Lease | HeldLease:
     """Take the lease on a folder, or say who holds it.
 
-    Parameters
-    ----------
-    files : Disk or Bucket
-        The folder.
-
-    Returns
-    -------
-    Lease or HeldLease
-        Of any number of callers at once, one has the lease; the others are told whose it is.
-
-    Raises
-    ------
-    StoreError
-        If the store does not honour exclusive creation, or cannot be read or written.
-
     Examples
     --------
     >>> files = Bucket(url="memory://doctest-take-lease")

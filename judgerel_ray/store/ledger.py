@@ -269,13 +269,7 @@ def build_ledger(
 def newest_session(
     run: RunDirectory, names: Iterable[str]
 ) -> tuple[SessionRecord | None, tuple[str, ...]]:
-    """Read the newest session whose record holds, and name the broken ones above it.
-
-    Raises
-    ------
-    StoreError
-        If all that hold are of another run than the manifest: one of the two was put in its place.
-    """
+    """Read the newest session whose record holds, and name the broken ones above it."""
     broken: list[str] = []
     of_another = ""
     numbers = {name: number for name in names if (number := parse_session(name)) is not None}

@@ -30,26 +30,7 @@ def read_made(
     asked: Callable[[AskTable], bool],
     nothing: StoreError,
 ) -> pl.DataFrame:
-    """Read a table made of what landed.
-
-    Parameters
-    ----------
-    run : RunDirectory
-        The run.
-    name : str
-        The table's file.
-    table : type of Schema
-        What it holds.
-    asked : callable
-        Whether an ask of the run's sweep makes the table.
-    nothing : StoreError
-        What to raise where no ask does.
-
-    Raises
-    ------
-    StoreError
-        If the table is not there, or cannot be read.
-    """
+    """Read a table made of what landed."""
     verb = "exact" if name.startswith("distributions/") else "run"
     also = "" if verb == "run" else " (or judgerel run, as the run was made)"
     hint = (

@@ -15,12 +15,6 @@ from judgerel_ray.store.files import Disk
 class NotingDisk(Disk):
     """Files under one folder, of which no single one ends the reading of the others.
 
-    Attributes
-    ----------
-    unread : dict of str to str
-        What was asked for and could not be read, and the FIFOs, sockets, devices and links in a
-        circle that :meth:`sizes` came upon, by name: why, and what to try.
-
     Examples
     --------
     >>> import tempfile
@@ -31,6 +25,8 @@ class NotingDisk(Disk):
     ({'a': b''}, {'a': 'Is a directory; remove it, or put a copy of the file in its place'})
     """
 
+    # What was asked for and could not be read, and the FIFOs, sockets, devices and links in a
+    # circle that `sizes` came upon, by name: why, and what to try.
     unread: dict[str, str] = field(default_factory=dict)
 
     def read(self, name: str) -> bytes:

@@ -70,27 +70,14 @@ _AMONG = "--out lies where all files are read, and would be among them"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """A file to be written; it may be, or there is none: see :func:`output_to`.
+    """A file to be written; it may be, or there is none: see :func:`output_to`."""
 
-    Attributes
-    ----------
-    path : str
-        Where, as the caller has it: a path, or an fsspec URL.
-    kind : {"table", "judgments", "items", "report"}
-        What it will hold.
-    reads : tuple of str
-        Files, folders, patterns and URLs that are read for it.
-    force : bool
-        Whether it may replace a file that is no earlier output.
-    raw_cells : bool
-        Whether texts of a CSV stay as they are, those that a spreadsheet would run as formulas
-        among them.
-    """
-
-    path: str
+    path: str  # Where, as the caller has it: a path, or an fsspec URL.
     kind: Kind
-    reads: tuple[str, ...] = ()
-    force: bool = False
+    reads: tuple[str, ...] = ()  # Files, folders, patterns and URLs that are read for it.
+    force: bool = False  # Whether it may replace a file that is no earlier output.
+    # Whether texts of a CSV stay as they are, those that a spreadsheet would run as formulas among
+    # them.
     raw_cells: bool = False
 
     @property
@@ -123,13 +110,6 @@ class Output:
         """Put the whole file in place of what was there, which stays where that fails.
 
         Effects: on a disk a file beside it, renamed; in a bucket one PUT. Retry: safe.
-
-        Raises
-        ------
-        SweepError
-            If it may not be written by now, or a table there has other columns.
-        StoreError
-            If writing fails: a full disk, a folder without permission.
         """
         check_output(self)
         data = sealed(data)
@@ -186,30 +166,6 @@ def output_to(
     raw_cells: bool = False,
 ) -> Output:  # fmt: skip
     """Name a file to be written, refused at once where it must not be.
-
-    Parameters
-    ----------
-    path : str
-        Where: a path, or an fsspec URL.
-    kind : {"table", "judgments", "items", "report"}
-        What it will hold; its ending must be one of that kind.
-    reads : sequence of str
-        What is read for it; None and names of nothing are passed over.
-    force : bool
-        Whether it may replace a file that is no earlier output of that kind.
-    raw_cells : bool
-        Whether texts of a CSV that a spreadsheet would run stay as they are.
-
-    Returns
-    -------
-    Output
-        To be written with its methods.
-
-    Raises
-    ------
-    SweepError
-        If it is read, lies in a run directory, has another ending, its folder is not there, or
-        it holds what nobody may replace unasked.
 
     Examples
     --------

@@ -65,20 +65,6 @@ def packed_records(
 ) -> dict[str, CommitRecord | Tombstone]:
     """Read what packs hold of some records, by name; those that are not whole are left out.
 
-    Parameters
-    ----------
-    run : RunDirectory
-        The run.
-    names : iterable of str
-        Of the files in commits/.
-    wanted : collection of str
-        Names of attempt records.
-
-    Returns
-    -------
-    dict
-        Records by name; each is under its own name, and its seal holds.
-
     Examples
     --------
     >>> packed_records(RunDirectory.create("memory://doctest-packed"), (), ())
@@ -103,22 +89,6 @@ def leave_pack(
     """Pack the records that count and that no earlier pack holds, if they are many.
 
     Records that are gone and that an earlier pack holds are created again.
-
-    Parameters
-    ----------
-    run : RunDirectory
-        The run.
-    session : int
-        Its newest session, which ended.
-    names : collection of str
-        Of the files in commits/.
-    counting : collection of str
-        Names of the attempt records that count.
-
-    Returns
-    -------
-    bool
-        Whether a pack was left.
 
     Examples
     --------

@@ -270,15 +270,6 @@ def parse_end(name: str) -> int | None:
 def seal(content: Mapping[str, object], name: str, run: str = "") -> bytes:
     """Lay a record out as JSON with a nonce, its place and the digest of the rest.
 
-    Parameters
-    ----------
-    content : mapping
-        What JSON can hold.
-    name : str
-        The file's name in its directory, which says what kind of record it is.
-    run : str
-        :attr:`RunDirectory.identity` of the run that it is of, if it is of one.
-
     Examples
     --------
     >>> data = seal({"a": 1}, "commits/one.json", run="00ff")

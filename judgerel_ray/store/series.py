@@ -88,15 +88,7 @@ class SeriesDirectory:
         return Bucket(url=self.url) if "://" in self.url else Disk(root=self.url)
 
     def check_ours(self, series: Series) -> None:
-        """Refuse a folder that is somebody else's.
-
-        Raises
-        ------
-        StoreError
-            If it holds other things, or another series.
-        SweepError
-            If it lies in a run directory.
-        """
+        """Refuse a folder that is somebody else's."""
         refuse_inside_run(self.url)
         if self.url.startswith("memory://"):
             raise StoreError(
@@ -132,13 +124,7 @@ class SeriesDirectory:
             self.files.write(SERIES, data)
 
     def refreshes(self) -> tuple[Refresh, ...]:
-        """Read all refreshes, in order.
-
-        Raises
-        ------
-        StoreError
-            If a record is torn or altered, or that of what a refresh asks is gone.
-        """
+        """Read all refreshes, in order."""
         numbers = sorted(int(one) for one in self.files.names(REFRESHES) if one.isdecimal())
         places = [f"{REFRESHES}/{n:04d}/{name}" for n in numbers for name in (BEGUN, RESULT)]
         data = self.files.read_many(places)
@@ -161,13 +147,7 @@ class SeriesDirectory:
         return tuple(found)
 
     def begin(self, number: int, started_at: str, sweeps: Sequence[AskedSweep]) -> Refresh:
-        """Write down what a refresh is to ask.
-
-        Raises
-        ------
-        StoreError
-            If there is one of that number: another holds the series.
-        """
+        """Write down what a refresh is to ask."""
         content = {"number": number, "started_at": started_at}
         self._create(number, BEGUN, {**content, "sweeps": [asdict(one) for one in sweeps]})
         return Refresh(number=number, started_at=started_at, sweeps=tuple(sweeps))

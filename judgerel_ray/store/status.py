@@ -41,16 +41,8 @@ class Pace:
 def average_pace(commits: Iterable[CommitRecord]) -> Pace:
     """Say how fast commits landed, on average over the time in which any engine was at work.
 
-    Parameters
-    ----------
-    commits : iterable of CommitRecord
-        Of one judge, or of a whole run; any order, any number of sessions.
-
-    Returns
-    -------
-    Pace
-        Rows and new tokens a second. Engines at work at the same time count together; waiting for
-        an engine and the time between sessions do not count. Rows that no engine made are left out.
+    Rows and new tokens a second. Engines at work at the same time count together; waiting for an
+    engine and the time between sessions do not count. Rows that no engine made are left out.
 
     Examples
     --------
@@ -101,13 +93,7 @@ class PlanFile(NamedTuple):
 
 
 def read_plan(run: RunDirectory) -> PlanFile | None:
-    """Read a run's plan; None where it is gone, or the run ended before it was written.
-
-    Raises
-    ------
-    StoreError
-        If it is damaged.
-    """
+    """Read a run's plan; None where it is gone, or the run ended before it was written."""
     if not run.exists("plan.json"):
         return None
     try:
@@ -253,11 +239,6 @@ def read_status(out: str | RunDirectory) -> RunStatus:
     """Read how a run directory stands: what a run would ask, or of one ``as_landed`` what it holds.
 
     Effects: none. Retry: safe, also while the run goes on.
-
-    Raises
-    ------
-    StoreError
-        If there is no run directory, or a file of it cannot be read.
     """
     run = RunDirectory.open(out) if isinstance(out, str) else out
     progress = _progress(run)
@@ -276,13 +257,7 @@ def status_of(
     failed: Mapping[str, int] | None = None,
     costs: Mapping[str, float] | None = None,
 ) -> RunStatus:
-    """How a run stands by what landed; without what failed and what it cost, if not given.
-
-    Raises
-    ------
-    StoreError
-        If the plan is altered.
-    """
+    """How a run stands by what landed; without what failed and what it cost, if not given."""
     plan = read_plan(run)
     progress = _progress(run) if progress is None else progress
     failed, costs = failed or {}, costs or {}

@@ -109,11 +109,8 @@ class RowCounts:
 def unplanned(run: RunDirectory, counts: RowCounts) -> Iterator[Finding]:
     """Name the rows that the run's plan does not have.
 
-    Yields
-    ------
-    Finding
-        An error for every stage with more rows than the plan has requests, for rows of judges
-        that are not the run's, and for items that are not; nothing of a run without a sweep.
+    Finding: An error for every stage with more rows than the plan has requests, for rows of judges
+    that are not the run's, and for items that are not; nothing of a run without a sweep.
 
     Examples
     --------

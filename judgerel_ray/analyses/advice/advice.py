@@ -123,45 +123,6 @@ def advise_judgments(
 ) -> Advice:
     """Tell how many replications, prompts, questions and judges a target takes.
 
-    Parameters
-    ----------
-    frame : pl.LazyFrame
-        Judgments. With prompt_tokens and completion_tokens costs are in tokens too; with ``gold``
-        the panel's errors are known.
-    target : mapping of str to float, optional
-        Names of `TARGETS`: ``generalizability`` and ``dependability`` of mean scores or vote
-        shares (comparing questions, and the value of one), ``majority_stability`` (the majority
-        would be the same again), ``interval_width`` (of Krippendorff's alpha, end to end, 95 %).
-        By default all, at the values there.
-    budget : Budget, optional
-        To split, for each group; by default as many judgments as it has.
-    costs : mapping of str to float, optional
-        GPU-seconds of one judgment, by judge, where they were measured.
-    by : sequence of str, optional
-        Columns that make a group, as for :func:`.reduce_judgments`. A column
-        left out (the judge, the temperature) becomes a facet whose variance is told.
-    nested : sequence of str
-        Facets whose levels belong to one question each, as the responses to it do.
-    missing : {"category", "drop"}
-        What a reply without a verdict counts as; of scores it is always left out.
-    block : int or "all"
-        Only rows of this block.
-    populations : Populations, optional
-        How many levels facets have that should not matter (three templates, and no others). By
-        default k options have k! orders, where k is known, and all else is drawn from infinitely
-        many.
-
-    Returns
-    -------
-    Advice
-
-    Raises
-    ------
-    SweepError
-        If a column, facet or target is unknown, a target is out of its range, a facet has more
-        levels than declared, the budget is in a unit that was not measured, or there is nothing to
-        count.
-
     Examples
     --------
     >>> rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],

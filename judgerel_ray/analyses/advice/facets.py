@@ -151,42 +151,22 @@ Row = dict[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FacetGroup:
-    """One group of judgments as a design.
-
-    Attributes
-    ----------
-    key : dict
-        The group's columns.
-    found : VarianceComponents
-        What varies with what.
-    units : UnitCounts
-        Verdicts of each unit (the question by every facet); scores of more than 40 values are
-        rounded to 40 steps.
-    kind : {"labels", "scores"}
-        Whether verdicts are names or numbers.
-    judged, chosen, drawn : tuple of str
-        Facets that vary, by the part they play.
-    n_things : int
-        Different things judged: questions by the facets in `judged`.
-    levels : mapping of str to int
-        Levels of each drawn facet that a thing was judged at, in the mean, rounded down.
-    greedy : Flag or None
-        What temperature 0 has to do with its replications, if anything.
-    replies : Replies
-        How many replies hold a verdict.
-    """
+    """One group of judgments as a design."""
 
     key: Row
     found: VarianceComponents
+    # Verdicts of each unit (the question by every facet); scores of more than 40 values are rounded
+    # to 40 steps.
     units: UnitCounts
-    kind: str
-    judged: tuple[str, ...]
+    kind: str  # Whether verdicts are names or numbers.
+    judged: tuple[str, ...]  # Facets that vary, by the part they play.
     chosen: tuple[str, ...]
     drawn: tuple[str, ...]
-    n_things: int
+    n_things: int  # Different things judged: questions by the facets in `judged`.
+    # Levels of each drawn facet that a thing was judged at, in the mean, rounded down.
     levels: Mapping[str, int]
-    greedy: Flag | None = None
-    replies: Replies = field(default_factory=Replies)
+    greedy: Flag | None = None  # What temperature 0 has to do with its replications, if anything.
+    replies: Replies = field(default_factory=Replies)  # How many replies hold a verdict.
 
 
 def facet_groups(
@@ -201,28 +181,6 @@ def facet_groups(
     """Lay every group of judgments out as a design, and take its variance apart.
 
     Of many small groups those in which all counts are equal share one :attr:`FacetGroup.found`.
-
-    Parameters
-    ----------
-    frame : pl.LazyFrame
-        Judgments.
-    by : sequence of str, optional
-        Columns that make a group, as for :func:`.reduce_judgments`; leave one out (the judge, the
-        temperature) and it becomes a facet.
-    nested : sequence of str
-        Facets whose levels belong to one question each, as the responses to it do: they have no
-        effect apart from the question's.
-    missing : {"category", "drop"}
-        What a reply without a verdict counts as; of scores it is always left out.
-    block : int or "all"
-        Only rows of this block.
-    populations : Populations, optional
-        How many levels facets have; by default what is known of the orders of the options.
-
-    Raises
-    ------
-    SweepError
-        If a column is missing, or nothing is left to count.
 
     Examples
     --------

@@ -35,30 +35,6 @@ def advise_path(
     """Advise on a run directory or a file of judgments.
 
     Effects: reads. Retry: safe, also while a run goes on.
-
-    Parameters
-    ----------
-    path : str
-        Run directory or file.
-    targets : mapping of str to float, or sequence of str, optional
-        By coefficient; as text ``NAME=VALUE``, as ``generalizability=0.9``.
-    budget : float, str or mapping of str to float, optional
-        A number of judgments, or ``UNIT=NUMBER`` with tokens or gpu_seconds.
-    by : sequence of str, optional
-        Columns that make a group.
-    facet_sizes : mapping of str to int or str, or sequence of str, optional
-        ``NAME=N``, ``NAME=fixed`` (the levels recorded are all there are) or ``NAME=unlimited``, of
-        facets that should not matter. Orders of k options are k! without being told, where k is
-        known.
-    nested : sequence of str
-        Facets whose levels belong to one question each, as the answers to it do.
-
-    Raises
-    ------
-    SweepError
-        If a name, number or file is wrong.
-    StoreError
-        If the path is a folder but no run directory.
     """
     target = by_name(targets, "--target", number)
     spendable = None if budget is None else _budget(budget)

@@ -38,34 +38,20 @@ _LARGEST_PANEL = 170  # what a size costs grows with its square, and what more j
 
 
 class VoteStability(NamedTuple):
-    """How often two majorities of so many replications agree, and the alpha of majorities.
-
-    Attributes
-    ----------
-    agreement : float
-        Estimated.
-    low, high : float or None
-        Its limits: sampling error, and what no number of questions can tell from so few
-        replications. None where they are not computed.
-    alpha : float or None
-        Krippendorff's nominal alpha of majorities.
-    """
+    """How often two majorities of so many replications agree, and the alpha of majorities."""
 
     agreement: float
+    # Its limits: sampling error, and what no number of questions can tell from so few replications.
+    # None where they are not computed.
     low: float | None
     high: float | None
-    alpha: float | None
+    alpha: float | None  # Krippendorff's nominal alpha of majorities.
 
 
 class Voting:
     """The votes of one group of labels.
 
-    Parameters
-    ----------
-    counts_UV : ndarray of int, shape (n_units, n_values)
-        How often each unit received each verdict.
-    clusters_U : ndarray of int, shape (n_units,)
-        The question of each unit.
+    Shapes: ``counts_UV`` (n_units, n_values), ``clusters_U`` (n_units,).
 
     Examples
     --------
@@ -205,30 +191,10 @@ def panel_table(
     A panel is of judges that each judge once; where they were asked more often, that tells how
     steady each is.
 
-    Parameters
-    ----------
-    frame : pl.LazyFrame
-        Judgments. Where a column ``gold`` names the right verdict or score, errors are measured
-        against it.
-    by : sequence of str, optional
-        Columns that make a group, as for :func:`.reduce_judgments`, the judge
-        left out.
-    block : int or "all"
-        Only rows of this block.
-
-    Returns
-    -------
-    pl.DataFrame
-        One row a group and size of panel, up to two judges more than there are, and up to 170:
-        ``agreement`` of the majorities of two such panels and the last judge's ``gain`` in it (null
-        for scores);
-        ``effective`` is how many independent judges those there are worth. Groups of one judge
-        are left out; ``undefined`` says why there is no ``effective``.
-
-    Raises
-    ------
-    SweepError
-        If a column is missing, or there are no judgments.
+    One row a group and size of panel, up to two judges more than there are, and up to 170:
+    ``agreement`` of the majorities of two such panels and the last judge's ``gain`` in it (null for
+    scores); ``effective`` is how many independent judges those there are worth. Groups of one judge
+    are left out; ``undefined`` says why there is no ``effective``.
 
     Examples
     --------

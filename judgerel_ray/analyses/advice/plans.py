@@ -35,20 +35,12 @@ UNITS: tuple[Unit, ...] = ("judgments", "tokens", "gpu_seconds")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """Cost of one judgment.
+    """Cost of one judgment."""
 
-    Attributes
-    ----------
-    prompt_tokens : float or None
-        Tokens of its prompt. The replications of one prompt share it, so it is paid once for them.
-    completion_tokens : float or None
-        Tokens of its reply.
-    gpu_seconds : float or None
-        GPU time, prompt and reply together: a run measures no finer.
-    """
-
+    # Tokens of its prompt. The replications of one prompt share it, so it is paid once for them.
     prompt_tokens: float | None = None
-    completion_tokens: float | None = None
+    completion_tokens: float | None = None  # Tokens of its reply.
+    # GPU time, prompt and reply together: a run measures no finer.
     gpu_seconds: float | None = None
 
     def total(self, unit: Unit, *, n_prompts: float, n_replications: float) -> float | None:
@@ -106,20 +98,6 @@ def measured_costs(
 ) -> dict[tuple[object, ...], Costs]:
     """Measure the mean cost of a judgment in every group.
 
-    Parameters
-    ----------
-    frame : pl.LazyFrame
-        Judgments; prompt_tokens and completion_tokens are used where they are there.
-    groups : sequence of str
-        Columns that make a group.
-    gpu_seconds : mapping of str to float, optional
-        GPU time of one judgment, by judge; used where a group is of one judge.
-
-    Returns
-    -------
-    dict
-        Values of the groups' columns to costs.
-
     Examples
     --------
     >>> rows = {"item_id": ["q", "q"], "prompt_tokens": [10, 30], "completion_tokens": [2, 2]}
@@ -154,21 +132,11 @@ def measured_costs(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """So many judgments of each question, each combination of finite levels equally often.
+    """So many judgments of each question, each combination of finite levels equally often."""
 
-    Attributes
-    ----------
-    n_judgments : int
-        A whole multiple of the combinations of levels of facets of a known size.
-    levels : mapping of str to int
-        Different levels of each facet.
-    sizes : mapping of str to int
-        How many levels there are of those facets whose number is known.
-    """
-
-    n_judgments: int
-    levels: Mapping[str, int]
-    sizes: Mapping[str, int]
+    n_judgments: int  # A whole multiple of the combinations of levels of facets of a known size.
+    levels: Mapping[str, int]  # Different levels of each facet.
+    sizes: Mapping[str, int]  # How many levels there are of those facets whose number is known.
 
     @property
     def n_prompts(self) -> int:
@@ -198,19 +166,6 @@ class Spread:
 
 def spread_over(at_least: int, facets: Sequence[str], sizes: Mapping[str, int]) -> Spread:
     """Spread the fewest judgments, not below a number, over the levels of facets.
-
-    Parameters
-    ----------
-    at_least : int
-        Judgments.
-    facets : sequence of str
-        Facets of which every judgment has a new level, or all levels have as many.
-    sizes : mapping of str to int
-        Facets of a known number of levels, the smallest of which are taken first.
-
-    Returns
-    -------
-    Spread
 
     Examples
     --------
@@ -250,33 +205,15 @@ DESIGN_COLUMNS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """One group, ready to be planned with.
-
-    Attributes
-    ----------
-    group : FacetGroup
-        Its design and components.
-    costs : Costs
-        Of one judgment.
-    votes : Voting
-        Of labels, what their majorities are worth.
-    precision : AlphaPrecision or None
-        Of alpha; None where it cannot be told.
-    n_replications : int
-        Replications of a unit, rounded.
-    units_per_question : float
-        Units of one question.
-    undefined : str or None
-        Why there is nothing to plan.
-    """
+    """One group, ready to be planned with."""
 
     group: FacetGroup
     costs: Costs
-    votes: Voting
-    precision: AlphaPrecision | None
-    n_replications: int
-    units_per_question: float
-    undefined: str | None
+    votes: Voting  # Of labels, what their majorities are worth.
+    precision: AlphaPrecision | None  # Of alpha; None where it cannot be told.
+    n_replications: int  # Replications of a unit, rounded.
+    units_per_question: float  # Units of one question.
+    undefined: str | None  # Why there is nothing to plan.
 
     def spent(self, *, n_prompts: float, n_replications: float) -> Row:
         """Give the costs of prompts with replications, by unit of cost.

@@ -24,20 +24,13 @@ FacetSize = int | Literal["fixed", "unlimited"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Populations:
-    """How many levels facets have.
+    """How many levels facets have."""
 
-    Attributes
-    ----------
-    sizes : mapping of str to (int, "fixed" or "unlimited")
-        What is declared. Orders of k options are k! in any case, where k is known.
-    n_options : mapping of str to int
-        Options of each question that are declared, by benchmark.
-    own_orders : bool
-        Whether every question has drawn its orders by itself, as those of a run have.
-    """
-
+    # What is declared. Orders of k options are k! in any case, where k is known.
     sizes: Mapping[str, FacetSize] = field(default_factory=dict)
+    # Options of each question that are declared, by benchmark.
     n_options: Mapping[str, int] = field(default_factory=dict)
+    # Whether every question has drawn its orders by itself, as those of a run have.
     own_orders: bool = False
 
     def options(self, part: pl.DataFrame) -> int | None:
@@ -88,24 +81,6 @@ def group_sizes(
     n_options: int | None = None,
 ) -> dict[str, int]:
     """Tell the facets of one group that have a known number of levels, and how many.
-
-    Parameters
-    ----------
-    part : pl.DataFrame
-        Its counted judgments.
-    drawn : sequence of str
-        Facets that vary and should not matter.
-    sizes : mapping of str to (int, "fixed" or "unlimited")
-        What is declared; it goes before what is known of option_order.
-    n_labels : int, optional
-        Different labels shown that were chosen, where they are recorded.
-    n_options : int, optional
-        Options of each question, where they are declared.
-
-    Raises
-    ------
-    SweepError
-        If more levels are recorded than there are declared to be.
 
     Examples
     --------

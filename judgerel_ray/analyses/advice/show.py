@@ -110,11 +110,6 @@ def levels(row: Row) -> str:
 def one_judgment(designs: pl.DataFrame) -> str:
     """Say what one judgment is worth, at levels drawn at random and where its prompt comes again.
 
-    Parameters
-    ----------
-    designs : pl.DataFrame
-        The designs of :class:`judgerel_ray.analyses.advice.advice.Advice`.
-
     Examples
     --------
     >>> from judgerel_ray.analyses.advice.advice import advise_judgments
@@ -179,12 +174,6 @@ def _of_known(facet: str, n: int | None, of: int, *, in_full: bool) -> str:
 def advice_text(tables: Mapping[str, pl.DataFrame]) -> str:
     """Write advice as aligned text, a table for each question one may ask.
 
-    Parameters
-    ----------
-    tables : mapping of str to pl.DataFrame
-        ``components``, ``designs``, ``needs``, ``splits`` and ``panel``, as of
-        :class:`judgerel_ray.analyses.advice.advice.Advice`.
-
     Examples
     --------
     >>> from judgerel_ray.analyses.advice.advice import advise_judgments
@@ -227,11 +216,6 @@ def _first_groups(table: pl.DataFrame, name: str) -> tuple[pl.DataFrame, int]:
 def tables_json(tables: Mapping[str, pl.DataFrame]) -> str:
     """Write tables as one JSON object, a list of rows each; null where there is no number.
 
-    Raises
-    ------
-    ValueError
-        If a number is NaN or infinite.
-
     Examples
     --------
     >>> tables_json({"needs": pl.DataFrame({"target": ["x"]})})
@@ -248,12 +232,6 @@ def _of_components(table: pl.DataFrame) -> str:
 
 def nested_split(table: pl.DataFrame) -> str:
     """Say how much of the variance is the answers' and how much the judge's, where both are known.
-
-    Parameters
-    ----------
-    table : pl.DataFrame
-        The components of :class:`judgerel_ray.analyses.advice.advice.Advice`; answers are told
-        apart where a facet is nested in the question.
 
     Examples
     --------

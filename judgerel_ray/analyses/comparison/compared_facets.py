@@ -46,24 +46,12 @@ SIDES = ("a", "b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedSides:
-    """Counted judgments of two sides, told apart by the column ``__side``.
+    """Counted judgments of two sides, told apart by the column ``__side``."""
 
-    Attributes
-    ----------
-    rows : pl.DataFrame
-        Counted judgments of both, with the number of rows in ``n``.
-    unit : tuple of str
-        Columns that make a unit, the side first.
-    nuisance : tuple of str
-        Of them, those that should not matter and vary in either side.
-    n_orders : float, optional
-        How many orders of the options are possible, where it is known.
-    """
-
-    rows: pl.DataFrame
-    unit: tuple[str, ...]
-    nuisance: tuple[str, ...]
-    n_orders: float | None = None
+    rows: pl.DataFrame  # Counted judgments of both, with the number of rows in `n`.
+    unit: tuple[str, ...]  # Columns that make a unit, the side first.
+    nuisance: tuple[str, ...]  # Of them, those that should not matter and vary in either side.
+    n_orders: float | None = None  # How many orders of the options are possible, where it is known.
 
     @property
     def held(self) -> tuple[str, ...]:
@@ -150,11 +138,9 @@ def on_shared_levels(pair: Pair) -> tuple[Pair, tuple[str, ...]]:
     A habit of place counts as signal in one order, and the verdicts of several orders have another
     chance agreement than those of one: a side that was asked in more is compared on what both have.
 
-    Returns
-    -------
-    pair : Pair
-    notes : tuple of str
-        What was left out, a line each.
+    pair:
+
+    notes: What was left out, a line each.
 
     Examples
     --------
@@ -220,11 +206,6 @@ class Pair:
 
 def pairs_inside(frame: pl.LazyFrame, by: Sequence[str] | None, block: Block) -> Iterator[Pair]:
     """Find all pairs of values of some columns, the other default groups being equal.
-
-    Raises
-    ------
-    SweepError
-        If no columns are named, one is unknown, or no group has two values of them.
 
     Examples
     --------
@@ -293,11 +274,6 @@ def pairs_between(
     names: tuple[str, str],
 ) -> Iterator[Pair]:
     """Find groups of two frames that are equal in the columns compared on.
-
-    Raises
-    ------
-    SweepError
-        If a column is unknown, or no group is in both.
 
     Examples
     --------

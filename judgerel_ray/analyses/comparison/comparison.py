@@ -107,58 +107,15 @@ def compare_judgments(
     varies on both sides, their reproducibility is compared, and not how well each repeats itself
     for the same prompt: a judge that goes by position is never higher for it.
 
-    Parameters
-    ----------
-    frame_a : pl.LazyFrame
-        Judgments.
-    frame_b : pl.LazyFrame, optional
-        Others, to compare with. Without them, groups inside `frame_a` are compared.
-    by : sequence of str, optional
-        With two frames: columns on which groups must be equal to be compared; by default those of
-        the default groups of which both have a value in common. With one frame: columns whose
-        values are compared, all pairs of them, at equal values of the other default groups.
-    coefficients : sequence of str, optional
-        Names of coefficients of counts, swap_consistency or position_bias; by default alpha and
-        agreement, and those two where both sides were asked in several orders.
-    missing : sequence of {"category", "drop"}
-        What verdicts that are not there count as; both are shown only where they differ. Alpha of
-        scores has the second alone: no score is no score of its own.
-    measurement : {"nominal", "ordinal", "interval", "ratio"}, optional
-        Level of Krippendorff's alpha; by default that of the scale.
-    tolerance : float, optional
-        Largest difference that does not matter.
-    names : tuple of two str
-        What the two frames are called.
-    n_categories : mapping of str to int, optional
-        Declared options of each benchmark; by default the distinct values of all rows.
-    block : int or "all"
-        Only rows of this block.
-    n_options : mapping of str to int, optional
-        Options of each benchmark that are shown in orders, of which a tie is none; "" is of rows
-        without a benchmark. By default `n_categories`.
-    scales : mapping of str to Scale, optional
-        Scales besides the shipped ones.
-    confidence : float
-        Of the intervals, in (0, 1); p-values and standings do not know of it.
-
-    Returns
-    -------
-    pl.DataFrame
-        One row a pair, coefficient and missing policy: the shared columns, then
-        `COMPARISON_COLUMNS`. ``difference`` is b less a on the questions both have; ``p`` and the
-        interval are of a swap test (:func:`judgerel_ray.stats.terms_difference`), so the interval
-        excludes 0 exactly where p is below 0.05. ``p_holm``, ``p_fdr`` (Benjamini-Hochberg) and the
-        other two of Holm are corrected for all tests of the table: pairs, coefficients and
-        policies. ``n_differing`` of the ``n_items`` questions differ between the sides;
-        ``few_informative``: they are fewer than ten, or either side rests on few. ``standing`` and
-        ``reason``: see :func:`judgerel_ray.analyses.comparison.comparison.with_standings`.
-        ``n_left_out_a`` and ``n_left_out_b``: questions that one side alone was asked.
-
-    Raises
-    ------
-    SweepError
-        If a column or name is unknown, the tolerance is not above 0, no groups can be paired, or
-        no item is in both sides of any pair.
+    One row a pair, coefficient and missing policy: the shared columns, then `COMPARISON_COLUMNS`.
+    ``difference`` is b less a on the questions both have; ``p`` and the interval are of a swap test
+    (:func:`judgerel_ray.stats.terms_difference`), so the interval excludes 0 exactly where p is
+    below 0.05. ``p_holm``, ``p_fdr`` (Benjamini-Hochberg) and the other two of Holm are corrected
+    for all tests of the table: pairs, coefficients and policies. ``n_differing`` of the ``n_items``
+    questions differ between the sides; ``few_informative``: they are fewer than ten, or either side
+    rests on few. ``standing`` and ``reason``: see
+    :func:`judgerel_ray.analyses.comparison.comparison.with_standings`. ``n_left_out_a`` and
+    ``n_left_out_b``: questions that one side alone was asked.
 
     Examples
     --------
@@ -602,27 +559,15 @@ SIGNIFICANT = 0.05
 def with_standings(table: pl.DataFrame, tolerance: float | None) -> pl.DataFrame:
     """Correct p-values for all tests of a table, and say where each difference stands.
 
-    Parameters
-    ----------
-    table : pl.DataFrame
-        Of the columns ``difference, low, high, p, p_equivalence, p_beyond, few_informative`` and
-        those that are filled here.
-    tolerance : float or None
-        Largest difference that does not matter.
-
-    Returns
-    -------
-    pl.DataFrame
-        With ``p_holm, p_fdr, p_equivalence_holm, p_beyond_holm``. ``standing`` without a tolerance:
-        "a higher" or "b higher" where p_holm is below 0.05, else "undecided". With one,
-        "equivalent" where p_equivalence_holm is (for one test: the whole 90 % confidence interval
-        lies within it), "a higher" or "b higher" where p_beyond_holm is (the whole 95 % confidence
-        interval lies beyond it), else "undecided": over all tests any false "equivalent" has a
-        chance of at most 5 %, and so has any false "higher". ``reason``, of what is undecided:
-        "few_verdicts" where it is given (fewer than half of a side's replies hold a verdict),
-        "undefined" where there is no value or no test, "not_after_correction" where this test
-        alone would tell, then "few_informative_questions", else "interval_covers_0" or
-        "interval_crosses_tolerance".
+    With ``p_holm, p_fdr, p_equivalence_holm, p_beyond_holm``. ``standing`` without a tolerance: "a
+    higher" or "b higher" where p_holm is below 0.05, else "undecided". With one, "equivalent" where
+    p_equivalence_holm is (for one test: the whole 90 % confidence interval lies within it), "a
+    higher" or "b higher" where p_beyond_holm is (the whole 95 % confidence interval lies beyond
+    it), else "undecided": over all tests any false "equivalent" has a chance of at most 5 %, and so
+    has any false "higher". ``reason``, of what is undecided: "few_verdicts" where it is given
+    (fewer than half of a side's replies hold a verdict), "undefined" where there is no value or no
+    test, "not_after_correction" where this test alone would tell, then "few_informative_questions",
+    else "interval_covers_0" or "interval_crosses_tolerance".
 
     Examples
     --------

@@ -30,31 +30,6 @@ def compare_with_serving(
     """Compare two run directories or files, or what is inside one; and the requests two share.
 
     Effects: reads. Retry: safe, also while a run goes on.
-
-    Parameters
-    ----------
-    a, b : str, Given or Judged
-        Run directories or files of judgments, opened or not; without the second, `by` names what
-        is compared inside the first.
-    names : tuple of str, optional
-        What both are called; their paths by default.
-    by : sequence of str, optional
-        With two paths, columns on which groups must be equal.
-    coefficients : sequence of str, optional
-        Names; Krippendorff's alpha and agreement by default.
-    tolerance : float, optional
-        Largest difference that does not matter.
-    serving : bool
-        Whether requests that both hold are compared one by one, too.
-    confidence : float
-        Of the intervals, in (0, 1).
-
-    Raises
-    ------
-    SweepError
-        If a name or a file is wrong, or there is nothing to compare.
-    StoreError
-        If a path is a folder but no run directory.
     """
     names = names or (str(a), str(b or a))
     first = _comparable(a, names[0])

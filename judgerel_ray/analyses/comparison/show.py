@@ -26,11 +26,6 @@ _MOST_SIDES = 6
 def comparison_text(comparisons: pl.DataFrame) -> str:
     """Write comparisons as aligned text.
 
-    Parameters
-    ----------
-    comparisons : pl.DataFrame
-        From :func:`judgerel_ray.analyses.comparison.comparison.compare_judgments`.
-
     Examples
     --------
     >>> from judgerel_ray.analyses.comparison.comparison import compare_judgments

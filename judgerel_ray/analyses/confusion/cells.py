@@ -58,13 +58,6 @@ def _beside(row: Row, name: str) -> str:
 def labels_table(labels: pl.DataFrame, *, by_criterion: bool) -> list[Block]:
     """Tabulate accuracy by label and share of low, every way of labelling a row.
 
-    Parameters
-    ----------
-    labels : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.tables.label_table`.
-    by_criterion : bool
-        Rows of each criterion, in place of all together; nothing where there are none.
-
     Examples
     --------
     >>> labels_table(pl.DataFrame({"criterion": [None], "kind": ["x"]}), by_criterion=True)
@@ -105,11 +98,6 @@ def _how(row: Row) -> str:
 def curve_tables(curves: pl.DataFrame) -> list[Block]:
     """Tabulate what every twentieth of the threshold gives, a folded table a group.
 
-    Parameters
-    ----------
-    curves : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.tables.threshold_curves`.
-
     Examples
     --------
     >>> curve_tables(pl.DataFrame())
@@ -137,11 +125,6 @@ def curve_tables(curves: pl.DataFrame) -> list[Block]:
 
 def acceptance_tables(acceptance: pl.DataFrame) -> list[Block]:
     """Tabulate share wrong against share accepted, a folded table a group.
-
-    Parameters
-    ----------
-    acceptance
-        As of :func:`.acceptance_figures`.
 
     Examples
     --------
@@ -174,11 +157,6 @@ def acceptance_tables(acceptance: pl.DataFrame) -> list[Block]:
 
 def transfer_tables(transfer: pl.DataFrame) -> list[Block]:
     """Tabulate thresholds carried elsewhere, a square a comparison.
-
-    Parameters
-    ----------
-    transfer : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.groups.transfer_table`.
 
     Examples
     --------
@@ -235,11 +213,6 @@ def scores_tables(scores: pl.DataFrame) -> list[Block]:
     """Tabulate every score of a judgment: its mean, how well it ranks, what it takes.
 
     A folded table a group.
-
-    Parameters
-    ----------
-    scores : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.worth.score_table`.
 
     Examples
     --------
@@ -315,11 +288,6 @@ def score_words(row: Row) -> str:
 def quantity_tables(worth: pl.DataFrame) -> list[Block]:
     """Tabulate every quantity of a group, folded.
 
-    Parameters
-    ----------
-    worth : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.worth.uncertainty_summary`.
-
     Examples
     --------
     >>> quantity_tables(pl.DataFrame())
@@ -364,11 +332,6 @@ def _trials(row: Row) -> str:
 def people_table(people: pl.DataFrame) -> list[Block]:
     """Tabulate how far people agree.
 
-    Parameters
-    ----------
-    people : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.people.people_table`.
-
     Examples
     --------
     >>> people_table(pl.DataFrame())
@@ -393,11 +356,6 @@ def people_table(people: pl.DataFrame) -> list[Block]:
 
 def matched_tables(matched: pl.DataFrame) -> list[Block]:
     """Tabulate how judges and people match people, a row a group and kind of judgments.
-
-    Parameters
-    ----------
-    matched : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.tables.matched_table`.
 
     Examples
     --------

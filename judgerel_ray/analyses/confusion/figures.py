@@ -36,13 +36,6 @@ def varying_columns(frame: pl.DataFrame) -> list[str]:
 def threshold_figures(curves: pl.DataFrame, labels: pl.DataFrame) -> list[Figure]:
     """Draw accuracy and share of low against the threshold, one figure a group.
 
-    Parameters
-    ----------
-    curves : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.tables.threshold_curves`.
-    labels : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.tables.label_table`, for the thresholds marked.
-
     Examples
     --------
     >>> threshold_figures(pl.DataFrame(), pl.DataFrame())
@@ -97,11 +90,6 @@ def _threshold_figure(curve: pl.DataFrame, marked: pl.DataFrame, label: str) -> 
 
 def accuracy_figures(labels: pl.DataFrame) -> list[Figure]:
     """Draw accuracy of low and of high beside that of all, one figure a benchmark.
-
-    Parameters
-    ----------
-    labels : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.tables.label_table`.
 
     Examples
     --------
@@ -181,13 +169,6 @@ def name_marks(names: Sequence[str]) -> Mark:
 def accuracy_marks(rows: Sequence[Row], names: Sequence[str]) -> list[Mark]:
     """Draw each judge in a row: low above high, and where all lies.
 
-    Parameters
-    ----------
-    rows : sequence of mapping
-        ``all``, and of ``low`` and ``high`` the share, its ends ``_from`` and ``_to`` and ``n_``.
-    names : sequence of str
-        Of the rows.
-
     Examples
     --------
     >>> [mark.style for mark in accuracy_marks([{"all": 0.5, "low": None, "high": None}], ["j"])]
@@ -238,11 +219,6 @@ def _floats(rows: Sequence[Mapping[str, object]], words: Sequence[str]) -> pl.Da
 def share_figures(labels: pl.DataFrame) -> list[Figure]:
     """Draw the share of low, one figure a benchmark, a row a judge and criterion.
 
-    Parameters
-    ----------
-    labels
-        As of :func:`accuracy_figures`.
-
     Examples
     --------
     >>> share_figures(pl.DataFrame())
@@ -282,11 +258,6 @@ def share_figures(labels: pl.DataFrame) -> list[Figure]:
 
 def acceptance_figures(acceptance: pl.DataFrame) -> list[Figure]:
     """Draw the share wrong among the surest judgments, one figure a group.
-
-    Parameters
-    ----------
-    acceptance : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.tables.acceptance_table`.
 
     Examples
     --------
@@ -329,16 +300,6 @@ def acceptance_figures(acceptance: pl.DataFrame) -> list[Figure]:
 
 def matched_figures(matched: pl.DataFrame) -> Iterator[Figure]:
     """Draw judges beside people, one figure a benchmark and kind of people.
-
-    Parameters
-    ----------
-    matched : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.tables.matched_table`.
-
-    Yields
-    ------
-    Figure
-        A row a judge, its people's bar beside it.
 
     Examples
     --------

@@ -46,13 +46,7 @@ _PLAIN = 1.0  # the temperature at which a model's probabilities are its own
 
 
 def matrix_tokens(run: RunDirectory) -> pl.DataFrame:
-    """Tokens computed for the matrix of each item: prompts less what was cached, and new ones.
-
-    Returns
-    -------
-    DataFrame
-        judge, benchmark, item_id, ``tokens`` (mean over templates and temperatures).
-    """
+    """Tokens computed for the matrix of each item: prompts less what was cached, and new ones."""
     computed = (
         pl.col("prompt_tokens").fill_null(0)
         - pl.col("cached_tokens").fill_null(0)
@@ -75,18 +69,6 @@ def plain_scores(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
 
     Agreement of replications (of as many as cost no more than the matrix, the prompt computed
     once), their entropy, and the probability of the verdict where a run has distributions.
-
-    Parameters
-    ----------
-    run : RunDirectory
-        With asks of best_of beside those of confusion; without them there is nothing.
-    tokens : DataFrame
-        From :func:`matrix_tokens`.
-
-    Returns
-    -------
-    DataFrame
-        As :func:`judgerel_ray.analyses.confusion.worth.no_baselines`.
     """
     asked = (
         (of_protocols(lambda one: one.compares))
@@ -194,11 +176,6 @@ def run_uncertainty_tables(
     """All that the confusion matrices of a run say of its judgments.
 
     Thresholds and scales that `options` leave out are those of the run's own sweep.
-
-    Raises
-    ------
-    StoreError
-        If the path is no run, or the run asked for no confusion.
     """
     run = run_of(path)
     confusions = read_confusions(run)
@@ -268,20 +245,9 @@ def right_options(items: pl.DataFrame, *, raters: str | None = None) -> pl.DataF
     agree: for what needs no single right label see
     :func:`judgerel_ray.analyses.confusion.tables.matched_table`.
 
-    Parameters
-    ----------
-    items : DataFrame
-        Of :class:`judgerel_ray.tables.Items`; a rater named ``kind:name`` is of that kind.
-    raters : str, optional
-        The kind of people whose labels count; by default the first that the items of a benchmark
-        name, as kinds are not pooled.
-
-    Returns
-    -------
-    DataFrame
-        benchmark, item_id, ``right``, ``text``, ``basis`` ("gold"; "majority"; "no_majority" where
-        two labels are as frequent, so that ``right`` is null; null where nobody says), the kind of
-        ``raters`` (null of gold, and of people of no kind) and ``n_people`` whose labels counted.
+    benchmark, item_id, ``right``, ``text``, ``basis`` ("gold"; "majority"; "no_majority" where two
+    labels are as frequent, so that ``right`` is null; null where nobody says), the kind of
+    ``raters`` (null of gold, and of people of no kind) and ``n_people`` whose labels counted.
 
     Examples
     --------

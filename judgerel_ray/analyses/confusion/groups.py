@@ -162,18 +162,6 @@ def judged_groups(
 ) -> tuple[JudgedGroup, ...]:
     """Gather matrices by judge, benchmark, template, temperature and mode.
 
-    Parameters
-    ----------
-    matrices : sequence of ScoredMatrix
-        From :func:`judgerel_ray.analyses.confusion.matrices.scored_matrices`.
-    options : UncertaintyOptions
-        How they were read.
-
-    Returns
-    -------
-    tuple of JudgedGroup
-        In the order of their names.
-
     Examples
     --------
     >>> judged_groups([], UncertaintyOptions())
@@ -212,11 +200,8 @@ def _group(
 def labellings(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[Labelling]:
     """Label a group's judgments in every way that is reported.
 
-    Yields
-    ------
-    Labelling
-        First the one that leads (the threshold given, else cross-fitted), then those of the
-        thresholds stated for the benchmark, then the optimistic one.
+    Labelling: First the one that leads (the threshold given, else cross-fitted), then those of the
+    thresholds stated for the benchmark, then the optimistic one.
 
     Examples
     --------
@@ -253,19 +238,6 @@ def labels_of_others(
     group: JudgedGroup, labelling: Labelling, options: UncertaintyOptions
 ) -> Bools | None:
     """Label the judgments whose right option nobody knows, which chose no threshold.
-
-    Parameters
-    ----------
-    group : JudgedGroup
-    labelling : Labelling
-        Of its other judgments, by :func:`labellings`.
-    options : UncertaintyOptions
-        How matrices were read.
-
-    Returns
-    -------
-    ndarray of bool or None
-        By the threshold given, or by that of a fold without their text; None without thresholds.
 
     Examples
     --------
@@ -348,20 +320,12 @@ def transfer_table(
 ) -> pl.DataFrame:
     """Carry thresholds across benchmarks, across judges, and across criteria.
 
-    Parameters
-    ----------
-    groups, options
-        As of :func:`.uncertainty_summary`.
-
-    Returns
-    -------
-    DataFrame
-        One row a ``source`` (where the threshold was chosen) and ``target`` (where it is used):
-        what they differ in (``across``) and what they share (``within``), the ``threshold`` (null
-        where both are one, labelled by cross-fitting), ``n`` judgments of the target and ``n_low``
-        of low uncertainty, ``accuracy_low`` and ``share_low`` with 95 % intervals (exact with one
-        judgment a text, else by text). No row
-        is optimistic: no judgment is labelled by a threshold that it helped to choose.
+    One row a ``source`` (where the threshold was chosen) and ``target`` (where it is used): what
+    they differ in (``across``) and what they share (``within``), the ``threshold`` (null where both
+    are one, labelled by cross-fitting), ``n`` judgments of the target and ``n_low`` of low
+    uncertainty, ``accuracy_low`` and ``share_low`` with 95 % intervals (exact with one judgment a
+    text, else by text). No row is optimistic: no judgment is labelled by a threshold that it helped
+    to choose.
 
     Examples
     --------

@@ -34,20 +34,8 @@ class Scored:
 def confusion_table(scored: Sequence[Scored], *, last_token: bool = False) -> pl.DataFrame:
     """Lay out confusion matrices, one cell a row.
 
-    Parameters
-    ----------
-    scored : sequence of Scored
-        In any order.
-    last_token : bool
-        Whether an option's probability is that of its last token given those before, in place of
-        the whole option's. They differ only for options of several tokens; what closes a label
-        that begins another (the brackets behind 1, where 10 is an option too) is no part of it.
-
-    Returns
-    -------
-    DataFrame
-        Of :class:`judgerel_ray.tables.Confusions`, sorted: all cells of every matrix of which
-        anything landed. A column is null unless it is there whole.
+    Of :class:`judgerel_ray.tables.Confusions`, sorted: all cells of every matrix of which anything
+    landed. A column is null unless it is there whole.
 
     Examples
     --------
@@ -198,24 +186,6 @@ def uncertainty_options(
 ) -> UncertaintyOptions:
     """Read how a user wants matrices read.
 
-    Parameters
-    ----------
-    threshold : float, optional
-        In (0, 1].
-    rule : str or sequence of str
-        Of :data:`RULES`.
-    risk, delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    UncertaintyOptions
-
-    Raises
-    ------
-    SweepError
-        If a number is out of range or a rule unknown.
-
     Examples
     --------
     >>> uncertainty_options(rule=["formula"]).own_choice_required
@@ -274,13 +244,9 @@ class ScoredMatrix:
 def matrix_rows(matrices: Sequence[ScoredMatrix]) -> pl.DataFrame:
     """Lay out scored matrices, a row each.
 
-    Returns
-    -------
-    DataFrame
-        The columns of the matrix, options (list), u (list, in their order), chosen,
-        chosen_by_matrix, label (null without a threshold), the scores of
-        :class:`judgerel_ray.stats.Uncertainty`, n_missing, right, correct, correct_by_matrix,
-        undefined.
+    The columns of the matrix, options (list), u (list, in their order), chosen, chosen_by_matrix,
+    label (null without a threshold), the scores of :class:`judgerel_ray.stats.Uncertainty`,
+    n_missing, right, correct, correct_by_matrix, undefined.
 
     Examples
     --------
@@ -297,24 +263,6 @@ def scored_matrices(
     options: UncertaintyOptions,
 ) -> Iterator[ScoredMatrix]:
     """Score every matrix.
-
-    Parameters
-    ----------
-    confusions : DataFrame
-        Of :class:`judgerel_ray.tables.Confusions`.
-    verdicts : DataFrame
-        The judges' own verdicts: judge, benchmark, item_id, template, temperature, verdict (null
-        where there was none).
-    right : DataFrame
-        The right options: benchmark, item_id, right (null where nobody knows), and ``text`` (what
-        names the text judged; without the column each item has its own); ``basis`` and ``raters``
-        where it is known whose they are.
-    options : UncertaintyOptions
-        How matrices are read.
-
-    Yields
-    ------
-    ScoredMatrix
 
     Examples
     --------
@@ -448,19 +396,9 @@ class Picked:
 def picked_matrices(matrices: Sequence[ScoredMatrix], *, most: int = 4) -> tuple[Picked, ...]:
     """Pick, of each judge, the most certain, the most torn and the most confidently wrong matrix.
 
-    Parameters
-    ----------
-    matrices : sequence of ScoredMatrix
-        In any order.
-    most : int
-        Judges of whom any are picked: the first by name.
-
-    Returns
-    -------
-    tuple of Picked
-        At most three a judge. Certain is the largest margin, torn the least distance between the
-        two largest u, wrong the largest margin among verdicts that are not the right option; ties
-        go to the first by benchmark and item. A matrix is picked for one thing only.
+    At most three a judge. Certain is the largest margin, torn the least distance between the two
+    largest u, wrong the largest margin among verdicts that are not the right option; ties go to the
+    first by benchmark and item. A matrix is picked for one thing only.
 
     Examples
     --------
@@ -512,18 +450,10 @@ _KINDS: tuple[
 def sparsity_table(matrices: Sequence[ScoredMatrix]) -> pl.DataFrame:
     """Tell by number of options how far probability follows what was argued.
 
-    Parameters
-    ----------
-    matrices : sequence of ScoredMatrix
-        Those with one assessment an option count.
-
-    Returns
-    -------
-    DataFrame
-        One row a judge and number of options: ``n_matrices``, mean probability of the option
-        argued for (``argued``) and of each other option (``other``), the probability of even odds
-        (``even``), and the share of cells off the diagonal below 0.01 (``empty``). Columns that are
-        not there do not count.
+    One row a judge and number of options: ``n_matrices``, mean probability of the option argued for
+    (``argued``) and of each other option (``other``), the probability of even odds (``even``), and
+    the share of cells off the diagonal below 0.01 (``empty``). Columns that are not there do not
+    count.
 
     Examples
     --------

@@ -27,16 +27,8 @@ def people_labels(items: pl.DataFrame) -> pl.DataFrame:
     Who rates one of its options does not say which is right, what is none of its options is no
     label of it, and of several criteria an item is judged by the first that its ratings name.
 
-    Parameters
-    ----------
-    items : DataFrame
-        Of :class:`judgerel_ray.tables.Items`; a rater named ``kind:name`` is of that kind.
-
-    Returns
-    -------
-    DataFrame
-        benchmark, item_id, ``raters`` (the kind; null where they have none) and ``labels`` (list),
-        in the order of the items and of their ratings.
+    benchmark, item_id, ``raters`` (the kind; null where they have none) and ``labels`` (list), in
+    the order of the items and of their ratings.
 
     Examples
     --------
@@ -64,22 +56,11 @@ def people_labels(items: pl.DataFrame) -> pl.DataFrame:
 def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.DataFrame:
     """Compute how often two people who rate the same give the same rating.
 
-    Parameters
-    ----------
-    items : DataFrame
-        Of :class:`judgerel_ray.tables.Items`; a rater named ``kind:name`` is of that kind.
-    about : DataFrame, optional
-        benchmark, item_id and ``text``, what the item is about: items about one thing are not
-        independent. By default each is.
-
-    Returns
-    -------
-    DataFrame
-        One row a benchmark and kind of ``raters`` (null where they have none), of all criteria
-        (``criterion`` null) and of each of several: ``value`` (mean over items of the share of
-        pairs that agree) with its 95 % interval over texts, ``n_items`` (responses, where ratings
-        name them) with two ratings or more, and their ``n_ratings``. Benchmarks that no two people
-        rated are left out.
+    One row a benchmark and kind of ``raters`` (null where they have none), of all criteria
+    (``criterion`` null) and of each of several: ``value`` (mean over items of the share of pairs
+    that agree) with its 95 % interval over texts, ``n_items`` (responses, where ratings name them)
+    with two ratings or more, and their ``n_ratings``. Benchmarks that no two people rated are left
+    out.
 
     Examples
     --------

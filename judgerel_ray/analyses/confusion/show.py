@@ -62,18 +62,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uncertain:
-    """What the page says of uncertainty.
+    """What the page says of uncertainty."""
 
-    Attributes
-    ----------
-    tables : UncertaintyTables
-        From :func:`judgerel_ray.analyses.confusion.tables.uncertainty_tables`.
-    replies : pl.DataFrame
-        judge, benchmark, ``role`` (judge for its own verdicts, assessor for assessments),
-        ``outcome`` (null for an assessment written) and ``n``.
-    """
-
-    tables: UncertaintyTables
+    tables: UncertaintyTables  # From `uncertainty_tables`.
+    # judge, benchmark, `role` (judge for its own verdicts, assessor for assessments), `outcome`
+    # (null for an assessment written) and `n`.
     replies: pl.DataFrame
 
 

@@ -51,38 +51,24 @@ def uncertainty_summary(
 ) -> pl.DataFrame:
     """What the label and the margin are worth, by judge, benchmark, template and temperature.
 
-    Parameters
-    ----------
-    groups : sequence of JudgedGroup
-        From :func:`judgerel_ray.analyses.confusion.groups.judged_groups`.
-    options : UncertaintyOptions, optional
-        How matrices were read.
-
-    Returns
-    -------
-    DataFrame
-        One row a group and ``quantity``, with ``value, low, high`` (95 %), ``k`` and ``n`` where it
-        is a share, ``threshold`` where it is of labels by one, ``estimator`` and ``undefined``:
-
-        - ``no_majority``, where there are any: judgments of items whose people have no single most
-          frequent label, so that no option is right; all else leaves them out;
-        - ``accuracy``, ``accuracy_low``, ``accuracy_high``, ``share_low``: intervals are exact
-          binomial, by text where texts are judged several times; labels by the threshold given,
-          else each by a threshold chosen on other folds; then the last three for every stated
-          threshold;
-        - ``deviation`` with ``_low`` and ``_high``, of scales only: mean distance of the judge's
-          rating from the right one, in steps of the scale;
-        - ``wagner2024_threshold`` with ``wagner2024_accuracy_low``, ``_accuracy_high`` and
-          ``_share_low``: chosen on the data it is evaluated on, so optimistic, and the row says so;
-        - ``accuracy_by_matrix``, ``accuracy_by_model``: of the option the matrix prefers, and of
-          the one a small model on its features does, cross-fitted;
-        - ``auroc`` of the margin (probability that a right judgment has the larger one) and
-          ``auroc_model``; ``aurc`` and ``excess_aurc`` (risk averaged over coverage, and what of it
-          a perfect score saves); where they rest on fewer than ten wrong, or right, answers,
-          ``estimator`` says so; ``error_of_surest_25`` and so on: share wrong among the surest
-          quarter and so on, or a little more where margins tie;
-        - ``guaranteed_threshold`` of the margin, by learn-then-test, and the ``guaranteed_share``
-          it accepts; ``conformal_coverage`` and ``conformal_size`` of cross-fitted sets.
+    One row a group and ``quantity``, with ``value, low, high`` (95 %), ``k`` and ``n`` where it is
+    a share, ``threshold`` where it is of labels by one, ``estimator`` and ``undefined``: -
+    ``no_majority``, where there are any: judgments of items whose people have no single most
+    frequent label, so that no option is right; all else leaves them out; - ``accuracy``,
+    ``accuracy_low``, ``accuracy_high``, ``share_low``: intervals are exact binomial, by text where
+    texts are judged several times; labels by the threshold given, else each by a threshold chosen
+    on other folds; then the last three for every stated threshold; - ``deviation`` with ``_low``
+    and ``_high``, of scales only: mean distance of the judge's rating from the right one, in steps
+    of the scale; - ``wagner2024_threshold`` with ``wagner2024_accuracy_low``, ``_accuracy_high``
+    and ``_share_low``: chosen on the data it is evaluated on, so optimistic, and the row says so; -
+    ``accuracy_by_matrix``, ``accuracy_by_model``: of the option the matrix prefers, and of the one
+    a small model on its features does, cross-fitted; - ``auroc`` of the margin (probability that a
+    right judgment has the larger one) and ``auroc_model``; ``aurc`` and ``excess_aurc`` (risk
+    averaged over coverage, and what of it a perfect score saves); where they rest on fewer than ten
+    wrong, or right, answers, ``estimator`` says so; ``error_of_surest_25`` and so on: share wrong
+    among the surest quarter and so on, or a little more where margins tie; -
+    ``guaranteed_threshold`` of the margin, by learn-then-test, and the ``guaranteed_share`` it
+    accepts; ``conformal_coverage`` and ``conformal_size`` of cross-fitted sets.
 
     Examples
     --------
@@ -339,26 +325,13 @@ def score_table(
 ) -> pl.DataFrame:
     """Lay out every score of a judgment: its mean, and how well it tells right from wrong.
 
-    Parameters
-    ----------
-    groups : sequence of JudgedGroup
-        From :func:`judgerel_ray.analyses.confusion.groups.judged_groups`.
-    baselines : DataFrame, optional
-        Plain scores of the same judgments, as of :func:`no_baselines`.
-    tokens : DataFrame, optional
-        judge, benchmark, item_id and ``tokens`` that its matrix took.
-
-    Returns
-    -------
-    DataFrame
-        One row a group and ``score`` (a code; ``of_replications`` and ``drawn_at``, their
-        temperature, of a score of replications): ``mean`` with its interval over questions
-        (which ends where no score goes further: entropy and mutual information are in nats, from 0
-        to log of the number of options, signed margin and suggestibility in [-1, 1], all else in
-        [0, 1]), ``auroc`` and ``aurc`` with
-        theirs, of the score turned so that ``surer`` is better, over ``n`` judgments that have it,
-        ``few`` ("few_wrong" or "few_right") where fewer than ten texts have such a judgment, and
-        ``tokens`` an item (computed for its prompts and generated).
+    One row a group and ``score`` (a code; ``of_replications`` and ``drawn_at``, their temperature,
+    of a score of replications): ``mean`` with its interval over questions (which ends where no
+    score goes further: entropy and mutual information are in nats, from 0 to log of the number of
+    options, signed margin and suggestibility in [-1, 1], all else in [0, 1]), ``auroc`` and
+    ``aurc`` with theirs, of the score turned so that ``surer`` is better, over ``n`` judgments that
+    have it, ``few`` ("few_wrong" or "few_right") where fewer than ten texts have such a judgment,
+    and ``tokens`` an item (computed for its prompts and generated).
 
     Examples
     --------
@@ -502,12 +475,9 @@ def model_quantities(
 ) -> Iterator[dict[str, object]]:
     """What a small model on the matrices' features is worth, each judgment by the other folds.
 
-    Yields
-    ------
-    dict
-        ``accuracy_by_model`` (of the option it prefers) and ``auroc_model`` (of its probability
-        that the judge's own verdict is right: how often a right judgment has the larger one than a
-        wrong one of its fold).
+    dict: ``accuracy_by_model`` (of the option it prefers) and ``auroc_model`` (of its probability
+    that the judge's own verdict is right: how often a right judgment has the larger one than a
+    wrong one of its fold).
     """
     estimator = f"logit on the matrix's features, cross-fitted in {FOLDS} folds"
     names = ("accuracy_by_model", "auroc_model")
@@ -544,11 +514,8 @@ def model_quantities(
 def set_quantities(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[dict[str, object]]:
     """What sets of options hold, each calibrated on the other folds.
 
-    Yields
-    ------
-    dict
-        ``conformal_coverage`` (sets that hold the right option; at least 1 - error is aimed at) and
-        ``conformal_size`` (mean number of options in a set).
+    dict: ``conformal_coverage`` (sets that hold the right option; at least 1 - error is aimed at)
+    and ``conformal_size`` (mean number of options in a set).
     """
     estimator = f"sets of u that miss <= {options.error:g}, cross-fitted in {FOLDS} folds"
     there = np.array([bool(one.scores.u_O) for one in group.judged], dtype=bool)

@@ -35,13 +35,6 @@ def run_correction(
     """Correct the scores of a run or a file.
 
     Effects: reads. Retry: safe, also while a run goes on.
-
-    Raises
-    ------
-    SweepError
-        If labels or an option are wrong (:func:`.labelled_units`, :func:`.agreed_tables`).
-    StoreError
-        If the path is a folder but no run directory.
     """
     if width is not None and not 0 < width < float("inf"):
         raise SweepError(f"--width must be a number above 0, got {width!r}")
@@ -60,13 +53,7 @@ def run_correction(
 
 
 def correction_on_page(measured: PageData, labels: str | None) -> list[FirstScreen | Section]:
-    """Make the page's section on scores without the judge's errors, where people labelled items.
-
-    Raises
-    ------
-    SweepError
-        If the labels are wrong.
-    """
+    """Make the page's section on scores without the judge's errors, where people labelled items."""
     return [] if labels is None else correction_sections(_corrected(measured.judged, labels))
 
 

@@ -38,27 +38,6 @@ def drawn_units(
 ) -> pl.DataFrame:
     """Draw units to be labelled, in random order.
 
-    Parameters
-    ----------
-    units : DataFrame
-        A row a unit, with ``unstable`` and ``uncertain``, at least 0 (null: nothing known).
-    n : int
-        How many, at least 1; all, where there are no more.
-    choose : {"random", "unstable", "uncertain"}
-        How half of the units are chosen; the other half is random.
-    seed : int
-        Of the draw.
-
-    Returns
-    -------
-    DataFrame
-        The units drawn, with the ``probability`` that each had.
-
-    Raises
-    ------
-    SweepError
-        If fewer than one are asked for, or nothing is known of what is looked for.
-
     Notes
     -----
     Systematic sampling from a random order, with probability proportional to size: as many units as
@@ -132,13 +111,6 @@ def label_page(
     """Write a page on which people label items of judgments; return how many.
 
     Effects: reads, writes one file, whole. Retry: safe, the same items are drawn again.
-
-    Raises
-    ------
-    SweepError
-        If an option is wrong, nothing says what an item is about, or `out` must not be written.
-    StoreError
-        If the path is a folder but no run directory.
     """
     output = output_to(out, "report", reads=(str(path), items), force=force)
     with reading_of(path):
@@ -167,12 +139,9 @@ def label_page(
 def labelled_units(judged: Judged) -> tuple[pl.DataFrame, list[str]]:
     """Lay out what can be labelled, and which labels there are: at most nine, else a number.
 
-    Returns
-    -------
-    tuple of DataFrame and list of str
-        A row a unit: what names it, ``unstable`` (chance that two replications of one judge
-        differ, mean over judges), ``uncertain`` (1 less the mean confidence). Labels: ``pass``
-        and ``fail`` where verdicts say so, else the verdicts; none where they are numbers.
+    A row a unit: what names it, ``unstable`` (chance that two replications of one judge differ,
+    mean over judges), ``uncertain`` (1 less the mean confidence). Labels: ``pass`` and ``fail``
+    where verdicts say so, else the verdicts; none where they are numbers.
     """
     there = judged.frame.collect_schema().names()
     apart = [name for name in _APART if name in there]
@@ -208,13 +177,7 @@ def labelled_units(judged: Judged) -> tuple[pl.DataFrame, list[str]]:
 
 
 def shown_texts(judged: Judged, items: str | None) -> pl.DataFrame:
-    """Find what is shown of each item: from a file, a run's items, or columns of the judgments.
-
-    Returns
-    -------
-    DataFrame
-        item_id, responder and benchmark where there are any, and ``parts``: headings and texts.
-    """
+    """Find what is shown of each item: from a file, a run's items, or columns of the judgments."""
     if items is not None:
         found = beside_table(items, "--items")
     elif judged.run is not None:
@@ -273,22 +236,6 @@ def page_of(
     chosen: pl.DataFrame, keys: Sequence[str], choices: Sequence[str], *, title: str
 ) -> str:
     """Fill the page.
-
-    Parameters
-    ----------
-    chosen : DataFrame
-        A row an item: what names it, ``probability``, and ``parts`` to show.
-    keys : sequence of str
-        Columns that name it.
-    choices : sequence of str
-        What people may say; nothing where they write a number.
-    title : str
-        Of the page.
-
-    Returns
-    -------
-    str
-        A page that loads nothing, sends nothing, and runs the script that it holds alone.
 
     Examples
     --------

@@ -31,24 +31,6 @@ FAILING = ("fail", "failed", "no", "false", "0.0", "incorrect", "wrong", "bad")
 def read_labels(path: str) -> pl.DataFrame:
     r"""Read labels: one row a label.
 
-    Parameters
-    ----------
-    path : str
-        A table with ``item_id`` and ``label`` (or ``verdict``, or ``score``), and if it likes
-        ``rater``, ``probability`` (of having been chosen for labelling) and columns that tell
-        apart what judgments of one item are of: ``benchmark``, ``responder``, ``criterion``.
-
-    Returns
-    -------
-    DataFrame
-        ``item_id``, ``label`` as text, what else it has of these. Rows without a label are left
-        out.
-
-    Raises
-    ------
-    SweepError
-        If a column is missing, no row has a label, or a probability is not in (0, 1].
-
     Examples
     --------
     >>> import tempfile
@@ -104,14 +86,6 @@ def _has_any(found: pl.DataFrame, name: str) -> bool:
 def passes(text: pl.Expr, positive: str | None) -> pl.Expr:
     """Tell whether a verdict passes (1.0) or not (0.0); null where no word says so.
 
-    Parameters
-    ----------
-    text : Expr
-        Verdicts or labels.
-    positive : str, optional
-        The verdict that passes: all others do not. By default the words of `PASSING` and
-        `FAILING`. A label may say by those words what verdicts say by their own.
-
     Examples
     --------
     >>> rows = pl.DataFrame({"v": ["PASS", "no", "B"]})
@@ -139,16 +113,6 @@ def label_values(
     Where `positive` passes, labels that are all verdicts (`verdicts`, as :func:`.folded` gives
     them) mean what these do: with ``positive="no"`` a label no passes. Others mean what they say.
     Beside labels that pass so, a word that no verdict has does not pass.
-
-    Raises
-    ------
-    SweepError
-        If a label says neither pass nor fail, or is not a number where scores are judged.
-
-    Warns
-    -----
-    ReadingWarning
-        If labels do not pass for being a word that no verdict has.
 
     Examples
     --------
@@ -201,11 +165,6 @@ def label_values(
 def by_unit(labels: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Average labels of one unit over its raters.
 
-    Raises
-    ------
-    SweepError
-        If a unit has several probabilities.
-
     Examples
     --------
     >>> labels = pl.DataFrame({"item_id": ["q", "q"], "said": [1.0, 0.0]})
@@ -241,23 +200,14 @@ _SAID = ("verdict", "score", "outcome", "n", "value")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Units:
-    """A group's units: an item, of one responder and criterion where there are several.
-
-    Attributes
-    ----------
-    group : dict
-        What tells the group.
-    frame : DataFrame
-        A row a unit: item_id, ``cluster`` (its question as a number), ``judged`` (mean over
-        replications), ``spread`` (variance of those of one prompt, null of one), ``n``, ``said``
-        (mean label, null without), ``n_raters``, ``probability``.
-    is_rate : bool
-        Whether what is judged is whether something passes; else it is a score.
-    """
+    """A group's units: an item, of one responder and criterion where there are several."""
 
     group: dict[str, object]
+    # A row a unit: item_id, `cluster` (its question as a number), `judged` (mean over
+    # replications), `spread` (variance of those of one prompt, null of one), `n`, `said` (mean
+    # label, null without), `n_raters`, `probability`.
     frame: pl.DataFrame
-    is_rate: bool
+    is_rate: bool  # Whether what is judged is whether something passes; else it is a score.
 
     @property
     def labelled(self) -> pl.DataFrame:
@@ -295,37 +245,7 @@ def labelled_units(
     positive: str | None = None,
     file: str = "",
 ) -> tuple[list[Units], int]:
-    """Lay labels beside judgments.
-
-    Parameters
-    ----------
-    judged : Judged
-        Judgments.
-    labels : DataFrame
-        Of :func:`.read_labels`.
-    by : sequence of str, optional
-        Columns to group by.
-    positive : str, optional
-        The verdict that passes.
-    file : str
-        What the labels are called.
-
-    Returns
-    -------
-    list of Units
-        A group each, and how many labels are of nothing that was judged.
-
-    Raises
-    ------
-    SweepError
-        If no label is of a judged item, labels do not say of which of several units of an item
-        they are or are on another scale than scores, or nothing says which verdict passes.
-
-    Warns
-    -----
-    ReadingWarning
-        If labels may be on another scale than scores.
-    """
+    """Lay labels beside judgments."""
     counted, valued, is_rate = judged_values(judged, by=by, positive=positive)
     verdicts = valued.filter(SCORED).select(folded(LABEL)).to_series().unique()
     values = label_values(

@@ -54,11 +54,6 @@ _READ_AGREED = (
 def correction_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     """Say corrected scores: the pass rate first and how far it may be trusted, then its grounds.
 
-    Parameters
-    ----------
-    tables : mapping of str to DataFrame
-        Of :class:`.CorrectionTables`.
-
     Examples
     --------
     >>> from judgerel_ray.analyses.correction.tables import _AGREED, _JUDGES

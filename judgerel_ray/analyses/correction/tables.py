@@ -124,19 +124,7 @@ def correction_tables(
     n_unmatched: int = 0,
     width: float | None = None,
 ) -> CorrectionTables:
-    """Correct the scores of every group.
-
-    Parameters
-    ----------
-    units : sequence of Units
-        Groups.
-    labelled_by : sequence of str
-        Columns of the labels: groups that differ in one of these are compared.
-    n_unmatched : int
-        Labels of nothing that was judged.
-    width : float, optional
-        Of the interval for which labels are counted.
-    """
+    """Correct the scores of every group."""
     means = [corrected(one) for one in units]
     rates = [_by_rates(one) if one.is_rate else None for one in units]
     rows: dict[str, list[dict[str, object]]] = {
@@ -360,31 +348,10 @@ def agreed_tables(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Estimate pass rates, and how judges err, from judges alone.
 
-    Parameters
-    ----------
-    judged : Judged
-        Judgments of three judges or more.
-    by : sequence of str, optional
-        Columns to group by, besides the judge.
-    positive : str, optional
-        The verdict that passes.
-    resamples : int
-        Of the bootstrap over questions.
-    seed : int
-        Of the bootstrap.
-
-    Returns
-    -------
-    tuple of DataFrame
-        ``agreed``, one row a group: the pass rate (``value``) with its interval, ``mean_of_judges``
-        the uncorrected one, how many independent judges these are worth (``effective``) beside
-        what it would be if errors were independent, and ``p_correlated``. ``judges``: by judge its
-        pass rate, and how often it is right by what they agree on.
-
-    Raises
-    ------
-    SweepError
-        If there is no column judge, scores are judged, or nothing says which verdict passes.
+    ``agreed``, one row a group: the pass rate (``value``) with its interval, ``mean_of_judges`` the
+    uncorrected one, how many independent judges these are worth (``effective``) beside what it
+    would be if errors were independent, and ``p_correlated``. ``judges``: by judge its pass rate,
+    and how often it is right by what they agree on.
     """
     if "judge" not in judged.frame.collect_schema():
         raise SweepError(

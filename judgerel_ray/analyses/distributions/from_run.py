@@ -35,20 +35,7 @@ from judgerel_ray.store.made_tables import DISTRIBUTIONS, SETTLED, read_distribu
 
 
 def run_limits(path: str | Given, *, by: Sequence[str] | None = None) -> pl.DataFrame:
-    """Coefficients of a run in the limit of infinitely many replications, from its distributions.
-
-    Returns
-    -------
-    DataFrame
-        As :func:`judgerel_ray.measuring.distributions.limit_table`.
-
-    Raises
-    ------
-    StoreError
-        If the path is no run, or the run has no distributions.
-    SweepError
-        If a verdict is not on its scale.
-    """
+    """Coefficients of infinitely many replications of a run, from its distributions."""
     run = run_of(path)
     return limit_table(read_distributions(run), by=by, scales=declared_scales(run))
 
@@ -56,18 +43,8 @@ def run_limits(path: str | Given, *, by: Sequence[str] | None = None) -> pl.Data
 def run_weighted(path: str | Given) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Probability-weighted scores of a run, from its distributions of ratings.
 
-    Returns
-    -------
-    tuple of DataFrame
-        As :func:`.weighted_table`, one row a response and way of
-        asking; and as ``weighted_summary`` there, one row a group.
-
-    Raises
-    ------
-    StoreError
-        If the path is no run, or the run has no distributions of ratings.
-    SweepError
-        If a verdict is not on its scale.
+    As :func:`.weighted_table`, one row a response and way of asking; and as ``weighted_summary``
+    there, one row a group.
     """
     run = run_of(path)
     found = weighted_table(read_distributions(run), scales=declared_scales(run))
@@ -85,18 +62,7 @@ _LABELS = labels_for(26 + 26 * 26)
 
 
 def run_reasoning(path: str | Given) -> pl.DataFrame:
-    """Where verdicts of a run vary: in the reasoning, or in the verdict drawn after it.
-
-    Returns
-    -------
-    DataFrame
-        As :func:`judgerel_ray.measuring.distributions.reasoning_table`.
-
-    Raises
-    ------
-    StoreError
-        If the path is no run, or the run read no probabilities at its verdicts.
-    """
+    """Where verdicts of a run vary: in the reasoning, or in the verdict drawn after it."""
     run = run_of(path)
     sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
     if not any(ask.verdict_logprobs for ask in sweep.ask):
@@ -125,18 +91,7 @@ GROUP = ("judge", "benchmark", "protocol", "temperature")
 def run_settled(
     path: str | Given, *, by: Sequence[str] = GROUP
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What adaptive replication found in a run: every condition, and groups of them.
-
-    Returns
-    -------
-    tuple of DataFrame
-        The settled table, and as :func:`.settled_summary`.
-
-    Raises
-    ------
-    StoreError
-        If the path is no run, or nothing of it was asked adaptively.
-    """
+    """What adaptive replication found in a run: every condition, and groups of them."""
     table = read_settled(run_of(path))
     return table, settled_summary(table, by=by)
 

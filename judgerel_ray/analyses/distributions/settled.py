@@ -25,24 +25,6 @@ def settled_row(
 ) -> dict[str, object]:
     """What is known of one condition.
 
-    Parameters
-    ----------
-    counts : sequence of int
-        Replications of each option's verdict, those without a verdict last.
-    options : sequence of str
-        Ids of the options, in that order.
-    rule : StoppingRule
-        By which it was asked.
-    is_open : bool
-        Whether more replications are wanted of it.
-    has_failed : bool
-        Whether it can never be asked: then its replications say nothing.
-
-    Returns
-    -------
-    dict
-        Columns ``replications`` to ``most`` of :class:`judgerel_ray.tables.Settled`.
-
     Examples
     --------
     >>> rule = StoppingRule(first=5, most=20, step=5)
@@ -78,21 +60,11 @@ def settled_row(
 def settled_summary(table: pl.DataFrame, *, by: Sequence[str]) -> pl.DataFrame:
     """How often there was a stable verdict, and what it took.
 
-    Parameters
-    ----------
-    table : DataFrame
-        :class:`judgerel_ray.tables.Settled`.
-    by : sequence of str
-        Columns to group by.
-
-    Returns
-    -------
-    DataFrame
-        A row for each group: ``conditions``, those ``settled``, with ``no_verdict``, ``unstable``,
-        ``failed`` and ``open``; the share with a stable verdict of those asked to the end, neither
-        failed nor open (``settled_share``), with the ends of its 95 % interval, exact or by
-        question (``estimator``); ``replications`` asked in all, and of those asked to the end their
-        share of the most there could have been (``used``).
+    A row for each group: ``conditions``, those ``settled``, with ``no_verdict``, ``unstable``,
+    ``failed`` and ``open``; the share with a stable verdict of those asked to the end, neither
+    failed nor open (``settled_share``), with the ends of its 95 % interval, exact or by question
+    (``estimator``); ``replications`` asked in all, and of those asked to the end their share of the
+    most there could have been (``used``).
 
     Examples
     --------

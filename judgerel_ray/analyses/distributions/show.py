@@ -88,20 +88,11 @@ _WEIGHTED_HEADS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distributed:
-    """What the page says of verdict distributions.
+    """What the page says of verdict distributions."""
 
-    Attributes
-    ----------
-    limits : pl.DataFrame
-        From :func:`judgerel_ray.measuring.distributions.limit_table`.
-    widths : pl.DataFrame
-        From :func:`judgerel_ray.measuring.distributions.width_table`.
-    weighted : pl.DataFrame
-        From :func:`.weighted_summary`; empty without ratings.
-    """
-
-    limits: pl.DataFrame
-    widths: pl.DataFrame
+    limits: pl.DataFrame  # From `limit_table`.
+    widths: pl.DataFrame  # From `width_table`.
+    # From `weighted_summary`; empty without ratings.
     weighted: pl.DataFrame = field(default_factory=pl.DataFrame)
 
 
@@ -132,11 +123,6 @@ def limit_blocks(limits: pl.DataFrame) -> list[Block]:
     """List coefficients in the limit of infinitely many replications, a table for each group.
 
     A page has groups beside each other in one table instead, which no terminal is wide enough for.
-
-    Parameters
-    ----------
-    limits : DataFrame
-        As :func:`judgerel_ray.measuring.distributions.limit_table`.
 
     Examples
     --------
@@ -292,11 +278,6 @@ def _widths(widths: pl.DataFrame) -> list[Block]:
 def reasoning_blocks(split: pl.DataFrame) -> list[Block]:
     """Say where verdicts vary: between reasonings, or in the letter drawn after one.
 
-    Parameters
-    ----------
-    split : DataFrame
-        As :func:`judgerel_ray.measuring.distributions.reasoning_table`.
-
     Examples
     --------
     >>> reasoning_blocks(pl.DataFrame({"ratio": []}))[0].text
@@ -330,11 +311,6 @@ def _numbers(row: Row) -> list[str]:
 
 def settled_blocks(summary: pl.DataFrame) -> list[Block]:
     """Say how many questions have a stable verdict, and what that took.
-
-    Parameters
-    ----------
-    summary : DataFrame
-        As :func:`judgerel_ray.analyses.distributions.settled.settled_summary`.
 
     Examples
     --------
@@ -371,11 +347,6 @@ def _settled_cells(row: Row) -> list[str]:
 
 def weighted_blocks(summary: pl.DataFrame) -> list[Block]:
     """Summarise probability-weighted scores of responses.
-
-    Parameters
-    ----------
-    summary : DataFrame
-        As :func:`judgerel_ray.measuring.weighted.weighted_summary`.
 
     Examples
     --------

@@ -26,24 +26,12 @@ _SECONDS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One thing looked for.
+    """One thing looked for."""
 
-    Attributes
-    ----------
-    name : str
-        What it is: ``python``, ``base``, an extra, ``gpu``, ``disk``, ``token``.
-    is_there : bool
-        Whether it can be used.
-    found : str
-        What was found, or what is missing.
-    hint : str, optional
-        What to type where it is missing.
-    """
-
-    name: str
+    name: str  # What it is: `python`, `base`, an extra, `gpu`, `disk`, `token`.
     is_there: bool
-    found: str
-    hint: str | None = None
+    found: str  # What was found, or what is missing.
+    hint: str | None = None  # What to type where it is missing.
 
 
 def checks(
@@ -55,13 +43,6 @@ def checks(
 
     Effects: reads what is installed, the disk and the environment; runs ``nvidia-smi`` where it is
     there. Retry: safe.
-
-    Parameters
-    ----------
-    required : callable
-        What this package asks for, as its metadata says.
-    version_of : callable
-        From the name of a package to its version; PackageNotFoundError where it is missing.
 
     Examples
     --------
@@ -160,26 +141,13 @@ class TakenFor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
-    """What a file supports: a verb's question, or what is in its way and what would help.
-
-    Attributes
-    ----------
-    asks : Question
-        What is asked.
-    verb : str
-        The verb that answers it.
-    lacks : tuple of Lack
-        What is in its way; nothing where the file supports it.
-    facet : str, optional
-        The facet that the question is about.
-    counts : mapping of str to int
-        What was found: how many items, judges, labels that would do, ...
-    """
+    """What a file supports: a verb's question, or what is in its way and what would help."""
 
     asks: Question
     verb: str
-    lacks: tuple[Lack, ...] = ()
-    facet: str | None = None
+    lacks: tuple[Lack, ...] = ()  # What is in its way; nothing where the file supports it.
+    facet: str | None = None  # The facet that the question is about.
+    # What was found: how many items, judges, labels that would do, ...
     counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -211,25 +179,14 @@ class Support:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judging:
-    """A group of judgments, and why it may be no judging at all.
-
-    Attributes
-    ----------
-    group : str
-        Its name.
-    n_items, n_judgments : int
-        How many there are.
-    valid_rate : float, optional
-        Share of its replies that hold a verdict.
-    why : Doubt, optional
-        Why it may be no judging; `answer` is the verdict or place that is given always, or of
-        `n_answer` of `n_verdicts`.
-    """
+    """A group of judgments, and why it may be no judging at all."""
 
     group: str
     n_items: int
     n_judgments: int
-    valid_rate: float | None
+    valid_rate: float | None  # Share of its replies that hold a verdict.
+    # Why it may be no judging; `answer` is the verdict or place that is given always, or of
+    # `n_answer` of `n_verdicts`.
     why: Doubt | None = None
     answer: str | None = None
     n_answer: int | None = None
@@ -245,33 +202,16 @@ class Judging:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A mapping for a table whose columns have other names.
+    """A mapping for a table whose columns have other names."""
 
-    Attributes
-    ----------
-    meant : mapping of str to str
-        The column that is probably meant by each that is lacking.
-    perhaps : mapping of str to str
-        Guesses: columns that are often called so.
-    lacking : tuple of str
-        Columns that are needed, of which none is probably meant.
-    or_score : bool
-        Whether a score would do where the verdict is lacking.
-    free : tuple of str
-        Columns that nothing is taken for.
-    side_by_side : str, optional
-        Begin of the names of columns that may be repeats which stand side by side.
-    rest : tuple of str
-        What else may be told where it is known.
-    """
-
-    meant: Mapping[str, str]
-    perhaps: Mapping[str, str]
-    lacking: tuple[str, ...]
-    or_score: bool = False
-    free: tuple[str, ...] = ()
+    meant: Mapping[str, str]  # The column that is probably meant by each that is lacking.
+    perhaps: Mapping[str, str]  # Guesses: columns that are often called so.
+    lacking: tuple[str, ...]  # Columns that are needed, of which none is probably meant.
+    or_score: bool = False  # Whether a score would do where the verdict is lacking.
+    free: tuple[str, ...] = ()  # Columns that nothing is taken for.
+    # Begin of the names of columns that may be repeats which stand side by side.
     side_by_side: str | None = None
-    rest: tuple[str, ...] = ()
+    rest: tuple[str, ...] = ()  # What else may be told where it is known.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

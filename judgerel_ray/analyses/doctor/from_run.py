@@ -53,19 +53,6 @@ def diagnose(path: str | Given) -> Diagnosis:
     """Say what a run directory or a file of judgments supports.
 
     Effects: reads. Retry: safe.
-
-    Raises
-    ------
-    SweepError
-        If it cannot be read: a frame lacks a column (of a file a mapping is proposed), or rows
-        contradict each other, which are named.
-    StoreError
-        If the path is a folder but no run directory.
-
-    Warns
-    -----
-    ReadingWarning
-        If a file was read otherwise than it is written.
     """
     path = looked_at(path)
     with reading_of(path):

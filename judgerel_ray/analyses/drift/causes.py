@@ -31,24 +31,6 @@ def cause_of(
 
     Scores of answers that are the same ones cannot have moved by the system.
 
-    Parameters
-    ----------
-    p_T : sequence of float or None
-        p-values of the judge's anchors since its last alarm, refresh by refresh; the last is of
-        now.
-    level : float
-        Of the alarm.
-    scores_moved : bool or None
-        Whether any score of the system moved since the refresh before; None where none could be
-        compared.
-    alike : bool
-        Whether all verdicts behind the last p-value are alike: it is then a draw, which neither
-        proves a change of the judge nor hints at one.
-    answers_changed : bool
-        Whether anything that is judged is another than then.
-    asked_otherwise : bool
-        Whether the judge, its template or another setting is another than then.
-
     Examples
     --------
     >>> cause_of([0.5, 1e-5], level=0.05, scores_moved=False).value

@@ -60,15 +60,6 @@ def with_content(
 ) -> pl.DataFrame:
     """Add to verdicts the digest of what each question says; null where the items are unknown.
 
-    Parameters
-    ----------
-    rows : pl.DataFrame
-        Rows of :func:`verdict_rows`.
-    items : pl.DataFrame or None
-        The items table of their run.
-    showing_gold : collection of str
-        Protocols whose judges are shown the gold, so that it is of the question.
-
     Examples
     --------
     >>> row = {"benchmark": "b", "item_id": "q", "protocol": "p"}
@@ -121,18 +112,6 @@ def judge_drift(old: pl.DataFrame, new: pl.DataFrame, *, name: str) -> list[Row]
     At temperature 0 repeats inside a refresh are alike for reasons of their own, so one of them
     counts. Replies sampled by settings that only one side has, such as another temperature, are
     compared with those that only the other has: a changed setting is a change like any other.
-
-    Parameters
-    ----------
-    old, new : pl.DataFrame
-        Rows of :func:`verdict_rows`: of all earlier refreshes that count, and of this one.
-    name : str
-        What seeds the permutations, so that the same judgments give the same p.
-
-    Returns
-    -------
-    list of dict
-        ``judge, p, n_informative, n_questions, n_judgments`` of every judge of `new`.
 
     Examples
     --------
@@ -203,18 +182,8 @@ def score_differences(before: pl.DataFrame, now: pl.DataFrame, *, level: float) 
     system. Intervals are t intervals of question differences; all of one judge hold together with a
     chance of 1 - `level`.
 
-    Parameters
-    ----------
-    before, now : pl.DataFrame
-        Rows of :func:`verdict_rows` of two refreshes.
-    level : float
-        Error allowed, over all measures of a judge.
-
-    Returns
-    -------
-    list of dict
-        ``judge, group, measure, value, difference, difference_low, difference_high, n_questions``;
-        no interval below five questions.
+    ``judge, group, measure, value, difference, difference_low, difference_high, n_questions``; no
+    interval below five questions.
 
     Examples
     --------

@@ -33,13 +33,6 @@ _LEAST_LOG = -1.0
 def series_blocks(summary: Mapping[str, Any], history: pl.DataFrame) -> list[Block]:
     """Make the page of a series.
 
-    Parameters
-    ----------
-    summary : mapping
-        As ``summary.json`` holds it.
-    history : pl.DataFrame
-        As ``history.parquet`` holds it.
-
     Examples
     --------
     >>> series_blocks({"judges": [], "refreshes": [], "level": 0.05, "level_of_any": 0.0,

@@ -71,24 +71,6 @@ def gate_path(
     """Judge a run directory or a file of judgments by requirements.
 
     Effects: reads; with a ledger, appends a line to it where the data are new. Retry: safe.
-
-    Parameters
-    ----------
-    path : str
-        Run directory or file.
-    asked : sequence of Requirement
-        What must be met; if nothing, what :func:`.default_requirements` gives.
-    baselines : mapping of str to str, optional
-        Judgments that drops are against, by the name that requirements have for them.
-    by : sequence of str, optional
-        Columns that make a group.
-    ledger : str, optional
-        Where looks are counted.
-
-    Raises
-    ------
-    SweepError
-        If a name, a file or the ledger is wrong, or judgments are fewer than at an earlier look.
     """
     _check_names(asked)
     path = looked_at(path)
@@ -149,22 +131,6 @@ def gate_by_default(
     What judgments cannot tell is not required: the right verdict where nobody knows it, another
     order of the options where none was asked. Where neither is known, that a judge agrees with
     itself does not pass: one that goes by the place of an option does, too.
-
-    Parameters
-    ----------
-    judged : Judged
-        Judgments.
-    coefficients : pl.DataFrame
-        Their coefficients, those of default among them.
-    options : ReduceOptions, optional
-        What these were computed by.
-    then : float, optional
-        Confidence of the next look, if it is another.
-
-    Returns
-    -------
-    pl.DataFrame
-        As :attr:`.Gated.requirements`.
     """
     options = options or ReduceOptions()
     confidence = options.intervals.confidence

@@ -46,20 +46,11 @@ def spent(look: int, alpha: float = ALPHA) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What was looked at of one source of judgments.
+    """What was looked at of one source of judgments."""
 
-    Attributes
-    ----------
-    digest : str
-        Of all that makes a judgment, whatever the order of the rows.
-    n_judgments : int
-        Replies.
-    sample : mapping of str to int
-        Of the kinds of rows with the smallest hashes, how many rows there were.
-    """
-
-    digest: str
+    digest: str  # Of all that makes a judgment, whatever the order of the rows.
     n_judgments: int
+    # Of the kinds of rows with the smallest hashes, how many rows there were.
     sample: Mapping[str, int]
 
 
@@ -97,23 +88,12 @@ def seen_in(rows: pl.LazyFrame) -> tuple[Seen, Mapping[str, int]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """One look.
+    """One look."""
 
-    Attributes
-    ----------
-    number : int
-        Which it is, from 1 on.
-    confidence : float
-        Of its intervals.
-    ledger : str, optional
-        Where looks are counted; without, this is the only one.
-    again : bool
-        Whether all of it was looked at before, and nothing newer was: that is no look more.
-    """
-
-    number: int = 1
+    number: int = 1  # Which it is, from 1 on.
     confidence: float = 1 - ALPHA
-    ledger: str | None = None
+    ledger: str | None = None  # Where looks are counted; without, this is the only one.
+    # Whether all of it was looked at before, and nothing newer was: that is no look more.
     again: bool = False
     n_judgments: int = field(default=0)
 
@@ -128,18 +108,6 @@ def look_at(rows: Mapping[str, pl.LazyFrame], ledger: str | None) -> Look:
 
     Effects: appends a line to the ledger, where the data are not those of its last look. Retry:
     safe, the same data are the same look.
-
-    Parameters
-    ----------
-    rows : mapping of str to LazyFrame
-        Judgments by the name of their source: "" is what is judged, a baseline has its path.
-    ledger : str, optional
-        A file of JSON Lines, which is made where it is not there.
-
-    Raises
-    ------
-    SweepError
-        If the ledger cannot be used, or the judgments lack some of those looked at before.
 
     Examples
     --------

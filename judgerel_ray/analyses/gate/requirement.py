@@ -40,29 +40,15 @@ _PATTERN = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
-    """One requirement.
+    """One requirement."""
 
-    Attributes
-    ----------
-    text : str
-        As it was written, but for spaces.
-    name : str
-        The row that must meet it: a coefficient, or one class of ``class_agreement``.
-    limit : float
-        What is allowed.
-    at_most : bool
-        Whether that is the most allowed; else the least.
-    against : str, optional
-        The baseline: what must meet it is the drop, the baseline's value less this one.
-    where : mapping of str to str
-        Groups of these values alone must meet it.
-    """
-
-    text: str
-    name: str
+    text: str  # As it was written, but for spaces.
+    name: str  # The row that must meet it: a coefficient, or one class of `class_agreement`.
     limit: float
-    at_most: bool = False
+    at_most: bool = False  # Whether that is the most allowed; else the least.
+    # The baseline: what must meet it is the drop, the baseline's value less this one.
     against: str | None = None
+    # Groups of these values alone must meet it.
     where: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -73,11 +59,6 @@ class Requirement:
 
 def requirement(text: str) -> Requirement:
     """Read a requirement.
-
-    Raises
-    ------
-    SweepError
-        If it is written otherwise.
 
     Examples
     --------
@@ -183,12 +164,6 @@ def requirements(texts: Sequence[str], rules: str | None) -> tuple[Requirement, 
     Without either there is none: :func:`default_requirements` then hold.
 
     Effects: reads the file. Retry: safe.
-
-    Raises
-    ------
-    SweepError
-        If one is written otherwise or twice, or the file has no such table or nothing in it, or
-        names an address of the web.
 
     Examples
     --------

@@ -149,13 +149,7 @@ def gate_text(gated: Gated) -> str:
 
 
 def gate_json(gated: Gated) -> str:
-    """Write a gate's verdict as one JSON object.
-
-    Raises
-    ------
-    ValueError
-        If a number is NaN or infinite.
-    """
+    """Write a gate's verdict as one JSON object."""
     content = {
         "verdict": gated.verdict,
         "exit_code": gated.exit_code,
@@ -331,36 +325,19 @@ _BEST = (Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.FAIL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What a gate says of one judge: at the temperature that serves best, and at the others.
-
-    Attributes
-    ----------
-    group : mapping
-        What tells it, temperature apart.
-    verdict : Verdict
-        At `temperature`.
-    temperature : object
-        The best one: of equal verdicts that of the surest alpha; None where there is none.
-    rows : sequence of mapping
-        Its requirements there.
-    others : sequence of (object, Verdict)
-        Other temperatures and what is said there, in their order.
-    """
+    """What a gate says of one judge: at the temperature that serves best, and at the others."""
 
     group: Mapping[str, object]
-    verdict: Verdict
+    verdict: Verdict  # At `temperature`.
+    # The best one: of equal verdicts that of the surest alpha; None where there is none.
     temperature: object
     rows: Sequence[Row]
+    # Other temperatures and what is said there, in their order.
     others: Sequence[tuple[object, Verdict]] = ()
 
 
 def decisions(requirements: pl.DataFrame) -> list[Decision]:
     """Say of every judge, and whatever else makes groups but temperature, whether it may decide.
-
-    Parameters
-    ----------
-    requirements : pl.DataFrame
-        Of :class:`.Gated`.
 
     Examples
     --------

@@ -101,31 +101,11 @@ def of_requirement(
 ) -> pl.DataFrame:
     """Judge the groups of a table by one requirement.
 
-    Parameters
-    ----------
-    asked : Requirement
-        What they must meet.
-    table : pl.DataFrame
-        Coefficients of :func:`.reduce_judgments`, or differences of
-        :func:`.compare_judgments`, b being the baseline.
-    groups : sequence of str
-        Columns that make a group.
-    confidence : float
-        Of the intervals of the table.
-
-    Returns
-    -------
-    pl.DataFrame
-        The groups, and the columns of `COLUMNS`. What leads is judged: reproducibility where it is
-        known; agreement of a judge with a habit (`HABITS`) meets nothing, nor does that within one
-        prompt where several were asked (`WITHIN`). The interval of a share
-        is drawn out to that of Korn and Graubard, where that is wider (:func:`.share_ends`), and is
-        exact where every question has 1, or 0; so is that of alpha where it is 1.
-
-    Raises
-    ------
-    SweepError
-        If no group is what the requirement is about.
+    The groups, and the columns of `COLUMNS`. What leads is judged: reproducibility where it is
+    known; agreement of a judge with a habit (`HABITS`) meets nothing, nor does that within one
+    prompt where several were asked (`WITHIN`). The interval of a share is drawn out to that of Korn
+    and Graubard, where that is wider (:func:`.share_ends`), and is exact where every question has
+    1, or 0; so is that of alpha where it is 1.
 
     Examples
     --------
@@ -390,22 +370,8 @@ def with_needs(
     replications of the same questions as the D-study of `judgerel advise` takes alpha's error
     apart, where alpha (Fleiss' kappa, icc1) of repeats of the same prompts is asked for.
 
-    Parameters
-    ----------
-    table : pl.DataFrame
-        Of :func:`.of_requirement`.
-    groups : sequence of str
-        Columns that make a group.
-    plans : mapping of tuple to Plan
-        By the values of the groups' columns.
-    confidence, then : float
-        Of these intervals, and of those of the next look.
-
-    Returns
-    -------
-    pl.DataFrame
-        With ``more_questions`` and ``more_replications`` of what is undecided and has an interval;
-        null where no number is enough.
+    With ``more_questions`` and ``more_replications`` of what is undecided and has an interval; null
+    where no number is enough.
 
     Examples
     --------

@@ -27,23 +27,14 @@ MOST_STAGES = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CascadeChoice:
-    """How answers are passed on.
+    """How answers are passed on."""
 
-    Attributes
-    ----------
-    order : tuple of str
-        Members, in asking order; empty: all of them by mean cost, or the models alone
-        where judges of their answers are among them.
-    person_cost : float, optional
-        What asking a person costs, in the unit of the other costs; by default nobody is.
-    person_accuracy : float
-        How often that person is right: an assumption, never measured here.
-    seed : int
-        How folds are drawn.
-    """
-
+    # Members, in asking order; empty: all of them by mean cost, or the models alone where judges of
+    # their answers are among them.
     order: tuple[str, ...] = field(default=())
+    # What asking a person costs, in the unit of the other costs; by default nobody is.
     person_cost: float | None = None
+    # How often that person is right: an assumption, never measured here.
     person_accuracy: float = 1.0
     seed: int = 0
 
@@ -126,23 +117,6 @@ def told_cascade(cascaded: pl.DataFrame) -> CascadeTables:
 
 def cascade_tables(groups: Sequence[Voters], choice: CascadeChoice | None = None) -> CascadeTables:
     """Lay out what cascades of each group buy.
-
-    Parameters
-    ----------
-    groups : sequence of Voters
-        From :func:`judgerel_ray.analyses.panels.voters.read_voters`.
-    choice : CascadeChoice, optional
-        How answers are passed on.
-
-    Returns
-    -------
-    CascadeTables
-
-    Raises
-    ------
-    SweepError
-        If the order names nobody, cannot be told by costs, or a member that may pass on states
-        no confidence.
 
     Examples
     --------
@@ -359,26 +333,11 @@ def cascaded_table(
 ) -> pl.DataFrame:
     """Tell what each model of a cascade was asked, what it answered, and what that was worth.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Judgments of one think_twice ask with a cascade: item_id, judge, stage, replication,
-        verdict, confidence, the columns of `GROUP`, tokens and cost; of every block.
-    gold : DataFrame
-        benchmark, item_id, and gold: the right option, null where nobody knows it.
-    order : sequence of str
-        Who was asked first, and next.
-    threshold : float
-        Confidence from which an answer counted.
-
-    Returns
-    -------
-    DataFrame
-        A row for each model, one for what was left to a person, and one for all of it.
-        ``n_asked`` counts questions times replications; ``accuracy`` is of the answers given to
-        questions with a gold answer, its interval by question, its noise floor that of the same
-        answers shuffled across questions; ``spent`` is the mean of one question put to the cascade
-        (in "cost" where every row has one, else in "tokens", else null), both steps together.
+    A row for each model, one for what was left to a person, and one for all of it. ``n_asked``
+    counts questions times replications; ``accuracy`` is of the answers given to questions with a
+    gold answer, its interval by question, its noise floor that of the same answers shuffled across
+    questions; ``spent`` is the mean of one question put to the cascade (in "cost" where every row
+    has one, else in "tokens", else null), both steps together.
 
     Examples
     --------

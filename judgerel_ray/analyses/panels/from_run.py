@@ -53,14 +53,6 @@ def run_panels(
     """Panels of the systems of a run or a file.
 
     Effects: reads. Retry: safe, also while a run goes on.
-
-    Raises
-    ------
-    SweepError
-        If a column, a name or a file is wrong, nobody knows what is right, or no two systems
-        answered the same questions.
-    StoreError
-        If the path is a folder but no run directory.
     """
     with reading_of(path):
         judged = open_judgments(path, extra=by or (), reads=["confidence", GOLD])
@@ -185,11 +177,6 @@ def run_cascaded(path: str | Given) -> pl.DataFrame | None:
     """What the cascades of a run did; None of a file, or where the sweep asked none.
 
     Effects: reads. Retry: safe, also while the run goes on.
-
-    Raises
-    ------
-    StoreError
-        If the path is a folder but no run directory.
     """
     with reading_of(path):
         return cascaded_of(open_judgments(path))

@@ -45,18 +45,6 @@ def by_group(
 ) -> list[tuple[str, dict[str, list[Row]]]]:
     """Take tables apart by group, with what the group is in words.
 
-    Parameters
-    ----------
-    tables : mapping of str to DataFrame
-        All start with the columns of the groups.
-    first : mapping of str to str
-        Of each table, the first column behind those.
-
-    Returns
-    -------
-    list of (str, dict)
-        What tells the group, and its rows by table.
-
     Examples
     --------
     >>> one = pl.DataFrame({"benchmark": ["b", "b"], "stage": [1, 2]})
@@ -115,18 +103,10 @@ _WORDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Together:
-    """What a page says of judges together.
+    """What a page says of judges together."""
 
-    Attributes
-    ----------
-    panels : mapping of str to DataFrame
-        Tables of :class:`judgerel_ray.analyses.panels.tables.PanelTables`.
-    cascade : mapping of str to DataFrame
-        Tables of :class:`.CascadeTables`; empty where nothing says
-        who is asked first, or when to pass on.
-    """
-
-    panels: Mapping[str, pl.DataFrame]
+    panels: Mapping[str, pl.DataFrame]  # Tables of `PanelTables`.
+    # Tables of `CascadeTables`; empty where nothing says who is asked first, or when to pass on.
     cascade: Mapping[str, pl.DataFrame]
 
 
@@ -152,11 +132,6 @@ def panel_sections(found: Together | None, cascaded: pl.DataFrame | None = None)
 
 def panel_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     """Say what panels are worth: by their size, then group by group.
-
-    Parameters
-    ----------
-    tables : mapping of str to DataFrame
-        Of :class:`judgerel_ray.analyses.panels.tables.PanelTables`.
 
     Examples
     --------
@@ -195,11 +170,6 @@ def panel_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
 
 def cascade_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     """Say what cascades buy: by their cost, then group by group.
-
-    Parameters
-    ----------
-    tables : mapping of str to DataFrame
-        Of :class:`judgerel_ray.analyses.panels.cascades.CascadeTables`.
 
     Examples
     --------
@@ -484,14 +454,6 @@ _STEPS = 4
 def size_figure(steps: Sequence[Row], best: Sequence[Row], *, label: str) -> Figure:
     """Draw accuracy against the size of a panel.
 
-    Parameters
-    ----------
-    steps, best : sequence of mapping
-        Rows of one group of the tables ``next`` and ``best`` of
-        :class:`judgerel_ray.analyses.panels.tables.PanelTables`.
-    label : str
-        The group.
-
     Examples
     --------
     >>> step = {"n_members": 1, "accuracy": 0.5, "low": 0.4, "high": 0.6}
@@ -529,13 +491,6 @@ def size_figure(steps: Sequence[Row], best: Sequence[Row], *, label: str) -> Fig
 
 def cost_figure(curve_rows: Sequence[Row], stages: Sequence[Row], *, label: str) -> Figure:
     """Draw accuracy against cost.
-
-    Parameters
-    ----------
-    curve_rows, stages : sequence of mapping
-        Rows of one group of the tables of :class:`.CascadeTables`.
-    label : str
-        The group.
 
     Examples
     --------

@@ -20,38 +20,20 @@ _MOST = 1e12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """What a model's replies cost.
+    """What a model's replies cost."""
 
-    Attributes
-    ----------
-    reply : float
-        Of every reply, whatever its length.
-    prompt, completion : float
-        Of a million tokens read, and written.
-    """
-
-    reply: float = 0.0
-    prompt: float = 0.0
+    reply: float = 0.0  # Of every reply, whatever its length.
+    prompt: float = 0.0  # Of a million tokens read, and written.
     completion: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Spending:
-    """Mean cost of the replies of a file or run.
+    """Mean cost of the replies of a file or run."""
 
-    Attributes
-    ----------
-    unit : str
-        "cost" (money), "tokens" or "requests".
-    means : DataFrame
-        The columns that make a system, ``stage``, and ``spent`` a reply.
-    row : Expr
-        The cost of one row of judgments.
-    """
-
-    unit: str
-    means: pl.DataFrame
-    row: pl.Expr
+    unit: str  # "cost" (money), "tokens" or "requests".
+    means: pl.DataFrame  # The columns that make a system, `stage`, and `spent` a reply.
+    row: pl.Expr  # The cost of one row of judgments.
 
     def of(self, name: Mapping[str, object]) -> dict[str, float]:
         """Give the mean cost of a reply in each stage of a system.
@@ -81,16 +63,6 @@ PRICE = "A_REPLY, or PROMPT,COMPLETION of a million tokens"
 def price_of(given: object) -> Price:
     """Read a price: of a reply (``0.002``), or of a million tokens read and written (``0.8,4``).
 
-    Parameters
-    ----------
-    given : Price, number, pair of numbers, or str
-        A text holds a number, or two with a comma between.
-
-    Raises
-    ------
-    ValueError
-        If it is none of these.
-
     Examples
     --------
     >>> price_of("0.8,4") == price_of((0.8, 4))
@@ -117,28 +89,8 @@ def read_spending(
 ) -> Spending:
     """Find what replies cost.
 
-    Parameters
-    ----------
-    judgments : LazyFrame
-        Judgments; rows of every role count, of block 0, but for failed ones.
-    prices : mapping of str to Price, optional
-        By judge, in place of the rows' own ``cost``.
-
-    Returns
-    -------
-    Spending
-        In money by `prices`, or where every row has a ``cost``, none below 0 and not all 0; else in
-        tokens, where every row has them; else every reply counts 1.
-
-    Raises
-    ------
-    SweepError
-        If a judge has no price, a price names no judge, or prices of tokens lack token counts.
-
-    Warns
-    -----
-    ReadingWarning
-        If rows have costs that are not used, for some row has none.
+    In money by `prices`, or where every row has a ``cost``, none below 0 and not all 0; else in
+    tokens, where every row has them; else every reply counts 1.
 
     Examples
     --------

@@ -102,18 +102,6 @@ class PanelTables:
 def panel_tables(groups: Sequence[Voters], *, seed: int = 0) -> PanelTables:
     """Lay out what panels of each group are worth.
 
-    Parameters
-    ----------
-    groups : sequence of Voters
-        From :func:`judgerel_ray.analyses.panels.voters.read_voters`.
-    seed : int
-        How folds are drawn.
-
-    Returns
-    -------
-    PanelTables
-        Verdicts that tie are drawn by lot: a tie of two of which one is right counts one half.
-
     Examples
     --------
     >>> from judgerel_ray.measuring.systems import read_systems

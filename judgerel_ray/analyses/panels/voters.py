@@ -35,46 +35,29 @@ class Voters:
 
     A unit is a question asked once of everyone: the n-th answer of each stands in the n-th unit
     of the question.
-
-    Attributes
-    ----------
-    name : mapping
-        The group: benchmark, protocol, temperature and what else there is.
-    members : tuple of str
-        The systems, by judge, and by role where there are several.
-    votes_UJ : ndarray of int, shape (n_units, n_members)
-        Code of each verdict, -1 for none.
-    right_U : ndarray of int, shape (n_units,)
-        Code of the right one, -1 where nobody gave it anywhere.
-    questions_U : ndarray of int, shape (n_units,)
-        Question of each unit.
-    confidence_UJ : ndarray of float, shape (n_units, n_members)
-        As asked for; NaN for none, and for no verdict.
-    spent_UJ : ndarray of float, shape (n_units, n_members)
-        Cost of each answer, all it stands on included, as if it were bought alone.
-    more_UJ : ndarray of float, shape (n_units, n_members)
-        Cost of the question's other replies, where the confidence is how far they agree; else 0.
-    prices : PanelPrices
-        Mean costs, with what members share.
-    cost_unit : str
-        "cost", "tokens" or "requests".
-    n_dropped : int
-        Questions left out as not all were asked.
-    alone_J : tuple of int
-        Members that compare nobody's answers; all of them where that leaves fewer than two.
     """
 
+    # The group: benchmark, protocol, temperature and what else there is.
     name: Mapping[str, object]
-    members: tuple[str, ...]
+    members: tuple[str, ...]  # The systems, by judge, and by role where there are several.
+    # Shape (n_units, n_members). Code of each verdict, -1 for none.
     votes_UJ: Ints  # noqa: N815  a shape, not a case
+    # Shape (n_units,). Code of the right one, -1 where nobody gave it anywhere.
     right_U: Ints  # noqa: N815
+    # Shape (n_units,). Question of each unit.
     questions_U: Ints  # noqa: N815
+    # Shape (n_units, n_members). As asked for; NaN for none, and for no verdict.
     confidence_UJ: Floats  # noqa: N815
+    # Shape (n_units, n_members). Cost of each answer, all it stands on included, as if it were
+    # bought alone.
     spent_UJ: Floats  # noqa: N815
+    # Shape (n_units, n_members). Cost of the question's other replies, where the confidence is how
+    # far they agree; else 0.
     more_UJ: Floats  # noqa: N815
-    prices: PanelPrices
-    cost_unit: str
-    n_dropped: int
+    prices: PanelPrices  # Mean costs, with what members share.
+    cost_unit: str  # "cost", "tokens" or "requests".
+    n_dropped: int  # Questions left out as not all were asked.
+    # Members that compare nobody's answers; all of them where that leaves fewer than two.
     alone_J: tuple[int, ...]  # noqa: N815
 
     @property
@@ -97,28 +80,6 @@ def read_voters(
     confidence: str = "stated",
 ) -> list[Voters]:
     """Lay systems side by side, by benchmark, protocol, temperature and what else there is.
-
-    Parameters
-    ----------
-    systems : sequence of System
-        From :func:`.read_systems`. Those that differ in judge or role
-        alone make a group.
-    judgments : LazyFrame
-        Where they were read from, for their costs.
-    prices : mapping of str to Price, optional
-        As for :func:`judgerel_ray.analyses.panels.spending.read_spending`.
-    confidence : str
-        One of :data:`judgerel_ray.measuring.systems.CONFIDENCES`.
-
-    Returns
-    -------
-    list of Voters
-        Of every group with two systems or more that share a question; see :func:`check_voters`.
-
-    Raises
-    ------
-    SweepError
-        If the prices do not give the costs.
 
     Examples
     --------
@@ -332,18 +293,7 @@ def rule_weights(voters: Voters, rule: str, *, seed: int = 0) -> Floats | None:
     By accuracy, a vote counts the log-odds of its member being right, on the questions of the
     other folds, against one of the other verdicts at random; at least 0.
 
-    Parameters
-    ----------
-    voters : Voters
-        The members.
-    rule : str
-        One of `RULES`.
-    seed : int
-        How folds are drawn.
-
-    Returns
-    -------
-    ndarray of float or None, shape (n_units, n_members)
+    Shape (n_units, n_members).
 
     Examples
     --------

@@ -54,11 +54,6 @@ def alignment_row(
 ) -> Row:
     """Write one coefficient, of what was sampled and of what was computed.
 
-    Raises
-    ------
-    ValueError
-        If there is neither.
-
     Examples
     --------
     >>> from judgerel_ray.stats import reference_agreement
@@ -153,18 +148,6 @@ ALIGNMENT_COLUMNS: Mapping[str, pl.DataType] = {
 def judge_reference(rows: pl.DataFrame, judge: str) -> pl.DataFrame:
     """Take a judge's mean scores as the reference, over all its replications and templates.
 
-    Parameters
-    ----------
-    rows : pl.DataFrame
-        From :func:`judgerel_ray.counting.groups.rated.rated_rows`.
-    judge : str
-        Its name.
-
-    Raises
-    ------
-    SweepError
-        If there is no such judge.
-
     Examples
     --------
     >>> rows = pl.DataFrame({"judge": ["a", "a", "b"], "item_id": ["q"] * 3, "score": [1.0, 2, 5]})
@@ -201,18 +184,6 @@ def human_reference(items: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     A rating that names its responder is of that response. One that names none is of the item: of
     its one response, and no reference where rows name several.
 
-    Parameters
-    ----------
-    items : pl.DataFrame
-        Of :class:`judgerel_ray.tables.Items`.
-    rows : pl.DataFrame
-        From :func:`judgerel_ray.counting.groups.rated.rated_rows`.
-
-    Returns
-    -------
-    DataFrame
-        As of :func:`mean_reference`; empty where nobody gave numbers.
-
     Examples
     --------
     >>> from judgerel_ray.core import HumanRating, Item
@@ -244,34 +215,13 @@ def alignment_table(
 ) -> pl.DataFrame:
     """Compute how far every group's scores agree with a reference, on every scale.
 
-    Parameters
-    ----------
-    groups : sequence of RatedGroup
-        From :func:`judgerel_ray.counting.groups.rated.rated_groups`.
-    reference : pl.DataFrame
-        ``reference_score`` by columns of `THING`.
-    name : str
-        What the reference is called; the judge of that name is left out.
-    coefficients : sequence of str, optional
-        Which of :data:`judgerel_ray.stats.ratings.correlations.CORRELATIONS`; by default all.
-    weighted : sequence of RatedGroup
-        From :func:`.weighted_groups`, of the same columns.
-
-    Returns
-    -------
-    DataFrame
-        The groups' columns, ``scale`` and `ALIGNMENT_COLUMNS`: one row a group, scale and
-        coefficient. ``single`` is the mean over replications of each one's coefficient,
-        ``averaged`` that of the items' mean scores, ``gain`` the one less the other. ``weighted``
-        is that of ``n_weighted`` scores weighted by their probabilities; groups that have only
-        those are undefined, "not_sampled". Scores are compared as they are: intraclass
-        correlations need a reference on the same scale, and are undefined, "reference_off_scale",
-        where it has scores beyond the scale's ends.
-
-    Raises
-    ------
-    SweepError
-        If no rating has a reference, or a coefficient is none.
+    The groups' columns, ``scale`` and `ALIGNMENT_COLUMNS`: one row a group, scale and coefficient.
+    ``single`` is the mean over replications of each one's coefficient, ``averaged`` that of the
+    items' mean scores, ``gain`` the one less the other. ``weighted`` is that of ``n_weighted``
+    scores weighted by their probabilities; groups that have only those are undefined,
+    "not_sampled". Scores are compared as they are: intraclass correlations need a reference on the
+    same scale, and are undefined, "reference_off_scale", where it has scores beyond the scale's
+    ends.
 
     Examples
     --------
@@ -313,18 +263,7 @@ def alignment_table(
 def reference_scores(group: RatedGroup, scale: str, reference: pl.DataFrame) -> Floats:
     """Find the reference of every unit of a group on one scale; NaN where there is none.
 
-    Parameters
-    ----------
-    group : RatedGroup
-        The group.
-    scale : str
-        The scale.
-    reference : pl.DataFrame
-        As of :func:`alignment_table`; a column that is null there holds for all.
-
-    Returns
-    -------
-    ndarray of float, shape (n_units,)
+    Shape (n_units,).
 
     Examples
     --------

@@ -117,11 +117,6 @@ def mapped(across: pl.DataFrame) -> str:
 def aligned_columns(found: pl.DataFrame) -> tuple[list[str], Callable[[Row], list[str]]]:
     """Give the heads of alignment, and what writes a row under them.
 
-    Parameters
-    ----------
-    found
-        From :func:`judgerel_ray.analyses.ratings.alignment.alignment_table`.
-
     Examples
     --------
     See ``tests/cli/test_ratings.py``.

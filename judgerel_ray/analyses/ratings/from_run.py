@@ -54,20 +54,11 @@ _SHOWN = 3
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Ratings:
-    """Ratings of a run or a file, read once for all tables of them.
-
-    Attributes
-    ----------
-    judged : Judged
-        The judgments.
-    by : tuple of str, optional
-        Columns that make a group, in place of the default ones.
-    declared : mapping of str to Scale
-        Scales besides the shipped ones and those of the run.
-    """
+    """Ratings of a run or a file, read once for all tables of them."""
 
     judged: Judged
-    by: tuple[str, ...] | None = None
+    by: tuple[str, ...] | None = None  # Columns that make a group, in place of the default ones.
+    # Scales besides the shipped ones and those of the run.
     declared: Mapping[str, Scale] = field(default_factory=dict)
 
     @cached_property
@@ -195,13 +186,6 @@ def open_ratings(
     """Open the ratings of a run directory or a file with a column ``scale``.
 
     Effects: reads. Retry: safe, also while a run goes on.
-
-    Raises
-    ------
-    SweepError
-        If a file, a scale file or a column is wrong.
-    StoreError
-        If the path is a folder but no run directory.
     """
     from judgerel_ray.protocols.replies.scales import load_scale
 
@@ -219,16 +203,8 @@ def run_scales(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Consistency of ratings on each scale, and across scales.
 
-    Returns
-    -------
-    tuple of DataFrame
-        As of :func:`.reduce_judgments`, alpha alone, with replies that hold no
-        rating left out; and :func:`judgerel_ray.analyses.ratings.inter_scale.inter_scale_table`.
-
-    Raises
-    ------
-    SweepError, StoreError
-        As :func:`open_ratings`; or if there are not the scales to compare.
+    As of :func:`.reduce_judgments`, alpha alone, with replies that hold no rating left out; and
+    :func:`judgerel_ray.analyses.ratings.inter_scale.inter_scale_table`.
     """
     with reading_of(path):
         ratings = open_ratings(path, by=by, scale_files=scale_files)
@@ -243,18 +219,7 @@ def run_alignment(
     by: Sequence[str] | None = None,
     scale_files: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Alignment of judges with a reference.
-
-    Returns
-    -------
-    DataFrame
-        As :func:`judgerel_ray.analyses.ratings.alignment.alignment_table`.
-
-    Raises
-    ------
-    SweepError, StoreError
-        As :func:`open_ratings`; or if there is no such reference.
-    """
+    """Alignment of judges with a reference."""
     with reading_of(path):
         ratings = open_ratings(path, by=by, scale_files=scale_files)
         return ratings.aligned(reference, coefficients)
@@ -269,13 +234,7 @@ def run_ranking(
     by: Sequence[str] | None = None,
     scale_files: Sequence[str] = (),
 ) -> JudgeRanks:
-    """Judges, ranked by their consistency, their alignment and a score from outside.
-
-    Raises
-    ------
-    SweepError, StoreError
-        As :func:`open_ratings`; or if there are no two judges to rank.
-    """
+    """Judges, ranked by their consistency, their alignment and a score from outside."""
     with reading_of(path):
         ratings = open_ratings(path, by=by, scale_files=scale_files)
         found = ratings.ranked(choice or ScaleChoice(), reference=reference, outside=outside)
@@ -371,24 +330,14 @@ _ALIGNED = ("pearson", "spearman", "kendall", "icc_agreement")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingOptions:
-    """What of ratings a page is asked for, as ``reduce`` has it.
+    """What of ratings a page is asked for, as ``reduce`` has it."""
 
-    Attributes
-    ----------
-    reference : str, optional
-        A judge, ``human``, a file; by default people, where the items of a run have their scores.
-    outside : str, optional
-        A file of scores of judges from elsewhere.
-    choice : ScaleChoice, optional
-        How scales are compared; by default by min-max, and by the paper's third case.
-    scale_files : tuple of str
-        Scales of one's own.
-    """
-
+    # A judge, `human`, a file; by default people, where the items of a run have their scores.
     reference: str | None = None
-    outside: str | None = None
+    outside: str | None = None  # A file of scores of judges from elsewhere.
+    # How scales are compared; by default by min-max, and by the paper's third case.
     choice: ScaleChoice | None = None
-    scale_files: tuple[str, ...] = ()
+    scale_files: tuple[str, ...] = ()  # Scales of one's own.
 
 
 def rating_options(
@@ -396,11 +345,6 @@ def rating_options(
     preset: str | None = None, pairing: str = "all", scale: Sequence[str] | None = None,
 ) -> RatingOptions:  # fmt: skip
     """Check what a page is asked for.
-
-    Raises
-    ------
-    SweepError
-        If a name is unknown, or a mapping is given beside a preset.
 
     Examples
     --------
@@ -416,13 +360,7 @@ def rating_options(
 
 
 def with_scales(judged: Judged, options: RatingOptions) -> Judged:
-    """Add scales of one's own to those of a run.
-
-    Raises
-    ------
-    SweepError
-        If a file is none, or judgments name no scale.
-    """
+    """Add scales of one's own to those of a run."""
     if not options.scale_files:
         return judged
     if not _names(judged):
@@ -446,14 +384,7 @@ def unknown_scales(judged: Judged) -> list[tuple[str, str]]:
 
 
 def ratings_on_page(measured: PageData, options: RatingOptions) -> list[Block]:
-    """Make the page's sections on ratings; none where nothing was rated.
-
-    Raises
-    ------
-    SweepError
-        If there is no such reference, nothing was rated for it, a file is none, or there are not
-        the scales to compare that are asked for.
-    """
+    """Make the page's sections on ratings; none where nothing was rated."""
     return rating_sections(_rated(measured.judged, options))
 
 
@@ -494,13 +425,7 @@ def _rated(judged: Judged, options: RatingOptions) -> Rated | None:
 
 
 def alignment_on_page(judged: Judged, _questions: object, options: RatingOptions) -> list[Block]:
-    """Make the page's section on alignment by probabilities, where no rating was sampled.
-
-    Raises
-    ------
-    SweepError
-        If there is no such reference, or nothing was rated for it.
-    """
+    """Make the page's section on alignment by probabilities, where no rating was sampled."""
     ratings, reference = Ratings(judged=judged), options.reference
     if ratings.weighted.is_empty() or ratings.sampled:
         return []

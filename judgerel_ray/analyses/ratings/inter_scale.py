@@ -62,26 +62,14 @@ _DECIMALS = 0.1  # a scale of decimals is met at its tenths by a judge without n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleChoice:
-    """What scales are compared, and how.
+    """What scales are compared, and how."""
 
-    Attributes
-    ----------
-    mapping : {"minmax", "midrank", "fraction", "collapse", "binarise"}
-        How scores come onto one axis.
-    level : {"nominal", "ordinal", "interval"}
-        Level of measurement there.
-    pairing : {"all", "first"}
-        All replications of one scale with all of the other; or the first of each.
-    tie : {">mid", ">=mid"}
-        What the middle of a scale is once binarised.
-    scales : tuple of str
-        The one comparison wanted; by default every pair, and all together.
-    """
-
-    mapping: ScaleMapping = "minmax"
-    level: ScaleLevel = "interval"
+    mapping: ScaleMapping = "minmax"  # How scores come onto one axis.
+    level: ScaleLevel = "interval"  # Level of measurement there.
+    # All replications of one scale with all of the other; or the first of each.
     pairing: Pairing = "all"
-    tie: Tie = ">mid"
+    tie: Tie = ">mid"  # What the middle of a scale is once binarised.
+    # The one comparison wanted; by default every pair, and all together.
     scales: tuple[str, ...] = ()
 
 
@@ -89,20 +77,6 @@ def scale_choice(
     *, mapping: str | None = None, preset: str | None = None, pairing: str = "all"
 ) -> ScaleChoice:
     """Check how scales are to be compared.
-
-    Parameters
-    ----------
-    mapping : str, optional
-        By default min-max.
-    preset : str, optional
-        A comparison of the paper, with its scales, mapping and level.
-    pairing : str
-        "all" or "first".
-
-    Raises
-    ------
-    SweepError
-        If mapping, preset or pairing is unknown, or a mapping is given beside a preset.
 
     Examples
     --------
@@ -150,11 +124,6 @@ def compared_scales(names: Sequence[str], choice: ScaleChoice) -> list[tuple[str
 def group_ratings(group: RatedGroup, names: Sequence[str], choice: ScaleChoice) -> ScaleRatings:
     """Bring a group's scores on some scales onto one axis.
 
-    Raises
-    ------
-    MappingError
-        If the scales do not allow the mapping.
-
     Examples
     --------
     See ``tests/analyses/ratings/test_inter_scale.py``.
@@ -175,28 +144,12 @@ def group_ratings(group: RatedGroup, names: Sequence[str], choice: ScaleChoice) 
 def inter_scale_table(groups: Sequence[RatedGroup], choice: ScaleChoice) -> pl.DataFrame:
     """Compute inter-scale consistency of every group.
 
-    Parameters
-    ----------
-    groups : sequence of RatedGroup
-        From :func:`judgerel_ray.counting.groups.rated.rated_groups`.
-    choice : ScaleChoice
-        What is compared.
-
-    Returns
-    -------
-    DataFrame
-        The groups' columns and `INTER_SCALE_COLUMNS`: one row a group and comparison. ``own_first``
-        and ``own_second`` are self-consistency of each scale on the common axis; ``shift`` is
-        second less first there; ``ceiling`` is what a judge without noise reaches, its latent score
-        uniform; ``ceiling_of`` is `TO_POINTS` or `TO_TENTHS`. ``disattenuated`` is a heuristic and
-        may exceed 1. Of more than two scales only the value, its floor and the ceiling are given.
-        ``undefined`` is "does_not_apply" where the scales do not allow the mapping; ``flags`` say
-        why.
-
-    Raises
-    ------
-    SweepError
-        If no group has the scales to compare.
+    The groups' columns and `INTER_SCALE_COLUMNS`: one row a group and comparison. ``own_first`` and
+    ``own_second`` are self-consistency of each scale on the common axis; ``shift`` is second less
+    first there; ``ceiling`` is what a judge without noise reaches, its latent score uniform;
+    ``ceiling_of`` is `TO_POINTS` or `TO_TENTHS`. ``disattenuated`` is a heuristic and may exceed 1.
+    Of more than two scales only the value, its floor and the ceiling are given. ``undefined`` is
+    "does_not_apply" where the scales do not allow the mapping; ``flags`` say why.
 
     Examples
     --------

@@ -50,18 +50,6 @@ def own_consistency(
 ) -> QuestionStatistic:
     """Lay self-consistency on one scale out by question, at the scale's own level.
 
-    Parameters
-    ----------
-    group : RatedGroup
-        Of one judge.
-    scale : str
-        One of its scales.
-    values : ndarray of float, optional
-        Scores that occur, ascending; by default the group's.
-    alpha : CountStatistic, optional
-        Krippendorff's alpha of those values: where it is the same object for two judges, one may
-        stand in for the other.
-
     Examples
     --------
     >>> from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
@@ -210,29 +198,6 @@ def rank_table(
     outside: Mapping[str, float] | None = None,
 ) -> JudgeRanks:
     """Rank judges, at every temperature by itself.
-
-    Parameters
-    ----------
-    groups : sequence of RatedGroup
-        From :func:`.rated_groups`; ``judge`` must be among their columns.
-    choice : ScaleChoice
-        How scales are compared. Every pair is a cell, or the comparison of a preset.
-    reference : pl.DataFrame, optional
-        As of :func:`.alignment_table`: alignment is Pearson's r of the
-        items' mean scores.
-    name : str
-        What the reference is called: the judge of that name is not ranked.
-    outside : mapping of str to float, optional
-        A score of each judge from elsewhere; larger is better.
-
-    Returns
-    -------
-    JudgeRanks
-
-    Raises
-    ------
-    SweepError
-        If no two judges rated at one temperature, or none of them has a score from outside.
 
     Examples
     --------

@@ -85,23 +85,11 @@ _MOST_CHARTS = 24  # more figures than this are no longer looked at one by one
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rated:
-    """What a page says of ratings; a frame is empty where there is nothing of the kind.
+    """What a page says of ratings; a frame is empty where there is nothing of the kind."""
 
-    Attributes
-    ----------
-    own : pl.DataFrame
-        Self-consistency, from :func:`.reduce_judgments`.
-    across : pl.DataFrame
-        From :func:`judgerel_ray.analyses.ratings.inter_scale.inter_scale_table`.
-    aligned : pl.DataFrame
-        From :func:`judgerel_ray.analyses.ratings.alignment.alignment_table`.
-    ranks, mean_ranks, agreements : pl.DataFrame
-        Of :class:`judgerel_ray.analyses.ratings.judge_ranks.JudgeRanks`.
-    """
-
-    own: pl.DataFrame
-    across: pl.DataFrame
-    aligned: pl.DataFrame
+    own: pl.DataFrame  # Self-consistency, from `reduce_judgments`.
+    across: pl.DataFrame  # From `inter_scale_table`.
+    aligned: pl.DataFrame  # From `alignment_table`.
     ranks: pl.DataFrame
     mean_ranks: pl.DataFrame
     agreements: pl.DataFrame
@@ -144,13 +132,6 @@ def alignment_section(aligned: pl.DataFrame) -> list[Block]:
 
 def scales_blocks(own: pl.DataFrame, across: pl.DataFrame) -> list[Block]:
     """Say how consistent judges are on each scale, and across scales.
-
-    Parameters
-    ----------
-    own : DataFrame
-        As :func:`judgerel_ray.measuring.reliability.reduce_judgments`.
-    across : DataFrame
-        As :func:`judgerel_ray.analyses.ratings.inter_scale.inter_scale_table`.
 
     Examples
     --------
@@ -270,11 +251,6 @@ def heat_course(rows: Sequence[Row]) -> str:
 def alignment_blocks(aligned: pl.DataFrame) -> list[Block]:
     """Say how judges agree with a reference: single, averaged, weighted.
 
-    Parameters
-    ----------
-    aligned : pl.DataFrame
-        From :func:`judgerel_ray.analyses.ratings.alignment.alignment_table`.
-
     Examples
     --------
     >>> alignment_blocks(pl.DataFrame())[0].text
@@ -294,11 +270,6 @@ def ranking_blocks(
     ranks: pl.DataFrame, mean_ranks: pl.DataFrame, agreements: pl.DataFrame
 ) -> list[Block]:
     """Say how judges rank by every measure, a table a temperature.
-
-    Parameters
-    ----------
-    ranks, mean_ranks, agreements : DataFrame
-        Of :class:`judgerel_ray.analyses.ratings.judge_ranks.JudgeRanks`.
 
     Examples
     --------
@@ -344,11 +315,6 @@ _WITHIN = ("definition",)
 def own_figures(own: pl.DataFrame) -> list[Figure]:
     """Draw self-consistency: a figure a judge and criterion, a line a scale and definition.
 
-    Parameters
-    ----------
-    own : pl.DataFrame
-        Self-consistency, with a column ``scale``.
-
     Examples
     --------
     See ``tests/cli/test_ratings.py``.
@@ -362,11 +328,6 @@ def own_figures(own: pl.DataFrame) -> list[Figure]:
 
 def across_figures(across: pl.DataFrame) -> list[Figure]:
     """Draw inter-scale consistency: a figure a judge and criterion, a line a pair and definition.
-
-    Parameters
-    ----------
-    across : pl.DataFrame
-        From :func:`judgerel_ray.analyses.ratings.inter_scale.inter_scale_table`.
 
     Examples
     --------
@@ -403,11 +364,6 @@ def _line(row: Row, of: str, varying: Sequence[str], *, ways: bool) -> str:
 
 def rank_figures(ranks: pl.DataFrame) -> list[Figure]:
     """Draw judges ranked: a figure a temperature, a line a judge, a column a measure.
-
-    Parameters
-    ----------
-    ranks : pl.DataFrame
-        Of :class:`judgerel_ray.analyses.ratings.judge_ranks.JudgeRanks`.
 
     Examples
     --------

@@ -44,11 +44,6 @@ def write_coefficients(
     is no earlier output. An `out` of :func:`output_to` has both.
 
     Effects: writes one file, whole. Retry: safe.
-
-    Raises
-    ------
-    SweepError
-        If `out` must not be written.
     """
     from judgerel_ray.analyses.reliability.show import coefficients_json
     from judgerel_ray.store.outputs import output_to
@@ -64,11 +59,6 @@ def question_path(path: str | Given, options: ReduceOptions | None = None) -> pl
     """Accuracy and agreement of every question of a run directory or a file of judgments.
 
     Effects: reads. Retry: safe, also while a run goes on.
-
-    Raises
-    ------
-    SweepError, StoreError
-        As of :func:`judgerel_ray.measuring.reducing.reduce_path`.
     """
     from judgerel_ray.measuring.correctness import question_table
 

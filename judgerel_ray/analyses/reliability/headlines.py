@@ -47,37 +47,20 @@ _MOST = 12  # groups warned of by name on a page; all stand in its table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lead:
-    """What leads a group: what it is, and the rows that hold its figures.
+    """What leads a group: what it is, and the rows that hold its figures."""
 
-    Attributes
-    ----------
-    code : LeadCode
-        Which of all findings it is.
-    answer : str, optional
-        The one answer, or place, of a judge that gives no other.
-    row : mapping, optional
-        Agreement, or of ratings the error of one.
-    repeated : mapping, optional
-        The same of the same prompt again, where `row` is of other prompts, too.
-    place, option : mapping, optional
-        How often verdicts in another order name the same place, and the same option.
-    replies : Replies, optional
-        How many replies hold a verdict, where valid_rate is there to tell.
-    apart : mapping, optional
-        `row` with replies without a verdict left out, where there are any.
-    n_items : int
-        Questions asked.
-    """
-
-    code: LeadCode
-    n_items: int
-    answer: str | None = None
-    row: Row | None = None
+    code: LeadCode  # Which of all findings it is.
+    n_items: int  # Questions asked.
+    answer: str | None = None  # The one answer, or place, of a judge that gives no other.
+    row: Row | None = None  # Agreement, or of ratings the error of one.
+    # The same of the same prompt again, where `row` is of other prompts, too.
     repeated: Row | None = None
+    # How often verdicts in another order name the same place, and the same option.
     place: Row | None = None
     option: Row | None = None
+    # How many replies hold a verdict, where valid_rate is there to tell.
     replies: Replies | None = None
-    apart: Row | None = None
+    apart: Row | None = None  # `row` with replies without a verdict left out, where there are any.
 
 
 def lead(rows: Sequence[Row]) -> Lead | None:

@@ -122,11 +122,6 @@ def _charts(coefficients: pl.DataFrame) -> list[Block]:
 def headline_table(coefficients: pl.DataFrame) -> list[Block]:
     """Tabulate what matters most of every group: agreement, alpha, valid verdicts.
 
-    Parameters
-    ----------
-    coefficients : pl.DataFrame
-        From :func:`judgerel_ray.measuring.reliability.reduce_judgments`.
-
     Examples
     --------
     >>> headline_table(pl.DataFrame({"coefficient": ["flip_rate"]}))
@@ -366,12 +361,6 @@ def _part(n: int, whole: int) -> str:
 def answer_section(answers: pl.DataFrame | None) -> list[Block]:
     """Tabulate candidate answers that responders wrote.
 
-    Parameters
-    ----------
-    answers : pl.DataFrame, optional
-        ``judge``, ``benchmark``, ``stage``, ``temperature``, ``questions``, ``answers`` and
-        ``tokens`` (mean of the new ones).
-
     Examples
     --------
     >>> answer_section(None)
@@ -403,11 +392,6 @@ _MOST_LABELS = 12
 
 def place_section(positions: pl.DataFrame | None) -> list[Block]:
     """Tabulate how often verdicts name each place, or each answer where places are not known.
-
-    Parameters
-    ----------
-    positions : pl.DataFrame, optional
-        From :func:`judgerel_ray.measuring.order_effects.verdict_positions`.
 
     Examples
     --------

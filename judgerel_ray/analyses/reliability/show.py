@@ -107,19 +107,6 @@ def print_coefficients(
 
     What is the same in every row (the judge, the unit) is said once, above.
 
-    Parameters
-    ----------
-    coefficients : pl.DataFrame
-        From :func:`judgerel_ray.measuring.reliability.reduce_judgments`.
-    console : rich.console.Console, optional
-        Where to print; standard output by default.
-    failures : pl.DataFrame, optional
-        From :func:`judgerel_ray.counting.outcomes.failed_requests`, with the same groups.
-    named : bool
-        Whether coefficients were asked for by name, or as of names (nominal); else those of
-        verdicts as names are left out of ratings, whose reader asks by how many points they are
-        off.
-
     Examples
     --------
     >>> from judgerel_ray.measuring.reliability import reduce_judgments
@@ -203,11 +190,6 @@ def _first_groups(coefficients: pl.DataFrame) -> tuple[pl.DataFrame, int]:
 
 def coefficients_json(coefficients: pl.DataFrame) -> str:
     """Write coefficients as a JSON list, one object a row; null where there is no number.
-
-    Raises
-    ------
-    ValueError
-        If a number is NaN or infinite: reducers give null.
 
     Examples
     --------
@@ -404,13 +386,6 @@ def _legend(rows: Sequence[Row], notes: dict[str, int]) -> Iterator[str]:
 def tolerance_text(coefficients: pl.DataFrame, *, source: str = "") -> str:
     """Write the coefficients that have a tolerance, one line each; nothing without.
 
-    Parameters
-    ----------
-    coefficients : pl.DataFrame
-        With the columns of :func:`judgerel_ray.measuring.tolerance.with_tolerance`.
-    source : str
-        Who set the tolerances.
-
     Examples
     --------
     >>> rows = pl.DataFrame({"judge": ["j"], "coefficient": ["flip_rate"], "missing": ["drop"],
@@ -444,11 +419,6 @@ def tolerance_text(coefficients: pl.DataFrame, *, source: str = "") -> str:
 
 def questions_text(questions: pl.DataFrame) -> str:
     """Write accuracy and agreement of every question, one line each.
-
-    Parameters
-    ----------
-    questions : pl.DataFrame
-        From :func:`judgerel_ray.measuring.correctness.question_table`.
 
     Examples
     --------

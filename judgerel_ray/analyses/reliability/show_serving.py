@@ -26,11 +26,6 @@ _APART = "None of this is in the differences above."
 def serving_blocks(serving: pl.DataFrame | None) -> list[Block]:
     """Say how often temperature 0, asked again, was answered otherwise: a paragraph a group.
 
-    Parameters
-    ----------
-    serving : pl.DataFrame, optional
-        From :func:`judgerel_ray.measuring.noise.serving_noise`.
-
     Examples
     --------
     >>> from judgerel_ray.measuring.noise import serving_noise
@@ -64,15 +59,6 @@ def shared_blocks(
     rows: pl.DataFrame, settings: Mapping[str, Sequence[str]], names: tuple[str, str]
 ) -> list[Block]:
     """Say how often requests that two runs share were answered otherwise.
-
-    Parameters
-    ----------
-    rows : pl.DataFrame
-        From :func:`judgerel_ray.measuring.noise.shared_requests`.
-    settings : mapping of str to sequence of str
-        What differs between the engines of each judge.
-    names : tuple of two str
-        What the two runs are called.
 
     Examples
     --------

@@ -64,13 +64,6 @@ def run_selection(
     """Accuracy, acceptance, ranking and calibration of every system of a run or a file.
 
     Effects: reads. Retry: safe, also while a run goes on.
-
-    Raises
-    ------
-    SweepError
-        If a column, a name or a file is wrong, or nobody knows what is right.
-    StoreError
-        If the path is a folder but no run directory.
     """
     with reading_of(path):
         judged = open_judgments(path, extra=by or (), reads=["confidence", GOLD])

@@ -42,12 +42,9 @@ HALF = "half_of_questions"
 def acceptance_rows(system: System, kind: str, *, band: Band = "bonferroni") -> Iterator[Row]:
     """Give error and accuracy among the accepted at thresholds that occur, at most 50.
 
-    Yields
-    ------
-    Row
-        Downwards. ``low`` and ``high`` hold at a threshold by itself, ``band_low`` and
-        ``band_high`` at all of them together; both are of the error. The band is Bonferroni's
-        where a question has several answers.
+    Row: Downwards. ``low`` and ``high`` hold at a threshold by itself, ``band_low`` and
+    ``band_high`` at all of them together; both are of the error. The band is Bonferroni's where a
+    question has several answers.
 
     Examples
     --------
@@ -87,11 +84,6 @@ def acceptance_rows(system: System, kind: str, *, band: Band = "bonferroni") -> 
 
 def reliability_rows(system: System, kind: str, *, n_bins: int) -> Iterator[Row]:
     """Give accuracy by confidence, in bins of equal width and of equal mass.
-
-    Yields
-    ------
-    Row
-        From the lowest confidence to the highest.
 
     Examples
     --------
@@ -309,26 +301,6 @@ def selection_tables(
     chance: Mapping[tuple[object, str], float] | None = None,
 ) -> Selection:
     """Lay out accuracy, acceptance, ranking and calibration of every system.
-
-    Parameters
-    ----------
-    systems : sequence of System
-        From :func:`judgerel_ray.measuring.systems.read_systems`.
-    options : SelectionOptions, optional
-        How answers are selected.
-    chance : mapping, optional
-        One by the number of options, by (benchmark, item_id), where that is known.
-
-    Returns
-    -------
-    Selection
-        ``systems`` has one row a system and confidence, and one without a confidence where a
-        system has none.
-
-    Raises
-    ------
-    SweepError
-        If a confidence is asked for that no system has.
 
     Examples
     --------

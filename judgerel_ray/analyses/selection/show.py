@@ -54,22 +54,12 @@ _MOST_ROWS = 12  # of a table that is not folded
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Selected:
-    """What a page says of selection.
+    """What a page says of selection."""
 
-    Attributes
-    ----------
-    selection : mapping of str to DataFrame
-        Tables of :class:`judgerel_ray.analyses.selection.selection.Selection`.
-    comparison : mapping of str to DataFrame
-        Tables of :class:`.SystemComparison`; empty where there
-        are no two systems.
-    refused : str, optional
-        Why there is nothing to select among.
-    """
-
-    selection: Mapping[str, pl.DataFrame]
+    selection: Mapping[str, pl.DataFrame]  # Tables of `Selection`.
+    # Tables of `SystemComparison`; empty where there are no two systems.
     comparison: Mapping[str, pl.DataFrame]
-    refused: str | None = None
+    refused: str | None = None  # Why there is nothing to select among.
 
 
 def selection_sections(selected: Selected | None) -> list[Block]:
@@ -94,11 +84,6 @@ def selection_sections(selected: Selected | None) -> list[Block]:
 
 def selection_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     """Say what selection is worth.
-
-    Parameters
-    ----------
-    tables : mapping of str to DataFrame
-        Of :class:`judgerel_ray.analyses.selection.selection.Selection`.
 
     Examples
     --------
@@ -337,13 +322,6 @@ def role_figures(acceptance: pl.DataFrame, names: Sequence[str]) -> list[Figure]
     Lines are steps: between two thresholds that occur lies no operating point. A model that was
     asked alone at one temperature only stands in every figure of its judge.
 
-    Parameters
-    ----------
-    acceptance : pl.DataFrame
-        Of :class:`judgerel_ray.analyses.selection.selection.Selection`, of one confidence.
-    names : sequence of str
-        Columns that make a system.
-
     Examples
     --------
     >>> role_figures(pl.DataFrame(), [])
@@ -418,16 +396,6 @@ def _step(rows: pl.DataFrame, style: str) -> Mark:
 def confidence_figures(acceptance: pl.DataFrame) -> list[tuple[str, Figure]]:
     """Draw one system's accuracy against the share accepted, a line a confidence.
 
-    Parameters
-    ----------
-    acceptance : pl.DataFrame
-        Of :class:`judgerel_ray.analyses.selection.selection.Selection`, of every confidence.
-
-    Returns
-    -------
-    list of (str, Figure)
-        The name of each system with two confidences or more, and its figure.
-
     Examples
     --------
     >>> confidence_figures(pl.DataFrame())
@@ -452,11 +420,6 @@ def confidence_figures(acceptance: pl.DataFrame) -> list[tuple[str, Figure]]:
 
 def band_figures(acceptance: pl.DataFrame) -> list[tuple[str, Figure]]:
     """Draw one system's accuracy against the share accepted, with intervals and the joint band.
-
-    Parameters
-    ----------
-    acceptance : pl.DataFrame
-        As of :func:`role_figures`, also what is returned.
 
     Examples
     --------
@@ -488,16 +451,6 @@ def band_figures(acceptance: pl.DataFrame) -> list[tuple[str, Figure]]:
 
 def reliability_figures(reliability: pl.DataFrame) -> list[tuple[str, Figure]]:
     """Draw accuracy against stated confidence, in bins of equal mass.
-
-    Parameters
-    ----------
-    reliability : pl.DataFrame
-        Of :class:`judgerel_ray.analyses.selection.selection.Selection`.
-
-    Returns
-    -------
-    list of (str, Figure)
-        The name of each system, and its figure.
 
     Examples
     --------

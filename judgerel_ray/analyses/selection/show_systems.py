@@ -80,11 +80,6 @@ _SHARES = {
 def systems_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     """Say how systems compare on the questions they share, and what judges favour.
 
-    Parameters
-    ----------
-    tables : mapping of str to DataFrame
-        Of :class:`judgerel_ray.analyses.selection.systems_compared.SystemComparison`.
-
     Examples
     --------
     >>> systems_blocks({"pairs": pl.DataFrame()})[0].text
@@ -97,11 +92,6 @@ def systems_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
 
 def compared_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     """Say how systems compare two by two, and judges against the same cost.
-
-    Parameters
-    ----------
-    tables : mapping of str to DataFrame
-        As of :func:`systems_blocks`, or none.
 
     Examples
     --------

@@ -141,43 +141,20 @@ FAVOURS, SHOWN, AVOIDS, ALIKE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Spending:
-    """What answers cost, by model and by judge, in one unit.
+    """What answers cost, by model and by judge, in one unit."""
 
-    Attributes
-    ----------
-    unit : str
-        "cost" (money) where every row has one, else "tokens" (prompts and replies, cached or not),
-        else "requests".
-    alone : mapping
-        Of one answer of a model alone, its selection too, by benchmark, judge, temperature and
-        template.
-    judging : mapping
-        Of one reply of a judge, by the label of its system.
-    """
-
+    # "cost" (money) where every row has one, else "tokens" (prompts and replies, cached or not),
+    # else "requests".
     unit: str
+    # Of one answer of a model alone, its selection too, by benchmark, judge, temperature and
+    # template.
     alone: Mapping[tuple[object, ...], float] = field(default_factory=dict)
+    # Of one reply of a judge, by the label of its system.
     judging: Mapping[str, float] = field(default_factory=dict)
 
 
 def read_spending(judgments: pl.LazyFrame, systems: Sequence[System]) -> Spending:
     """Read what answers cost.
-
-    Parameters
-    ----------
-    judgments : LazyFrame
-        As of :func:`.read_systems`, with the rows of selections.
-    systems : sequence of System
-        Their systems.
-
-    Returns
-    -------
-    Spending
-
-    Warns
-    -----
-    ReadingWarning
-        If rows have costs that are not used, for some row has none.
 
     Examples
     --------
@@ -223,23 +200,11 @@ def matched_table(
 ) -> pl.DataFrame:
     """Hold every judge of others' answers against the best model alone, for the same cost.
 
-    Parameters
-    ----------
-    systems : sequence of System
-        All of them.
-    spending : Spending
-        From :func:`read_spending`.
-    options : ComparisonOptions, optional
-        How they are compared.
-
-    Returns
-    -------
-    DataFrame
-        Two rows a judge: ``baseline`` "single", the best model alone, asked once; and "votes", the
-        best model's majority of as many replies as cost no more than the judge with the answers it
-        compares (``votes_wanted``; ``votes`` is fewer where no more were asked for). Both are the
-        best of ``n_candidates`` on these very questions, which favours them: a judge that wins
-        wins in spite of it. ``undefined`` says where costs cannot be told.
+    Two rows a judge: ``baseline`` "single", the best model alone, asked once; and "votes", the best
+    model's majority of as many replies as cost no more than the judge with the answers it compares
+    (``votes_wanted``; ``votes`` is fewer where no more were asked for). Both are the best of
+    ``n_candidates`` on these very questions, which favours them: a judge that wins wins in spite of
+    it. ``undefined`` says where costs cannot be told.
 
     Examples
     --------
@@ -398,34 +363,21 @@ def preference_table(
     at whose it is. The control is the same model as evaluator_only, on the same questions: it has
     that opinion, and is not shown its answer. Only questions on which the models disagree count.
 
-    Parameters
-    ----------
-    systems, options
-        As of :func:`.pair_tables`.
-
-    Returns
-    -------
-    DataFrame
-        One row a participant and temperature:
-
-        - ``difference``: its accuracy less that as evaluator_only, on the questions of both;
-        - ``self_difference``: how often it picks the option that it answered itself
-          (``self_picked``) less how often it does as evaluator_only, on ``n_self`` questions,
-          with 95 % interval, exact p of the two roles exchanged within questions (sign flips;
-          McNemar's), ``self_noise_sd`` (spread of the difference under those exchanges, about 0)
-          and Holm's adjustment over the ``n_judges`` rows that have one; ``self_wrong_`` the same
-          where that answer is wrong;
-        - ``own_difference``: ``own_picked`` less how often the other participants, who saw the
-          very same answers, pick that one. Opinions of models differ, so by itself this says
-          nothing of preference; but an option that is shown is picked more often by anyone, and
-          evaluators are not shown it. ``own_wrong_`` the same where that answer is wrong;
-        - ``finding``: "favours_its_own" where both differences lie above 0 (``favours_p_holm``:
-          the larger of the two p, by Holm's over judges), "option_was_shown" where only
-          ``self_difference`` does, so that others who saw it may pick it as often,
-          "avoids_its_own" where it lies below 0, else "not_distinguishable" from opinion.
-
-        ``undefined`` says what is lacking: without the role evaluator_only ("no_evaluator_only")
-        self-preference is unknown.
+    One row a participant and temperature: - ``difference``: its accuracy less that as
+    evaluator_only, on the questions of both; - ``self_difference``: how often it picks the option
+    that it answered itself (``self_picked``) less how often it does as evaluator_only, on
+    ``n_self`` questions, with 95 % interval, exact p of the two roles exchanged within questions
+    (sign flips; McNemar's), ``self_noise_sd`` (spread of the difference under those exchanges,
+    about 0) and Holm's adjustment over the ``n_judges`` rows that have one; ``self_wrong_`` the
+    same where that answer is wrong; - ``own_difference``: ``own_picked`` less how often the other
+    participants, who saw the very same answers, pick that one. Opinions of models differ, so by
+    itself this says nothing of preference; but an option that is shown is picked more often by
+    anyone, and evaluators are not shown it. ``own_wrong_`` the same where that answer is wrong; -
+    ``finding``: "favours_its_own" where both differences lie above 0 (``favours_p_holm``: the
+    larger of the two p, by Holm's over judges), "option_was_shown" where only ``self_difference``
+    does, so that others who saw it may pick it as often, "avoids_its_own" where it lies below 0,
+    else "not_distinguishable" from opinion. ``undefined`` says what is lacking: without the role
+    evaluator_only ("no_evaluator_only") self-preference is unknown.
 
     Examples
     --------

@@ -77,25 +77,10 @@ def pair_tables(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare systems two by two.
 
-    Parameters
-    ----------
-    systems : sequence of System
-        From :func:`judgerel_ray.measuring.systems.read_systems`.
-    options : ComparisonOptions, optional
-        How they are compared.
-
-    Returns
-    -------
-    tuple of DataFrame
-        One row a pair: questions right by both, one or neither, exact McNemar with Holm's
-        adjustment over ``n_comparisons`` pairs, and the mean difference of error over the shares
-        accepted that both reach; and one row a pair and share (tenths), with the interval of
-        questions drawn anew for both at once.
-
-    Raises
-    ------
-    SweepError
-        If there are not two systems on one benchmark.
+    One row a pair: questions right by both, one or neither, exact McNemar with Holm's adjustment
+    over ``n_comparisons`` pairs, and the mean difference of error over the shares accepted that
+    both reach; and one row a pair and share (tenths), with the interval of questions drawn anew for
+    both at once.
 
     Examples
     --------
@@ -135,10 +120,6 @@ def pair_tables(
 
 def system_pairs(systems: Sequence[System]) -> Iterator[tuple[System, System]]:
     """Name the pairs of systems on one benchmark, models alone before judges of them.
-
-    Yields
-    ------
-    tuple of (System, System)
 
     Examples
     --------
@@ -198,10 +179,6 @@ def error_columns(equal: EqualAcceptance | None, kind: str | None) -> dict[str, 
 
 def share_rows(equal: EqualAcceptance) -> Iterator[dict[str, object]]:
     """Lay out errors at every tenth accepted.
-
-    Yields
-    ------
-    dict
 
     Examples
     --------

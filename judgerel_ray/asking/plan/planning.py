@@ -210,14 +210,6 @@ def plan_resolved(resolved: Resolved, nodes: Mapping[str, Mapping[str, int]] | N
     """Count what a resolved sweep asks, and estimate what it takes.
 
     Effects: may read a tokenizer's file. Retry: safe.
-
-    Parameters
-    ----------
-    resolved : Resolved
-        The sweep.
-    nodes : mapping of str to mapping, optional
-        Nodes of a cluster that hold each judge, as of
-        :func:`judgerel_ray.asking.plan.recipes.nodes_of_judges`.
     """
     counts = resolved.counts
     too_long = tuple(misfits(resolved))

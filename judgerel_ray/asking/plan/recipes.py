@@ -43,16 +43,6 @@ class Recipe:
 
         The smallest node type of which enough may run is chosen, else several, largest first.
 
-        Parameters
-        ----------
-        stages : tuple of int
-            GPUs of each stage, all alike.
-
-        Returns
-        -------
-        tuple of dict and int
-            How many nodes of which type, and how many of the stages they hold.
-
         Examples
         --------
         >>> types = {"small": NodeType(gpus=4, joining=8), "large": NodeType(gpus=8, joining=2)}
@@ -105,24 +95,6 @@ def nodes_of_judges(specs: Iterable[EngineSpec], path: str) -> dict[str, dict[st
     """Find which nodes of a cluster hold each judge of a sweep; refuse one that cannot hold all.
 
     Judges need not fit beside one another: one waits until another is done.
-
-    Parameters
-    ----------
-    specs : iterable of EngineSpec
-        The engines that are to run on it.
-    path : str
-        A file of Ray's autoscaler, or of a RayJob, RayCronJob or RayCluster.
-
-    Returns
-    -------
-    dict of str to dict
-        Of each judge, how many nodes of which type one engine takes; none without GPUs.
-
-    Raises
-    ------
-    SweepError
-        If the file describes no cluster, no node type holds one of the judges, or too few nodes
-        may run for the stages of one.
     """
     recipe = read_recipe(path)
     return {spec.name: _nodes_of(spec, recipe) if spec.stages else {} for spec in specs}
@@ -155,13 +127,7 @@ def _nodes_of(spec: EngineSpec, recipe: Recipe) -> dict[str, int]:
 
 
 def read_recipe(path: str) -> Recipe:
-    """Read which nodes a cluster may have: those node types of which any may run.
-
-    Raises
-    ------
-    SweepError
-        If it cannot be read, describes no cluster, or leaves the GPUs of a node type unsaid.
-    """
+    """Read which nodes a cluster may have: those node types of which any may run."""
     import yaml
 
     try:

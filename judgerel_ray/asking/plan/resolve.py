@@ -139,10 +139,6 @@ def uncollected() -> Iterator[None]:
 
     Items have none, and to go through them again and again takes a third of reading them.
 
-    Yields
-    ------
-    None
-
     Examples
     --------
     >>> with uncollected():
@@ -171,11 +167,6 @@ def resolve(
     `kept` gives the items that it asked; None where they are to be read where the sweep says.
 
     Effects: reads items, templates and model folders. Retry: safe.
-
-    Raises
-    ------
-    SweepError
-        Naming the judge, ask or item that is wrong; nothing has been asked of any judge.
     """
     check_tolerance(sweep.tolerance)
     specs = {judge.name: engine_spec(sweep, judge) for judge in sweep.judge}
@@ -420,11 +411,6 @@ def _responds(template: Template) -> bool:
 
 def check_tolerance(tolerance: Mapping[str, float]) -> None:
     """Refuse tolerances of a sweep that no coefficient of its verdicts can be held to.
-
-    Raises
-    ------
-    SweepError
-        With the name that is probably meant, or the most a coefficient can be.
 
     Examples
     --------

@@ -26,11 +26,6 @@ def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
     """A judge's engine with its paths made absolute.
 
     A model that exists as a folder is that folder; anything else is a hub id.
-
-    Raises
-    ------
-    SweepError
-        If the engine's own options make no sense.
     """
     model = judge.model
     if judge.engine == "vllm":
@@ -82,11 +77,6 @@ def check_simulated(spec: EngineSpec, frames: Sequence[AskFrame]) -> None:
     """Refuse a simulated judge whose distribution names no option of what it is asked.
 
     Menus of responders' answers are not known before these are; the engine checks those.
-
-    Raises
-    ------
-    SweepError
-        If its ``label`` is on no menu of an ask, or its ``base`` lacks an option of one.
     """
     options = simulated_options(spec)
     for frame in frames:
@@ -112,15 +102,7 @@ def check_simulated(spec: EngineSpec, frames: Sequence[AskFrame]) -> None:
 
 
 def check_probabilities(frames: Sequence[AskFrame], specs: Mapping[str, EngineSpec]) -> None:
-    """Refuse what could only fail once it is asked: probabilities that nobody gives, or can read.
-
-    Raises
-    ------
-    SweepError
-        If an ask reads log-probabilities of a judge whose engine gives none, would draw replies
-        from what no list holds, or has options of confusion that cannot be told apart, or not be
-        read back as a verdict.
-    """
+    """Refuse probabilities that nobody gives or can read, which could only fail once asked."""
     for frame in frames:
         needed = _needed_for(frame)
         if needed is None:
@@ -152,13 +134,7 @@ def _needed_for(frame: AskFrame) -> str | None:
 
 
 def check_served(frames: Sequence[AskFrame], specs: Mapping[str, EngineSpec]) -> None:
-    """Refuse what a judge's server would silently ignore, or answer with an error.
-
-    Raises
-    ------
-    SweepError
-        If an ask keeps the most probable tokens of a judge whose server is not declared to.
-    """
+    """Refuse what a judge's server would silently ignore, or answer with an error."""
     for frame in frames:
         asked = [(frame.ask.top_k, "top_k", voice) for voice in frame.judges]
         if frame.respond is not None:
@@ -203,24 +179,7 @@ def served_remarks(
     generated: int,
     early_stop: bool,
 ) -> Iterator[str]:
-    """What a person should know of a judge behind an API, its money and its time before all.
-
-    Parameters
-    ----------
-    spec : EngineSpec
-        The judge.
-    prices : Prices or None
-        Money for a million tokens.
-    requests, prompt, generated : int
-        What it is asked, in requests and tokens, at most.
-    early_stop : bool
-        Whether an ask of it ends replies at their verdict.
-
-    Yields
-    ------
-    str
-        One line each.
-    """
+    """What a person should know of a judge behind an API, its money and its time before all."""
     options, limits = openai_options(spec), spec.limits or Limits()
     if prices is None:
         yield f"{spec.name}: no prices, so the cost column stays empty"

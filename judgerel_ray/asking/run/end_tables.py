@@ -38,11 +38,6 @@ def write_distributions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -
     """Lay out the verdict distributions of a run from what landed of it.
 
     Effects: replaces one file, made of what landed and of nothing else. Retry: safe.
-
-    Returns
-    -------
-    int or None
-        Rows written; None where the sweep asks for no distribution.
     """
     if not any(frame.ask.mode == "exact" for frame in resolved.frames):
         return None
@@ -62,11 +57,6 @@ def write_settled(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> int 
     """Lay out what adaptive replication found, from what landed and from nothing else.
 
     Effects: replaces one file. Retry: safe.
-
-    Returns
-    -------
-    int or None
-        Rows written; None where no ask is adaptive.
     """
     frames = [frame for frame in resolved.frames if frame.ask.adaptive is not None]
     if not frames:
@@ -138,11 +128,6 @@ def write_confusions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> i
     """Lay out the matrices of a run from what landed of it.
 
     Effects: replaces one file, made of what landed and of nothing else. Retry: safe.
-
-    Returns
-    -------
-    int or None
-        Cells written; None where the sweep asks for no confusion.
     """
     frames = [frame for frame in resolved.frames if frame.protocol.traits.makes_matrices]
     if not frames:

@@ -19,13 +19,7 @@ from judgerel_ray.store.generations import READINGS
 def agree_to_losses(
     run: RunDirectory, console: Console, losses: Losses, *, ask_lost: bool = False
 ) -> None:
-    """Tell what is lost in a line each; refuse where it is much, unless that is meant.
-
-    Raises
-    ------
-    StoreError
-        As :func:`refuse_losses`, unless losses are to be asked again.
-    """
+    """Tell what is lost in a line each; refuse where it is much, unless that is meant."""
     if not ask_lost:
         refuse_losses(run, losses)
     for line in loss_lines(losses):
@@ -37,15 +31,7 @@ class LostMuchError(StoreError):
 
 
 def refuse_losses(run: RunDirectory, losses: Losses) -> None:
-    """Refuse losses that are much.
-
-    Raises
-    ------
-    StoreError
-        If a whole folder that rows need is gone; or if a large share of what landed would not
-        count any more, what stands on it included, but for one file that costs few rows. A disk
-        that is not mounted looks like this, and is no reason to pay twice; nor is a lost reading.
-    """
+    """Refuse losses that are much."""
     command = f"judgerel run SWEEP.toml --out {run.url} --ask-lost"
     if "commits" in losses.folders:
         raise LostMuchError(

@@ -50,19 +50,7 @@ class _Form:
 
 @dataclass(slots=True)
 class Unwriting:
-    """Items of an ask as work that is yet to be written.
-
-    Parameters
-    ----------
-    frame : AskFrame
-        The ask.
-    voice : Voice
-        The judge asked in its first wave.
-    request_size : int
-        Replications in one request, at most.
-    fit : PromptFit or None
-        The check of the judge's context, where it is known here.
-    """
+    """Items of an ask as work that is yet to be written."""
 
     frame: AskFrame
     voice: Voice
@@ -211,26 +199,7 @@ def _refused(ask: Ask, reason: str | RequestRefused) -> tuple[Completion, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
-    """One wave of one judge, over all asks of the sweep.
-
-    Parameters
-    ----------
-    asked : tuple of (AskFrame, Voice)
-        The asks that ask this judge in this wave.
-    wave : int
-        The wave.
-    texts : mapping
-        Landed texts of the waves before.
-    ledger : Ledger
-        What had landed when the wave, or the round of it, began.
-    rounds : Rounds, optional
-        How far each condition is asked, where that depends on what it has shown.
-    request_size : int, optional
-        Replications in one request, at most. Where it is said, items whose first wave is pending
-        as a whole are left for actors to write.
-    fit : PromptFit, optional
-        The check of the judge's context, where it is known here.
-    """
+    """One wave of one judge, over all asks of the sweep."""
 
     asked: tuple[tuple[AskFrame, Voice], ...]
     wave: int

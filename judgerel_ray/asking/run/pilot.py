@@ -60,25 +60,12 @@ FEW_REQUESTS = 8  # in a lease, while nothing else may be asked
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PilotStop:
-    """Why a judge is asked nothing more of an ask.
-
-    Attributes
-    ----------
-    judge : str
-        Who was asked.
-    ask : int
-        Place of the ask in the sweep.
-    problem : str
-        What was found.
-    evidence : str
-        A reply beside what the reader wants; empty where replies were cut off in their thought.
-    remedy : str
-        What to change.
-    """
+    """Why a judge is asked nothing more of an ask."""
 
     judge: str
-    ask: int
+    ask: int  # Place of the ask in the sweep.
     problem: str
+    # A reply beside what the reader wants; empty where replies were cut off in their thought.
     evidence: str
     remedy: str
 
@@ -103,13 +90,6 @@ class _Reply(NamedTuple):
 
 def pilot_order(frame: AskFrame, *, every: bool = False) -> tuple[Item, ...]:
     """Items in the order in which a pilot asks about them, whatever their order in the file.
-
-    Parameters
-    ----------
-    frame : AskFrame
-        The ask.
-    every : bool
-        Whether all items are wanted; else as many as a pilot has questions at most.
 
     Examples
     --------
@@ -155,11 +135,6 @@ def pilot_questions(
 
     Templates and temperatures take turns, so that the first questions are spread over them, and so
     are, beside them, orders of options, answers, criteria and scales.
-
-    Yields
-    ------
-    Ask
-        With all its replications.
     """
 
     @cache
@@ -254,23 +229,7 @@ class _AskPilot:
 
 @dataclass(slots=True, kw_only=True)
 class Pilot:
-    """The pilots of all asks of a judge in a wave.
-
-    Parameters
-    ----------
-    run : RunDirectory
-        Where everything lands.
-    judge : str
-        Who is asked.
-    pending : Pending
-        All that is pending; what is asked here, and asks that are stopped, are left out of it.
-    n_landed : callable
-        Rows of the judge that have landed by now.
-    report : callable
-        Called with every stop.
-    orders : callable
-        The items of an ask as :func:`pilot_order` has them.
-    """
+    """The pilots of all asks of a judge in a wave."""
 
     run: RunDirectory
     judge: str
@@ -311,13 +270,7 @@ class Pilot:
         )
 
     def source(self, rest: Items) -> Items:
-        """All that is pending, questions of the pilots first.
-
-        Yields
-        ------
-        tuple of Work
-            An empty one where nothing may be sent until more has landed.
-        """
+        """All that is pending, questions of the pilots first."""
         while True:
             is_decided = self._look()
             for one in self._pilots:
@@ -350,10 +303,6 @@ class Pilot:
         """Say of which asks too few replies are readable, where questions are too few to stop it.
 
         Effects: reads what landed.
-
-        Yields
-        ------
-        str
         """
         few = [one for one in self._pilots if not one.looks]
         if few:

@@ -21,18 +21,11 @@ CONFIDENCE = 0.99
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortfall:
-    """Replies of which too few are readable.
+    """Replies of which too few are readable."""
 
-    Attributes
-    ----------
-    n, readable : int
-        Replies that count, and those among them that hold a verdict.
-    cell : hashable or None
-        Where one cell falls short by itself, its name; None where all replies together do.
-    """
-
-    n: int
+    n: int  # Replies that count, and those among them that hold a verdict.
     readable: int
+    # Where one cell falls short by itself, its name; None where all replies together do.
     cell: Hashable | None = None
 
 
@@ -52,18 +45,8 @@ def pilot_looks(n_questions: int) -> tuple[int, ...]:
 def is_short(readable: int, n: int, share: float) -> bool:
     """Whether the readable share of replies is surely below `share`.
 
-    Parameters
-    ----------
-    readable, n : int
-        Replies with a verdict, and all that count; each of another question.
-    share : float
-        What is wanted, in [0, 1].
-
-    Returns
-    -------
-    bool
-        True where Clopper and Pearson's one-sided upper bound at 99.5 % is below `share`; never of
-        fewer than :data:`FEWEST` replies.
+    True where Clopper and Pearson's one-sided upper bound at 99.5 % is below `share`; never of
+    fewer than :data:`FEWEST` replies.
 
     Examples
     --------
@@ -80,20 +63,6 @@ def shortfall_of(
     replies: Sequence[bool | None], cells: Sequence[Hashable], *, share: float
 ) -> Shortfall | None:
     """Look at the replies of a pilot, all together and cell by cell.
-
-    Parameters
-    ----------
-    replies : sequence of bool or None, one a question
-        Whether each is readable; None where it does not count, because its request failed.
-    cells : sequence of hashable, one a question
-        The template and temperature of each.
-    share : float
-        As of :func:`is_short`.
-
-    Returns
-    -------
-    Shortfall or None
-        Of all together where they fall short; else of the first cell that does by itself.
 
     Examples
     --------

@@ -84,24 +84,7 @@ class Landed:
 
 
 def open_landed(url: str, sweep: str | None) -> Landed:
-    """Open a run with the conditions that it asked, as they landed.
-
-    Parameters
-    ----------
-    url : str
-        The run directory.
-    sweep : str or None
-        The sweep file; by default the run's copy, whose paths are looked for in the current folder.
-        Items are the run's own, as far as its file has them by the digest that it was begun with.
-
-    Raises
-    ------
-    StoreError
-        If something writes there now, or the sweep and this code do not ask what landed, or the
-        sweep has another ``reader``.
-    SweepError
-        If the sweep, or a file that it names, is wrong.
-    """
+    """Open a run with the conditions that it asked, as they landed."""
     run = RunDirectory.open(url)
     if alive := live_session(run):
         raise StoreError(
@@ -140,19 +123,6 @@ def open_landed(url: str, sweep: str | None) -> Landed:
 
 def rejudge_run(url: str, *, sweep: str | None = None) -> Rejudged:
     """Read all texts of a run again, into a new generation of judgments.
-
-    Parameters
-    ----------
-    url : str
-        The run directory.
-    sweep : str or None
-        As of :func:`open_landed`.
-
-    Raises
-    ------
-    StoreError, SweepError
-        As :func:`open_landed`; or if a file that landed is altered, or another process read the
-        run again at the same time. Nothing is changed then.
 
     Notes
     -----
@@ -350,27 +320,6 @@ def replay_run(
     sweep: str | None = None,
 ) -> Replayed:
     """Ask landed requests again, each alone, and compare texts and numbers of tokens.
-
-    Parameters
-    ----------
-    url : str
-        The run directory.
-    key : str or None
-        The request; else a `sample` of all that have a reply is drawn with `seed`.
-    sample : int or None
-        How many are drawn, without replacement.
-    seed : int
-        Of the draw.
-    sweep : str or None
-        As of :func:`open_landed`.
-
-    Raises
-    ------
-    StoreError, SweepError
-        As of :func:`open_landed`; or if the key has no reply, or
-        a judge is another one on this machine.
-    EngineError
-        If an engine does not come up, or does not answer.
 
     Notes
     -----

@@ -87,11 +87,6 @@ def place_of(condition: Condition) -> Place:
 class Rounds:
     """A judge's conditions over the rounds of one session.
 
-    Parameters
-    ----------
-    landed : mapping
-        What had landed of them when the round began, by the commits named in `read`.
-
     Notes
     -----
     A session asks nothing twice: what failed in one round is pending, and left to the next session.

@@ -105,16 +105,6 @@ def run_sweep(
 
     Effects: makes the directory, starts or joins a Ray cluster where anything is pending, asks the
     judges. Retry: safe; what has landed is never asked again.
-
-    Raises
-    ------
-    SweepError
-        If the sweep is wrong.
-    StoreError
-        If the directory belongs to another sweep or run, or is not seen by every actor; or if
-        much of what landed is lost. Nothing is asked or written then.
-    EngineError
-        If no judge could be asked at all.
     """
     console = console or Console(stderr=True)
     # The run directory keeps the text: it must say what is asked, or a report would not.

@@ -28,25 +28,7 @@ from judgerel_ray.store import Ledger, RunDirectory, Session, read_ledger, scan_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waves:
-    """The waves of one session.
-
-    Parameters
-    ----------
-    resolved : Resolved
-        The sweep.
-    run : RunDirectory
-        Where everything lands.
-    session : Session
-        What had landed when it began.
-    fleet : Fleet
-        Who asks.
-    pools : mapping of str to JudgePool
-        The fleet's judges.
-    board : Board
-        The numbers shown; rounds add to what is asked.
-    unreadable_ok : bool, optional
-        Whether judges are asked on whatever their replies hold.
-    """
+    """The waves of one session."""
 
     resolved: Resolved
     run: RunDirectory

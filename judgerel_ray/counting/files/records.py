@@ -33,22 +33,6 @@ _AS_DOCUMENT = "rename the file to end in .json, as it holds a list of all recor
 def read_json_lines(content: bytes | str, where: Mapping[str, object]) -> pl.LazyFrame:
     r"""Read records, one a line.
 
-    Parameters
-    ----------
-    content : bytes or str
-        The lines, or the path of a file of them.
-    where : mapping of str to object
-        What the file is called in errors.
-
-    Returns
-    -------
-    LazyFrame
-
-    Raises
-    ------
-    SweepError
-        If a line is not JSON or no record, naming it.
-
     Examples
     --------
     >>> read_json_lines(b'{"a": 1}\n{"a": NaN}', {}).collect()["a"].to_list()
@@ -75,11 +59,6 @@ def read_json(content: bytes, where: Mapping[str, object]) -> tuple[pl.LazyFrame
     r"""Read a document that is a list of records, or an object that holds one list of them.
 
     What is said of how it was read comes with the rows.
-
-    Raises
-    ------
-    SweepError
-        If it is not JSON, or holds no list of records or several.
 
     Examples
     --------
@@ -204,11 +183,6 @@ def _schema_of_lines(
 
     It would find all columns first, of which every row has every one then: time and memory by rows
     times columns. So they are counted piece by piece, and refused where they come to too many.
-
-    Raises
-    ------
-    PolarsError
-        If Polars does not read a piece, or has too many fields of objects: these stay texts.
     """
     first: pl.Schema | None = None
     before: pl.Schema | None = None
@@ -399,19 +373,9 @@ def names_inside(values: pl.Series) -> list[str]:
 def value_at(values: pl.Series, path: Sequence[str]) -> tuple[list[object], bool]:
     """Give what stands at a path inside each value, and whether any value has that path.
 
-    Parameters
-    ----------
-    values : Series
-        Objects, lists, or texts that hold them.
-    path : sequence of str
-        Names of fields, and places in lists from 0 on.
+    list of object: None where there is nothing.
 
-    Returns
-    -------
-    list of object
-        None where there is nothing.
-    bool
-        Whether some value has the path.
+    bool: Whether some value has the path.
 
     Examples
     --------
@@ -430,20 +394,6 @@ def value_at(values: pl.Series, path: Sequence[str]) -> tuple[list[object], bool
 
 def refuse_inside(values: pl.Series, *, name: str, where: Mapping[str, object]) -> None:
     """Refuse values that are objects or lists, naming the single values inside them.
-
-    Parameters
-    ----------
-    values : Series
-        Of a column whose every value should be one thing.
-    name : str
-        What the column stands for.
-    where : mapping of str to object
-        Where it is.
-
-    Raises
-    ------
-    SweepError
-        If any is.
 
     Examples
     --------

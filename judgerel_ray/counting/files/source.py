@@ -44,27 +44,13 @@ _DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Source:
-    """Rows as they are there, and how they were read.
+    """Rows as they are there, and how they were read."""
 
-    Attributes
-    ----------
-    rows : LazyFrame
-        Text stays text: what a column means is not asked here.
-    where : mapping of str to object
-        What they are called in errors.
-    notes : tuple of str
-        What is said of how they were read, a line each.
-    indexed : bool
-        Whether the file knows the range of its columns.
-    files : tuple of str
-        The files, where they are several.
-    """
-
-    rows: pl.LazyFrame
-    where: Mapping[str, object] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    indexed: bool = False
-    files: tuple[str, ...] = ()
+    rows: pl.LazyFrame  # Text stays text: what a column means is not asked here.
+    where: Mapping[str, object] = field(default_factory=dict)  # What they are called in errors.
+    notes: tuple[str, ...] = ()  # What is said of how they were read, a line each.
+    indexed: bool = False  # Whether the file knows the range of its columns.
+    files: tuple[str, ...] = ()  # The files, where they are several.
 
     @property
     def name(self) -> str:
@@ -74,22 +60,6 @@ class Source:
 
 def read_source(given: str | pl.LazyFrame) -> Source:
     r"""Read rows of a file, a folder or pattern of files, or a frame.
-
-    Parameters
-    ----------
-    given : str or LazyFrame
-        A Parquet, CSV, TSV, JSON Lines or JSON file, packed (.gz, .bz2, .xz, .zst) or not, local or
-        at a URL; a folder or a pattern (``logs/*.parquet``) of such files of one kind that have the
-        same columns (parts of ``key=value`` in their paths are columns, too); or a frame.
-
-    Returns
-    -------
-    Source
-
-    Raises
-    ------
-    SweepError
-        If there is none, or it cannot be read; a line at fault is named.
 
     Examples
     --------
@@ -129,11 +99,6 @@ def read_source(given: str | pl.LazyFrame) -> Source:
 @contextmanager
 def readable(where: Mapping[str, object]) -> Iterator[None]:
     """Turn errors of reading into one line.
-
-    Raises
-    ------
-    SweepError
-        In place of what Polars or the system raises.
 
     Examples
     --------
@@ -208,21 +173,6 @@ def _unread(error: BaseException) -> str:
 
 def frame_of(given: object) -> pl.LazyFrame | None:
     """Make rows of a frame or table of any library that exports Arrow; None of anything else.
-
-    Parameters
-    ----------
-    given : object
-        A Polars frame, lazy or not, a pandas frame, an Arrow table or reader, or what has
-        ``__arrow_c_stream__``, ``to_arrow`` or ``to_pandas``.
-
-    Returns
-    -------
-    LazyFrame, optional
-
-    Raises
-    ------
-    SweepError
-        If it is such a frame and cannot be taken.
 
     Examples
     --------
@@ -447,13 +397,7 @@ def holds_tables(folder: str) -> bool:
 
 
 def _walked(folder: str) -> Iterator[tuple[str, str]]:
-    """Files below a folder, hidden ones left out: each one's folder and its name.
-
-    Raises
-    ------
-    SweepError
-        If there are too many for a table, or a folder may not be read.
-    """
+    """Files below a folder, hidden ones left out: each one's folder and its name."""
 
     def refuse(error: OSError) -> None:
         if isinstance(error, FileNotFoundError):  # gone meanwhile
@@ -491,14 +435,7 @@ def _files_in(folder: str) -> list[str]:
 
 
 def _old_run(files: Sequence[str], where: Mapping[str, object]) -> tuple[str, ...]:
-    """Say that files are parts of a run of another format, of which this version reads no commit.
-
-    Raises
-    ------
-    SweepError
-        If they are parts of a run whose commits it reads: these alone tell which of them count; or
-        of two runs of another format, whose requests have the same keys.
-    """
+    """Say that files are parts of a run of another format, whose commits are not read here."""
     notes = dict[Path, str]()
     for folder in sorted(
         {one for file in files for one in list(Path(file).absolute().parents)[:4]}
@@ -595,26 +532,9 @@ def read_delimited(
 ) -> tuple[pl.LazyFrame, tuple[str, ...]]:
     r"""Read a table of text: every column as text, an empty field as null.
 
-    Parameters
-    ----------
-    source : bytes or str
-        What the file holds, or its path.
-    where : mapping of str to object
-        What it is called in errors.
-    separator : str
-        What stands between columns, unless the line of names shows another.
+    LazyFrame:
 
-    Returns
-    -------
-    LazyFrame
-    tuple of str
-        What is said of how it was read.
-
-    Raises
-    ------
-    SweepError
-        If it is no such table: two columns of one name, a line with more or fewer fields than there
-        are columns (it is named), text that is not UTF-8 or UTF-16.
+    tuple of str: What is said of how it was read.
 
     Examples
     --------

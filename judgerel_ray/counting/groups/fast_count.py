@@ -32,18 +32,10 @@ _BITS = 63  # sums are Int64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digits:
-    """Columns that are counted in one sum.
+    """Columns that are counted in one sum."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Columns of booleans; at most one of them is true in any row.
-    bits : int
-        Of each digit: as many as the number of rows that are summed has.
-    """
-
-    names: tuple[str, ...]
-    bits: int
+    names: tuple[str, ...]  # Columns of booleans; at most one of them is true in any row.
+    bits: int  # Of each digit: as many as the number of rows that are summed has.
 
     @property
     def sum(self) -> str:
@@ -94,15 +86,9 @@ _POWERS = 127
 
 
 class Proof(Protocol):
-    """A way to show that replications are distinct.
+    """A way to show that replications are distinct."""
 
-    Attributes
-    ----------
-    keys : sequence of str
-        What it tells rows apart by, besides the columns of units.
-    """
-
-    keys: Sequence[str]
+    keys: Sequence[str]  # What it tells rows apart by, besides the columns of units.
 
     def columns(self, replication: pl.Expr) -> list[pl.Expr]:
         """Make what is summed, and the keys."""
@@ -154,11 +140,6 @@ class Ranges:
     Hashes have 64 bits: any other n replications pass once in 10^19 units. What does not pass may
     still be distinct, which `PowersOfTwo` tells.
 
-    Parameters
-    ----------
-    first : int
-        The first replication of every unit; the sums are the same whatever it is.
-
     Examples
     --------
     >>> rows = pl.DataFrame({"item_id": ["q", "q", "r"], "replication": [1, 0, 0]})
@@ -198,23 +179,15 @@ _LOOKED_AT = 200_000  # rows in which kinds are looked for
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FastCount:
-    """Units counted by few kinds of rows.
+    """Units counted by few kinds of rows."""
 
-    Attributes
-    ----------
-    counts : pl.DataFrame
-        One row a unit: its columns, ``n``, the numbers of rows of each kind, and of rows with a
-        verdict those of each label, in columns that :func:`number_columns` names; with a proof its
-        sums and whether any row cannot be.
-    kinds, labels : pl.DataFrame
-        What was counted.
-    rest : pl.DataFrame
-        Rows that were of another kind or label, few mostly: by unit, kind and label, with ``n``.
-    """
-
+    # One row a unit: its columns, `n`, the numbers of rows of each kind, and of rows with a verdict
+    # those of each label, in columns that `number_columns` names; with a proof its sums and whether
+    # any row cannot be.
     counts: pl.DataFrame
     kinds: pl.DataFrame
     labels: pl.DataFrame
+    # Rows that were of another kind or label, few mostly: by unit, kind and label, with `n`.
     rest: pl.DataFrame
 
 
@@ -246,21 +219,6 @@ def count_few(
     proof: Proof | None = None,
 ) -> FastCount:
     """Count rows by unit, one column a kind and one a label.
-
-    Parameters
-    ----------
-    frame : pl.LazyFrame
-        Judgments as their file has them.
-    unit : sequence of str
-        Columns that tell units apart.
-    kinds : pl.DataFrame
-        Kinds of rows, from :func:`find_few`.
-    verdicts : sequence of str
-        The columns of those kinds that are verdicts, whose labels are counted.
-    labels : pl.DataFrame, optional
-        Labels, likewise.
-    proof : Proof, optional
-        How replications are shown to be distinct; none of rows that were checked before.
 
     Examples
     --------

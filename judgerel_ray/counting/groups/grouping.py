@@ -29,27 +29,13 @@ Block = int | Literal["all"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CountedJudgments:
-    """How often each unit received each verdict: all that coefficients of agreement need.
+    """How often each unit received each verdict: all that coefficients of agreement need."""
 
-    Attributes
-    ----------
-    nested : UnitRows
-        One row a unit, in no order.
-    groups : tuple of str
-        Columns that make a group.
-    facets : tuple of str
-        Columns that make a unit besides item_id.
-    extra : tuple of str
-        Columns kept besides.
-    distinct : bool
-        Whether no unit has two rows.
-    """
-
-    nested: UnitRows
-    groups: tuple[str, ...]
-    facets: tuple[str, ...]
-    extra: tuple[str, ...] = ()
-    distinct: bool = False
+    nested: UnitRows  # One row a unit, in no order.
+    groups: tuple[str, ...]  # Columns that make a group.
+    facets: tuple[str, ...]  # Columns that make a unit besides item_id.
+    extra: tuple[str, ...] = ()  # Columns kept besides.
+    distinct: bool = False  # Whether no unit has two rows.
 
     def by_protocol(self) -> dict[str | None, UnitRows]:
         """Split the rows by protocol where that makes groups; else all are under None.
@@ -89,27 +75,6 @@ def count_judgments(
     extra: Sequence[str] = (),
 ) -> CountedJudgments:
     """Count judgments by group, unit and verdict, in one streaming pass.
-
-    Parameters
-    ----------
-    source : pl.LazyFrame or Tally
-        Judgments; only rows of judges count. ``item_id``, and ``verdict`` or ``score`` are needed;
-        without ``outcome``, a row without both is ``unparsed``. Nothing is read of a tally.
-    by : sequence of str, optional
-        Columns that make a group; by default those of `DEFAULT_GROUPS` with any value.
-    block : int or "all"
-        Only rows of this block; later blocks depend on the data of earlier ones.
-    extra : sequence of str
-        Columns to tell rows apart by, besides those that make a unit; never a group by default.
-
-    Returns
-    -------
-    CountedJudgments
-
-    Raises
-    ------
-    SweepError
-        If a column is missing, or there is no row to count.
 
     Examples
     --------
@@ -289,18 +254,6 @@ TEMPERATURE = "temperature"
 def without_greedy_repeats(units: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
     """Leave temperature 0 out of groups that sampled, too, where it was asked more than once.
 
-    Parameters
-    ----------
-    units : pl.DataFrame
-        One row a unit, with the list ``n`` of its numbers of rows.
-    groups : sequence of str
-        Columns that make a group.
-
-    Returns
-    -------
-    pl.DataFrame
-        Without those units; as it is where temperatures are apart, or 0 was asked once.
-
     Examples
     --------
     >>> units = pl.DataFrame({"item_id": ["q", "q"], "temperature": [0.0, 1.0], "n": [[8], [8]]})
@@ -349,13 +302,6 @@ def said_of_greedy(
     key: Mapping[str, object], counted: CountedJudgments, everything: CountedJudgments
 ) -> Flag | None:
     """Flag what temperature 0 has to do with the replications of a group, if anything.
-
-    Parameters
-    ----------
-    key : mapping
-        The group's columns.
-    counted, everything : CountedJudgments
-        With :func:`sampled`, and before.
 
     Examples
     --------

@@ -28,48 +28,32 @@ MOST_VALUES = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitCounts:
-    """Counts of one group as an array.
+    """Counts of one group as an array."""
 
-    Attributes
-    ----------
-    counts_UV : ndarray of int, shape (n_units, n_values)
-        How often each unit received each value.
-    values : tuple of str or float
-        What the columns stand for, sorted.
-    clusters_U : ndarray of int, shape (n_units,)
-        Which question each unit belongs to.
-    """
-
+    # Shape (n_units, n_values). How often each unit received each value.
     counts_UV: NDArray[np.int64]  # noqa: N815  a shape, not a case
-    values: tuple[str | float, ...]
+    values: tuple[str | float, ...]  # What the columns stand for, sorted.
+    # Shape (n_units,). Which question each unit belongs to.
     clusters_U: NDArray[np.int64]  # noqa: N815
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class UnitTable:
-    """One group: how often each unit got each kind of row.
+    """One group: how often each unit got each kind of row."""
 
-    Attributes
-    ----------
-    kinds : pl.DataFrame
-        One row a kind: what a row of judgments may be (verdict, score, outcome), sorted.
-    counts_UK : ndarray of int, shape (n_units, n_kinds)
-        Rows of each unit and kind; units are sorted.
-    clusters_U : ndarray of int, shape (n_units,)
-        Which question each unit belongs to, counted from 0 on.
-    levels : FacetLevels, optional
-        The item of each unit and the level of its nuisance facets, where those vary.
-    turned_U : ndarray of int, shape (n_units,), optional
-        What each unit is but for the order of its options, where that is a nuisance that varies.
-    places_UP : ndarray of int, shape (n_units, n_places), optional
-        How often each place that any unit named, where labels were counted.
-    """
-
+    # One row a kind: what a row of judgments may be (verdict, score, outcome), sorted.
     kinds: pl.DataFrame
+    # Shape (n_units, n_kinds). Rows of each unit and kind; units are sorted.
     counts_UK: NDArray[np.int64]  # noqa: N815  a shape, not a case
+    # Shape (n_units,). Which question each unit belongs to, counted from 0 on.
     clusters_U: NDArray[np.int64]  # noqa: N815
+    # The item of each unit and the level of its nuisance facets, where those vary.
     levels: FacetLevels | None = None
+    # Shape (n_units,). What each unit is but for the order of its options, where that is a nuisance
+    # that varies.
     turned_U: NDArray[np.int64] | None = None  # noqa: N815
+    # Shape (n_units, n_places). How often each place that any unit named, where labels were
+    # counted.
     places_UP: NDArray[np.int64] | None = None  # noqa: N815
 
     @property
@@ -79,12 +63,6 @@ class UnitTable:
 
     def counts(self, value: pl.Expr) -> UnitCounts:
         """Count values of units.
-
-        Parameters
-        ----------
-        value : pl.Expr
-            What a kind of row counts as; null where it is missing. Units without any value keep
-            their row.
 
         Examples
         --------
@@ -125,29 +103,6 @@ def unit_table(
     n_orders: float | None = None,
 ) -> UnitTable:
     """Lay the counted rows of one group out as an array, one row a unit.
-
-    Parameters
-    ----------
-    rows : UnitRows
-        Counted judgments of one group.
-    unit, cluster : sequence of str
-        Columns that make a unit, in the order by which units are sorted, and those of them that
-        make a question.
-    distinct : bool
-        Whether no unit is there twice, as it may be where rows are told apart by more than `unit`.
-    nuisance : sequence of str
-        Columns of the unit that should not matter to a verdict.
-    n_orders : float, optional
-        How many orders of the options are possible, where it is known.
-
-    Returns
-    -------
-    UnitTable
-
-    Raises
-    ------
-    SweepError
-        If there are more units times kinds than memory is meant for.
 
     Examples
     --------
@@ -231,19 +186,6 @@ def unit_counts(
 ) -> UnitCounts:
     """Count the values of units: :func:`unit_table` for one question.
 
-    Parameters
-    ----------
-    group : pl.DataFrame
-        Counted judgments of one group, with the number of rows in ``n``.
-    value : pl.Expr
-        What a row's verdict is; null where it is missing. Units without any value keep their row.
-    unit, cluster : sequence of str
-        Columns that make a unit, and those of them that make a question.
-
-    Returns
-    -------
-    UnitCounts
-
     Examples
     --------
     >>> group = pl.DataFrame({"item_id": ["q", "q", "r"], "verdict": ["A", None, "B"],
@@ -275,38 +217,20 @@ def _clusters(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Moments:
-    """Scores of one group, summed by unit.
+    """Scores of one group, summed by unit."""
 
-    Attributes
-    ----------
-    rows : UnitRows
-        Its rows, all scores in one kind: what replies became is told apart, and no more.
-    moments_U3 : ndarray of float, shape (n_units, 3)
-        Number, sum and sum of squares of each unit's scores, less the mean of all; units sorted.
-    scores_N, unit_N : ndarray, shape (n_scores,)
-        The scores, less the mean of all, with their units, in a fixed order.
-    """
-
+    # Its rows, all scores in one kind: what replies became is told apart, and no more.
     rows: UnitRows
+    # Shape (n_units, 3). Number, sum and sum of squares of each unit's scores, less the mean of
+    # all; units sorted.
     moments_U3: NDArray[np.float64]  # noqa: N815  a shape, not a case
+    # Shape (n_scores,). The scores, less the mean of all, with their units, in a fixed order.
     scores_N: NDArray[np.float64]  # noqa: N815
     unit_N: NDArray[np.int64]  # noqa: N815
 
 
 def moments_of(rows: UnitRows, *, unit: Sequence[str]) -> Moments | None:
     """Sum the scores of one group by unit, where they are too many to count.
-
-    Parameters
-    ----------
-    rows : UnitRows
-        Counted judgments of one group.
-    unit : sequence of str
-        Columns that make a unit, in the order by which units are sorted.
-
-    Returns
-    -------
-    Moments or None
-        None where scores have few values, or a verdict has none.
 
     Examples
     --------

@@ -39,26 +39,16 @@ _READ = (QUESTION, REPLICATION, "role", "block", "label", *FACETS, *KINDS)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RatedGroup:
-    """Ratings of one group on every scale.
-
-    Attributes
-    ----------
-    key : mapping of str to object
-        Its columns and their values.
-    scales : mapping of str to Scale
-        The scales rated on, from the coarsest to the finest, by name where they are as fine.
-    scores : mapping of str to ndarray of float, shape (n_units, n_replications)
-        Scores on each scale; NaN where a reply held none. Column 0 is the first replication.
-    units : pl.DataFrame
-        What was rated, one row a unit, sorted; then what all units share.
-    questions_N : ndarray of str, shape (n_units,)
-        The question of each unit.
-    """
+    """Ratings of one group on every scale."""
 
     key: Mapping[str, object]
+    # The scales rated on, from the coarsest to the finest, by name where they are as fine.
     scales: Mapping[str, Scale]
+    # Shape (n_units, n_replications). Scores on each scale; NaN where a reply held none. Column 0
+    # is the first replication.
     scores: Mapping[str, Floats]
-    units: pl.DataFrame
+    units: pl.DataFrame  # What was rated, one row a unit, sorted; then what all units share.
+    # Shape (n_units,). The question of each unit.
     questions_N: NDArray[np.str_]  # noqa: N815  a shape, not a case
 
 
@@ -80,25 +70,8 @@ def rated_rows(
 ) -> tuple[pl.DataFrame, dict[str, Scale]]:
     """Read what ratings say: rows of judges that name a scale, with their scores as numbers.
 
-    Parameters
-    ----------
-    frame : pl.LazyFrame
-        Judgments; those of later blocks, which depend on the data of earlier ones, are left out.
-    by : sequence of str
-        Columns to keep besides the facets.
-    scales : mapping of str to Scale, optional
-        Scales besides the shipped ones.
-
-    Returns
-    -------
-    tuple of DataFrame and dict of str to Scale
-        The rows, with a column ``score`` that is null where no rating was read, and their scales
-        from the coarsest to the finest.
-
-    Raises
-    ------
-    SweepError
-        If no row names a scale, a scale is not known, or a score is not on its scale.
+    The rows, with a column ``score`` that is null where no rating was read, and their scales from
+    the coarsest to the finest.
 
     Examples
     --------
@@ -133,26 +106,6 @@ def rated_groups(
     rows: pl.DataFrame, scales: Mapping[str, Scale], *, by: Sequence[str] | None = None
 ) -> list[RatedGroup]:
     """Lay ratings out by group and scale.
-
-    Parameters
-    ----------
-    rows : pl.DataFrame
-        From :func:`rated_rows`.
-    scales : mapping of str to Scale
-        From there, too.
-    by : sequence of str, optional
-        Columns that make a group; by default those of `RATED_GROUPS` that hold any value.
-
-    Returns
-    -------
-    list of RatedGroup
-        Sorted by their columns, definitions from none to long. What varies inside a group is part
-        of the unit.
-
-    Raises
-    ------
-    SweepError
-        If a column is not there, or is what is compared.
 
     Examples
     --------

@@ -49,48 +49,20 @@ _ROW = "__row"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tally:
-    """How often each unit received each verdict, and the judgments themselves.
+    """How often each unit received each verdict, and the judgments themselves."""
 
-    Attributes
-    ----------
-    rows : pl.LazyFrame
-        The judgments with their types set, for what counts do not tell.
-    nested : UnitRows
-        Counts by item_id, role and block, and the facets recorded; kinds are verdict, score and
-        outcome. With labels and several orders, counts of the places named, too.
-    columns : tuple of str
-        Columns of the judgments.
-    spellings : Spellings, optional
-        How verdicts of a file are spelled, where spellings of one word are one verdict.
-    notes : tuple of str
-        What their reader must know of how they were read, a line each.
-    """
-
-    rows: pl.LazyFrame
+    rows: pl.LazyFrame  # The judgments with their types set, for what counts do not tell.
+    # Counts by item_id, role and block, and the facets recorded; kinds are verdict, score and
+    # outcome. With labels and several orders, counts of the places named, too.
     nested: UnitRows
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # Columns of the judgments.
+    # How verdicts of a file are spelled, where spellings of one word are one verdict.
     spellings: Spellings | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # What their reader must know of how they were read, a line each.
 
 
 def tally_judgments(frame: pl.LazyFrame, *, extra: Sequence[str] = ()) -> Tally:
     """Count judgments that were checked before.
-
-    Parameters
-    ----------
-    frame : pl.LazyFrame
-        Judgments of a run directory, or ``rows`` of what :func:`.open_judgments` counted.
-    extra : sequence of str
-        Columns to tell rows apart by, besides those that make a unit.
-
-    Returns
-    -------
-    Tally
-
-    Raises
-    ------
-    SweepError
-        If a column is missing.
 
     Examples
     --------
@@ -139,22 +111,9 @@ def tally_unchecked(
 ) -> tuple[UnitRows, bool]:
     """Count rows whose columns have the types of their file, and tell whether any is at fault.
 
-    Parameters
-    ----------
-    frame : pl.LazyFrame
-        Judgments as their file has them.
-    names : sequence of str
-        Columns to tell rows apart by.
-    indexed : bool
-        Whether the file knows the range of its columns, so that asking whether one has a single
-        value costs nothing.
+    nested: Counts, the columns in their own types.
 
-    Returns
-    -------
-    nested : UnitRows
-        Counts, the columns in their own types.
-    at_fault : bool
-        Whether some replication or confidence cannot be, or a unit holds a replication twice.
+    at_fault: Whether some replication or confidence cannot be, or a unit holds a replication twice.
 
     Examples
     --------

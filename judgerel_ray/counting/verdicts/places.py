@@ -72,24 +72,9 @@ def declared_options(
 ) -> tuple[dict[str, int], list[str]]:
     """Read how many options a file declares its questions to have, in the column ``n_options``.
 
-    Parameters
-    ----------
-    rows : pl.LazyFrame
-        Judgments.
-    where : mapping of str to object, optional
-        What they are called in errors.
+    options: By benchmark, where all its questions have as many; "" is that of a file without any.
 
-    Returns
-    -------
-    options : dict of str to int
-        By benchmark, where all its questions have as many; "" is that of a file without any.
-    notes : list of str
-        Benchmarks whose questions have not.
-
-    Raises
-    ------
-    SweepError
-        If a number is none of 2, 3, ...
+    notes: Benchmarks whose questions have not.
 
     Examples
     --------
@@ -166,26 +151,13 @@ def first_of(places: Sequence[str]) -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """What labels say of the options of a file whose questions were asked in several orders.
-
-    Attributes
-    ----------
-    labels : tuple of str
-        The places, sorted.
-    orders : tuple
-        The orders recorded, sorted; not read of more than two places.
-    own_menus : bool
-        Whether items have two options of their own, in two orders.
-    placed : tuple of str
-        The verdicts that name a place.
-    most : int, optional
-        Places of one kind of prompt, at most, where kinds call them by names of their own.
-    """
+    """What labels say of the options of a file whose questions were asked in several orders."""
 
     labels: tuple[str, ...]
-    orders: tuple[object, ...]
-    own_menus: bool
-    placed: tuple[str, ...] = ()
+    orders: tuple[object, ...]  # The orders recorded, sorted; not read of more than two places.
+    own_menus: bool  # Whether items have two options of their own, in two orders.
+    placed: tuple[str, ...] = ()  # The verdicts that name a place.
+    # Places of one kind of prompt, at most, where kinds call them by names of their own.
     most: int | None = None
 
 

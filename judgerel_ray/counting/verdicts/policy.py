@@ -78,13 +78,6 @@ def own_level(group: pl.DataFrame, scales: Mapping[str, Scale] | None = None) ->
     (see :func:`judgerel_ray.counting.verdicts.scales.level_of_scales`). Without such a scale,
     labels and scores of two values are nominal. A verdict without a score makes a group nominal.
 
-    Parameters
-    ----------
-    group : pl.DataFrame
-        Kinds of rows or rows: outcome, score, and verdict and scale where there are any.
-    scales : mapping of str to Scale, optional
-        Scales besides the shipped ones.
-
     Examples
     --------
     >>> rows = pl.DataFrame({"score": [1.0, 2.0, 5.0], "outcome": ["scored"] * 3})
@@ -129,19 +122,6 @@ def quantity_row(
     noted: Sequence[Noted] = (),
 ) -> dict[str, object]:
     """Lay out one quantity.
-
-    Parameters
-    ----------
-    name : str
-        Of the quantity.
-    found : object, optional
-        What has value, low and high, and k and n where it is a share.
-    value, n, estimator, undefined
-        What `found` does not tell.
-    threshold : float, optional
-        Of the labels it is about.
-    noted : sequence of Noted
-        What weakens it.
 
     Examples
     --------
@@ -229,19 +209,6 @@ def method_columns(
     noted: Sequence[Noted] = (),
 ) -> Row:
     """Write how a number was made as `METHOD_COLUMNS`.
-
-    Parameters
-    ----------
-    statistic : str
-        Which estimate it is.
-    interval : Interval, optional
-        Its interval.
-    floor : NoiseFloor, optional
-        Its noise floor.
-    alike : str
-        What the questions have in common where none moves the value.
-    noted : sequence of Noted
-        What else weakens it.
 
     Examples
     --------

@@ -49,15 +49,6 @@ def level_of_scales(
     A scale that nobody declared is ordinal where it is called Likert or rated in words, and
     interval where it is rated in numbers.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Of the scales.
-    verdicts : iterable of str
-        What was rated, as text.
-    declared : mapping of str to Scale, optional
-        Scales besides the shipped ones.
-
     Examples
     --------
     >>> level_of_scales(["points5"]), level_of_scales(["points5", "likert5"])
@@ -141,13 +132,6 @@ def scored_kinds(
 
 def told_order(columns: Iterable[str], scales: Sequence[str] = ()) -> list[pl.Expr]:
     """Give what groups of ratings are sorted by, as a reader goes through them.
-
-    Parameters
-    ----------
-    columns : iterable of str
-        That make the groups: definitions go from none to long, all else by value.
-    scales : sequence of str
-        Names of scales in the order they are told in, for a column ``scale``.
 
     Examples
     --------

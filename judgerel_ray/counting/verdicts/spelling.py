@@ -100,16 +100,11 @@ def loosened(key: pl.Expr) -> pl.Expr:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Spellings:
-    """How the verdicts of a file are spelled, and what each of them is shown as.
+    """How the verdicts of a file are spelled, and what each of them is shown as."""
 
-    Attributes
-    ----------
-    known : pl.DataFrame
-        One row a verdict as the file has it: ``text``, ``n`` rows, ``key`` (what all spellings of
-        one word have in common) and ``shown``: the spelling that most rows have, the first in
-        order of those that as many have; null of words that stand for no verdict.
-    """
-
+    # One row a verdict as the file has it: `text`, `n` rows, `key` (what all spellings of one word
+    # have in common) and `shown`: the spelling that most rows have, the first in order of those
+    # that as many have; null of words that stand for no verdict.
     known: pl.DataFrame
 
     def verdict(self, column: str = "verdict") -> pl.Expr:
@@ -191,17 +186,6 @@ class Spellings:
 def spellings_of(seen: pl.DataFrame, *, options: Collection[str] = ()) -> Spellings:
     """Find which verdicts of a file are one word.
 
-    Parameters
-    ----------
-    seen : pl.DataFrame
-        ``text`` and ``n``, one row a verdict as the file has it.
-    options : collection of str
-        Folded words that are verdicts in this file, though elsewhere they stand for none.
-
-    Returns
-    -------
-    Spellings
-
     Examples
     --------
     >>> seen = pl.DataFrame({"text": ["b ", "B", "none"], "n": [2, 2, 1]})
@@ -241,11 +225,6 @@ def seen_verdicts(nested: UnitRows) -> pl.DataFrame:
 def comma_line(seen: pl.DataFrame) -> str | None:
     """Say which verdicts look like numbers with a comma in them, which no reader takes for numbers.
 
-    Parameters
-    ----------
-    seen : pl.DataFrame
-        As for :func:`spellings_of`.
-
     Examples
     --------
     >>> comma_line(pl.DataFrame({"text": ["1,5", "1.5"], "n": [3, 2]}))
@@ -267,17 +246,6 @@ def comma_line(seen: pl.DataFrame) -> str | None:
 
 def respelled(nested: UnitRows, spellings: Spellings) -> UnitRows:
     """Give counted judgments their verdicts as they are shown.
-
-    Parameters
-    ----------
-    nested : UnitRows
-        Counts whose kinds are verdict, score and outcome.
-    spellings : Spellings
-        Of their verdicts.
-
-    Returns
-    -------
-    UnitRows
 
     Examples
     --------
@@ -311,21 +279,6 @@ def spelled_alike(
     frames: Sequence[pl.LazyFrame], column: str, *, as_written: Sequence[bool]
 ) -> tuple[list[pl.LazyFrame], tuple[str, ...]]:
     """Give tables that are compared one spelling of each word, and say what was merged.
-
-    Parameters
-    ----------
-    frames : sequence of pl.LazyFrame
-        Tables in each of which a word has one spelling already, or all are taken as written.
-    column : str
-        Of verdicts, or of labels of places.
-    as_written : sequence of bool
-        Of which tables spellings stay: the others take theirs, but for words of which they have
-        two.
-
-    Returns
-    -------
-    tuple of list of pl.LazyFrame and tuple of str
-        The tables, and lines as of `Spellings.lines`.
 
     Examples
     --------
@@ -363,13 +316,6 @@ def _groups(words: pl.DataFrame, sign: str) -> list[str]:
 
 def told_apart(words: Sequence[str], *, quotes: Callable[[str], str] | None = None) -> list[str]:
     r"""Words as they are told, with the code points of what no eye tells apart.
-
-    Parameters
-    ----------
-    words : sequence of str
-        Words that stand beside each other in a line.
-    quotes : callable, optional
-        How a word is told; by default in quotes where white space or what cannot be seen is part.
 
     Examples
     --------

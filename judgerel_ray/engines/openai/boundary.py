@@ -146,11 +146,6 @@ def is_placeholder(key: str) -> bool:
 class Boundary:
     r"""Where one server's bytes come in.
 
-    Parameters
-    ----------
-    secret : str or None
-        The API key's value, to be kept out of all that is stored, shown or sent on.
-
     Examples
     --------
     >>> boundary = Boundary("sk-9dK2mQ7vTz41")
@@ -222,13 +217,7 @@ class Boundary:
         return " ".join(text.split())[:limit]
 
     def document(self, body: str) -> JSON:
-        """Parse a body, every string in it cleaned.
-
-        Raises
-        ------
-        EngineError
-            If it is not JSON, or nested too deep to be read.
-        """
+        """Parse a body, every string in it cleaned."""
         try:
             content: JSON = json.loads(body)
             # What is not in the body, and not escaped there, is in none of its strings.

@@ -89,23 +89,6 @@ def status_failure(
 ) -> Failure:
     """Say what an answer other than 200 means.
 
-    Parameters
-    ----------
-    status : int
-        Of HTTP.
-    body : str
-        What came with it.
-    headers : mapping of str to str
-        Their names in small letters.
-    at : datetime, optional
-        When it came; default now.
-    boundary : Boundary, optional
-        What keeps the key out of the message; default one of a server without keys.
-
-    Returns
-    -------
-    Failure
-
     Examples
     --------
     >>> failure = status_failure(429, "", {"retry-after": "3"})
@@ -141,18 +124,6 @@ def status_failure(
 
 def retry_after(headers: Mapping[str, str], *, at: datetime | None = None) -> float | None:
     """Seconds that a server asks to wait: in milliseconds, in seconds, or until a date.
-
-    Parameters
-    ----------
-    headers : mapping of str to str
-        Their names in small letters.
-    at : datetime, optional
-        When they came; default now.
-
-    Returns
-    -------
-    float or None
-        None where it asks for nothing that can be read.
 
     Examples
     --------
@@ -258,27 +229,7 @@ class Channel:
     """Why the server takes nothing more of this judge; nothing is sent after it."""
 
     async def send(self, body: dict[str, JSON], *, key: str, tokens: int) -> JSON:
-        """Send a request until it is answered, or never will be.
-
-        Parameters
-        ----------
-        body : dict
-            What is sent; with a ``prompt`` it is a plain completion, else a chat.
-        key : str
-            Of the request; the waiting between tries is drawn from it.
-        tokens : int
-            Those it may take, at most.
-
-        Returns
-        -------
-        JSON
-            The server's answer; whether it is whole is not yet known.
-
-        Raises
-        ------
-        RequestFailed
-            If it was not answered within its deadline and tries, or never will be.
-        """
+        """Send a request until it is answered, or never will be."""
         permit = await self.limiter.enter(tokens)
         until, n_tries, n_failed = monotonic() + self.limits.deadline, 0, 0
         while True:
@@ -408,20 +359,8 @@ def tokens_told(answer: JSON, at_most: int) -> int:
 def make_client(spec: EngineSpec, environment: Mapping[str, str], limits: Limits) -> Any:
     """Make the library's client; it connects when it is first used.
 
-    Parameters
-    ----------
-    spec : EngineSpec
-        Its ``base_url``, and the name of the variable with its key.
-    environment : mapping of str to str
-        Where that variable is.
-    limits : Limits
-        As many connections are kept as requests may be at the server.
-
-    Returns
-    -------
-    openai.AsyncOpenAI
-        It follows redirects at the server alone: what is sent anywhere else would be a prompt given
-        away, and what came back another judge's reply.
+    It follows redirects at the server alone: what is sent anywhere else would be a prompt given
+    away, and what came back another judge's reply.
     """
     import openai
 

@@ -75,17 +75,6 @@ CHARACTERS_PER_TOKEN = 4
 class OpenAIEngine:
     """A judge at a server.
 
-    Parameters
-    ----------
-    spec : EngineSpec
-        ``base_url``, ``api_key_env`` and ``limits``; its ``engine_options`` are those of
-        :class:`~judgerel_ray.engines.openai.requests.OpenAIOptions`.
-
-    Raises
-    ------
-    SweepError
-        If an option makes no sense.
-
     Attributes
     ----------
     limiter : Limiter
@@ -117,15 +106,7 @@ class OpenAIEngine:
         return f"OpenAIEngine({self.spec.name!r})"
 
     async def start(self) -> EngineFacts:
-        """Read the key, and see that the server is there, takes it, and has the model.
-
-        Raises
-        ------
-        SweepError
-            If the key's variable is not set, the server does not take it, or lacks the model.
-        EngineStartError
-            If no server answers.
-        """
+        """Read the key, and see that the server is there, takes it, and has the model."""
         began = monotonic()
         check_key(self.spec, os.environ)
         client = make_client(self.spec, os.environ, self.limits)
@@ -195,17 +176,6 @@ class OpenAIEngine:
 
     async def complete(self, prepared: Prepared, ask: Ask) -> tuple[Completion, ...]:
         """Answer every replication of an ask, side by side.
-
-        Raises
-        ------
-        SweepError
-            If the server takes nothing of this judge: its key, its model, a parameter.
-        EngineError
-            If a request was not answered within its deadline; the ask stays pending.
-        RequestRefused
-            If the server can never answer it.
-        PartlyAnswered
-            If some of its replications were answered, and others failed.
 
         Notes
         -----
@@ -399,29 +369,7 @@ class Server:
 
 
 async def look_at_server(client: Any, spec: EngineSpec, boundary: Boundary) -> Server:
-    """Ask a server for its models.
-
-    Parameters
-    ----------
-    client : openai.AsyncOpenAI
-        Its client.
-    spec : EngineSpec
-        The judge.
-    boundary : Boundary
-        Where its bytes come in.
-
-    Returns
-    -------
-    Server
-        With nothing but the client's version where the server lists no models.
-
-    Raises
-    ------
-    SweepError
-        If the server does not take the key, has no such model, or redirects to another server.
-    EngineStartError
-        If no server answers in :data:`PATIENCE_S` seconds.
-    """
+    """Ask a server for its models."""
     import openai
 
     until, n_tries = monotonic() + PATIENCE_S, 0
@@ -469,11 +417,8 @@ def _message(choice: Mapping[str, JSON]) -> Mapping[str, JSON]:
 async def opened_thought(client: Any, spec: EngineSpec, options: OpenAIOptions) -> str:
     """Ask a vLLM server with which mark its chat template opens a thought at a prompt's end.
 
-    Returns
-    -------
-    str
-        Empty where it opens none, or the server does not say: a reply that is cut off inside such a
-        thought has no mark by which it could be known.
+    Empty where it opens none, or the server does not say: a reply that is cut off inside such a
+    thought has no mark by which it could be known.
     """
     import openai
 

@@ -50,13 +50,6 @@ class _Held:
 class SharedLimits:
     """A provider's limits, of one event loop; first come, first served.
 
-    Parameters
-    ----------
-    limits : Limits
-        What the provider may be asked.
-    clock : callable, optional
-        Seconds that never go back.
-
     Examples
     --------
     >>> async def two():

@@ -77,20 +77,8 @@ def reply_tokens(choice: Mapping[str, JSON]) -> ReplyTokens:
 def verdict_logprobs(text: str, reply: ReplyTokens, menu: Menu | None) -> tuple[TokenLogprob, ...]:
     """Find the place of a reply's verdict, and say what each next token there would have spelled.
 
-    Parameters
-    ----------
-    text : str
-        The reply, as it is kept.
-    reply : ReplyTokens
-        Its tokens.
-    menu : Menu or None
-        The labels on offer.
-
-    Returns
-    -------
-    tuple of TokenLogprob
-        Most probable first; ``continuation`` is the option's place on the menu. Empty where the
-        reply has no verdict, or its tokens do not spell it.
+    Most probable first; ``continuation`` is the option's place on the menu. Empty where the reply
+    has no verdict, or its tokens do not spell it.
 
     Examples
     --------
@@ -204,22 +192,6 @@ class Reply:
 def read_reply(content: JSON, request: Request) -> Reply:
     """Read the body of an answer.
 
-    Parameters
-    ----------
-    content : JSON
-        The body.
-    request : Request
-        What was asked.
-
-    Returns
-    -------
-    Reply
-
-    Raises
-    ------
-    EngineError
-        If it lacks a choice that was asked for; the request stays pending.
-
     Examples
     --------
     >>> asked = Request(first=0, n=1, seed=None, chat=True, body={})
@@ -263,31 +235,8 @@ def completions_of(
 ) -> tuple[Completion | EngineError, ...]:
     """Read one answer as completions, one per replication, in order.
 
-    Parameters
-    ----------
-    reply : Reply
-        What the server answered.
-    request : Request
-        What it was asked.
-    condition : Condition
-        What that stands for.
-    cuts : bool
-        Whether replies are cut here behind their first stop string: servers other than vLLM cut
-        before it and do not say which it was.
-    clean : callable
-        What keeps the key out of texts that are only joined here.
-    opened : str
-        The mark with which the server's chat template opens a thought, where it does and the server
-        does not say thoughts apart: a reply without any mark never left it.
-    opened_if_cut : str
-        The same where only other replies show that it does: whole replies may have been spoken
-        without a thought, and only one that was cut off at its limit never left it.
-
-    Returns
-    -------
-    tuple of Completion or EngineError
-        A reply that was declined has that finish reason, and no text where none was written. In
-        place of one that is not whole there is the reason.
+    A reply that was declined has that finish reason, and no text where none was written. In place
+    of one that is not whole there is the reason.
     """
     made: list[Completion | EngineError] = []
     for place, choice in enumerate(reply.choices):

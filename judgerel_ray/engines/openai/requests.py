@@ -70,20 +70,6 @@ _CHOICES = {
 def openai_options(spec: EngineSpec) -> OpenAIOptions:
     """Read the options of a judge.
 
-    Parameters
-    ----------
-    spec : EngineSpec
-        A judge of engine ``openai``.
-
-    Returns
-    -------
-    OpenAIOptions
-
-    Raises
-    ------
-    SweepError
-        If an option is unknown, of a wrong kind, or one that judgerel sets itself.
-
     Examples
     --------
     >>> spec = EngineSpec(name="j", engine="openai", model="m", engine_options={"server": "vllm"})
@@ -172,27 +158,6 @@ class Request:
 
 def requests_of(ask: Ask, *, model: str, chat: bool, options: OpenAIOptions) -> tuple[Request, ...]:
     """Write the requests of an ask: one a replication, or n where the server counts seeds on.
-
-    Parameters
-    ----------
-    ask : Ask
-        Consecutive replications of one condition.
-    model : str
-        The judge's name at its server.
-    chat : bool
-        Whether it is asked in messages, or continues plain text.
-    options : OpenAIOptions
-        What the server can do.
-
-    Returns
-    -------
-    tuple of Request
-        In order, covering every replication once.
-
-    Raises
-    ------
-    RequestRefused
-        If the server would answer something else than what is asked.
 
     Examples
     --------

@@ -58,23 +58,6 @@ def scored_logprobs(
 ) -> tuple[TokenLogprob, ...]:
     """Log-probabilities a condition's scoring asks for, each option being one token.
 
-    Parameters
-    ----------
-    model, options
-        The distribution's name and parameters.
-    condition : Condition
-        With a menu and a scoring.
-
-    Returns
-    -------
-    tuple of TokenLogprob
-        As a real engine gives them. The shares of replies without a verdict go to no option.
-
-    Raises
-    ------
-    RequestRefused
-        If a continuation begins with no label of the menu.
-
     Examples
     --------
     >>> from judgerel_ray.core import Scoring
@@ -206,18 +189,6 @@ _EXIT_STATUS = 70
 class SimulatedEngine:
     """An engine without a model.
 
-    Parameters
-    ----------
-    spec : EngineSpec
-        ``model`` names the distribution (``uniform``, ``always``, ``dirichlet``, ``position``),
-        ``engine_options`` are those of
-        :class:`~judgerel_ray.engines.simulated.options.SimulatedOptions`.
-
-    Raises
-    ------
-    SweepError
-        If model or options make no sense.
-
     Examples
     --------
     >>> SimulatedEngine(EngineSpec(name="coin", engine="simulated", model="uniform"))
@@ -263,14 +234,7 @@ class SimulatedEngine:
         )
 
     def prepare(self, condition: Condition) -> Prepared:
-        """Write the prompt as plain text and estimate its tokens.
-
-        Raises
-        ------
-        RequestRefused
-            ``prompt_too_long`` where ``max_model_len`` is set; ``no_logprobs`` where they are asked
-            for and it was told to give none.
-        """
+        """Write the prompt as plain text and estimate its tokens."""
         if condition.scoring is not None and not self.options.logprobs:
             raise RequestRefused("no_logprobs: the engine gives no log-probabilities")
         text = as_plain(condition.prompt)

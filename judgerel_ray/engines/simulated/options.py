@@ -63,21 +63,6 @@ class SimulatedOptions:
 def simulated_options(spec: EngineSpec) -> SimulatedOptions:
     """Read and check a simulated judge's model and options.
 
-    Parameters
-    ----------
-    spec : EngineSpec
-        Its ``model`` is one of :data:`MODELS`.
-
-    Returns
-    -------
-    SimulatedOptions
-        Defaults filled in.
-
-    Raises
-    ------
-    SweepError
-        If the model or an option is unknown, of the wrong kind, or out of range.
-
     Examples
     --------
     >>> spec = EngineSpec(name="j", engine="simulated", model="dirichlet",

@@ -32,25 +32,6 @@ _ANSWER = "one could say that this follows from what was asked and little else"
 def draw_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[str]:
     """Draw the uncut replies to an ask.
 
-    Parameters
-    ----------
-    model : str
-        Name of the distribution.
-    options : SimulatedOptions
-        Its parameters.
-    ask : Ask
-        Replications of one condition.
-
-    Returns
-    -------
-    list of str
-        One for each replication, in order.
-
-    Raises
-    ------
-    RequestRefused
-        If the menu lacks what the parameters name.
-
     Examples
     --------
     >>> from judgerel_ray.core import Condition, Menu, Message
@@ -173,18 +154,6 @@ def thinking_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[st
 
     Labels are drawn from the judge's distribution, those of a selection without replacement; the
     confidence stated is the probability it gives the label at temperature 1, to two decimals.
-
-    Parameters
-    ----------
-    model, options
-        As of :func:`draw_replies`, also what is returned.
-    ask : Ask
-        Replications of one condition, with a menu.
-
-    Raises
-    ------
-    ValueError
-        If the condition has no menu.
 
     Examples
     --------

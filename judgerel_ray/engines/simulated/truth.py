@@ -45,25 +45,6 @@ def option_log_weights(
 ) -> tuple[float, ...]:
     """Log-probabilities at temperature 1 up to a constant, in the menu's order.
 
-    Parameters
-    ----------
-    model, options
-        The distribution's name and parameters.
-    item_id : str
-        The item judged.
-    menu : Menu
-        The options as shown.
-
-    Returns
-    -------
-    tuple of float
-        Minus infinity for an option never chosen.
-
-    Raises
-    ------
-    RequestRefused
-        If the menu lacks the label or option that they name.
-
     Examples
     --------
     >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="brackets")

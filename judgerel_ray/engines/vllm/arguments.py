@@ -64,21 +64,8 @@ _UNLESS_SET_ON_CPU = {
 def engine_arguments(spec: EngineSpec) -> dict[str, JSON]:
     """Write the engine arguments of a judge.
 
-    Parameters
-    ----------
-    spec : EngineSpec
-        The judge's engine; its ``engine_options`` are passed on except the house's own.
-
-    Returns
-    -------
-    dict
-        Keyword arguments of ``AsyncEngineArgs``. On CPU without ``max_model_len``, the token
-        budget is missing until the model's own length is known (see :func:`cpu_token_budget`).
-
-    Raises
-    ------
-    SweepError
-        If an option is one the house sets, is unknown, or would break the engine.
+    Keyword arguments of ``AsyncEngineArgs``. On CPU without ``max_model_len``, the token budget is
+    missing until the model's own length is known (see :func:`cpu_token_budget`).
 
     Examples
     --------
@@ -199,23 +186,6 @@ def _without_split_prefill(spec: EngineSpec, arguments: dict[str, JSON]) -> dict
 
 def cpu_token_budget(spec: EngineSpec, max_model_len: int) -> int:
     """Tokens a CPU engine may compute in one step: enough for the longest prompt.
-
-    Parameters
-    ----------
-    spec : EngineSpec
-        May set ``max_num_batched_tokens`` in its options.
-    max_model_len : int
-        Longest prompt and reply in tokens.
-
-    Returns
-    -------
-    int
-        Tokens per step.
-
-    Raises
-    ------
-    SweepError
-        If the judge sets fewer than `max_model_len`.
 
     Examples
     --------

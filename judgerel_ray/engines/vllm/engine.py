@@ -99,18 +99,6 @@ class VllmEngine:
     async def start(self) -> EngineFacts:
         """Load tokenizer and model and start the engine core.
 
-        Returns
-        -------
-        EngineFacts
-            What was resolved, for the manifest.
-
-        Raises
-        ------
-        SweepError
-            If an option is unknown to vLLM or the model has no chat template of its own.
-        EngineStartError
-            If the model cannot be found, loaded or placed.
-
         Notes
         -----
         Effects: sets environment variables (see ``environment``), starts child processes, holds
@@ -151,13 +139,7 @@ class VllmEngine:
         return facts
 
     def prepare(self, condition: Condition) -> Prepared:
-        """Encode a prompt; refuse one that cannot fit, before any accelerator time.
-
-        Raises
-        ------
-        RequestRefused
-            ``prompt_too_long``, or what the chat template refuses.
-        """
+        """Encode a prompt; refuse one that cannot fit, before any accelerator time."""
         if self._encoder is None:
             raise EngineError("engine is not started", where={"judge": self.spec.name})
         return self._encoder.prepare(condition, longest=self._max_model_len)

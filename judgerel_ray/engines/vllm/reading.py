@@ -54,29 +54,7 @@ class Channel:
 
 
 async def read_probabilities(ask: Ask, prepared: Prepared, channel: Channel) -> Completion:
-    """Read what an ask's condition scores in place of a reply.
-
-    Parameters
-    ----------
-    ask : Ask
-        One replication of a condition with ``scoring``.
-    prepared : Prepared
-        Its prompt.
-    channel : Channel
-        The engine.
-
-    Returns
-    -------
-    Completion
-        With ``logprobs``, or for a tree with its findings as text.
-
-    Raises
-    ------
-    EngineError
-        If the engine left out what was asked for; the request stays pending.
-    RequestRefused
-        If it can never be read.
-    """
+    """Read what an ask's condition scores in place of a reply."""
     scoring = ask.condition.scoring
     if scoring is None:
         raise EngineError("nothing is to be read", where={"condition": prepared.condition_key})
@@ -95,27 +73,8 @@ async def answer_chunk(
 ) -> tuple[Completion, ...]:
     """Answer one request of several replications; with verdict scoring, read them there, too.
 
-    Parameters
-    ----------
-    condition : Condition
-        What is asked.
-    prepared : Prepared
-        Its prompt.
-    chunk : Chunk
-        The replications.
-    channel : Channel
-        The engine.
-
-    Returns
-    -------
-    tuple of Completion
-        In the order of the replications. Where the condition scores verdicts, each that has one
-        holds the next tokens at its place, and the verdict each would have spelled.
-
-    Raises
-    ------
-    EngineError
-        If the request failed; it stays pending.
+    In the order of the replications. Where the condition scores verdicts, each that has one holds
+    the next tokens at its place, and the verdict each would have spelled.
     """
     output = await channel.send(prepared.token_ids or (), chunk.parameters)
     made = read_output(cast("Output", output), prepared, chunk)

@@ -59,28 +59,6 @@ def chunks(
     vLLM gives the i-th of n samples the seed ``seed + i``, so where an ask is cut changes nothing.
     A greedy request may ask for one sample only.
 
-    Parameters
-    ----------
-    ask : Ask
-        Consecutive replications of one condition.
-    most : int
-        Most replications in one request.
-    stops : bool
-        Whether stop strings are sent; not to a judge that thinks, for one in a thought is no
-        verdict.
-    special : bool
-        Whether special tokens are kept in texts, for some of them mark thoughts.
-
-    Returns
-    -------
-    tuple of Chunk
-        In order, covering every replication once.
-
-    Raises
-    ------
-    RequestRefused
-        If the temperature lies where vLLM would silently change it, or a seed is missing.
-
     Examples
     --------
     >>> condition = Condition(
@@ -104,25 +82,6 @@ def chunks(
 
 def sampling_arguments(condition: Condition, *, n: int, seed: int | None) -> dict[str, JSON]:
     """Write full sampling parameters; none is left to a default.
-
-    Parameters
-    ----------
-    condition : Condition
-        What is asked.
-    n : int
-        Replications in this request.
-    seed : int or None
-        Seed of the first; None exactly at temperature 0.
-
-    Returns
-    -------
-    dict
-        Keyword arguments of ``SamplingParams`` but ``output_kind``, which is no plain value.
-
-    Raises
-    ------
-    RequestRefused
-        If vLLM would answer something else than what is asked.
 
     Examples
     --------
@@ -171,23 +130,6 @@ def _refuse_sampling(condition: Condition, *, n: int, seed: int | None) -> None:
 def check_finished(finish_reason: str | None, *, key: str) -> str:
     """Return a whole reply's reason; an aborted or failed one is no completion.
 
-    Parameters
-    ----------
-    finish_reason : str or None
-        As vLLM says it.
-    key : str
-        Of the request, for the message.
-
-    Returns
-    -------
-    str
-        ``stop`` or ``length``.
-
-    Raises
-    ------
-    EngineError
-        Otherwise (``abort``, ``error``); the request stays pending.
-
     Examples
     --------
     >>> check_finished("stop", key="k")
@@ -202,25 +144,6 @@ def check_finished(finish_reason: str | None, *, key: str) -> str:
 
 def read_output(output: Output | None, prepared: Prepared, chunk: Chunk) -> tuple[Completion, ...]:
     """Read one finished request as completions, one per replication, in order.
-
-    Parameters
-    ----------
-    output : vllm.RequestOutput or None
-        The final output.
-    prepared : Prepared
-        What was asked with it.
-    chunk : Chunk
-        Its replications and first seed.
-
-    Returns
-    -------
-    tuple of Completion
-        ``cached_tokens`` only for a single sample: of several, vLLM tells one sample's count.
-
-    Raises
-    ------
-    EngineError
-        If a sample is missing, aborted or failed.
 
     Examples
     --------
@@ -263,15 +186,7 @@ class Vocabulary:
 
 
 def vocabulary(config: Any, tokenizer: Any) -> Vocabulary:
-    """Read what ends a reply: the tokenizer's end and those of the model's generation settings.
-
-    Parameters
-    ----------
-    config : vllm.config.VllmConfig
-        The engine's configuration.
-    tokenizer : transformers.PreTrainedTokenizerBase
-        The one it uses.
-    """
+    """Read what ends a reply: the tokenizer's end and those of the model's generation settings."""
     model = config.model_config
     stated = (model.try_get_generation_config() or {}).get("eos_token_id")
     ends = stated if isinstance(stated, list) else [stated]
@@ -288,28 +203,7 @@ def resolved_facts(
     chat_template_sha256: str | None,
     seconds: float,
 ) -> EngineFacts:
-    """Read what the engine resolved.
-
-    Parameters
-    ----------
-    spec : EngineSpec
-        What was asked for.
-    config : vllm.config.VllmConfig
-        What became of it.
-    version : str
-        Of vLLM.
-    device_name : str
-        What the device calls itself.
-    chat_template_sha256 : str or None
-        Digest of the template in use.
-    seconds : float
-        How long the start took.
-
-    Returns
-    -------
-    EngineFacts
-        For the manifest.
-    """
+    """Read what the engine resolved."""
     cache, scheduler, model = config.cache_config, config.scheduler_config, config.model_config
     backend = getattr(getattr(config, "attention_config", None), "backend", None)
     return EngineFacts(

@@ -158,31 +158,7 @@ async def score(
     kinds: OneKind,
     token_texts: Callable[[Sequence[int]], list[str]],
 ) -> tuple[TokenLogprob, ...]:
-    """Make the passes a scoring needs and read them.
-
-    Parameters
-    ----------
-    scoring : Scoring
-        What is read.
-    prepared : Prepared
-        The prompt, the judge's turn begun, and the tokens of the continuations.
-    send : callable
-        Sends one request of token ids and sampling parameters.
-    kinds : OneKind
-        Shared by all passes of the engine.
-    token_texts : callable
-        Text of each token.
-
-    Returns
-    -------
-    tuple of TokenLogprob
-        By continuation and then by token; for ``next`` from the most probable on.
-
-    Raises
-    ------
-    EngineError
-        If the engine left out what was asked for; the request stays pending.
-    """
+    """Make the passes a scoring needs and read them."""
     ids = prepared.token_ids or ()
     if scoring.kind == "next":
         async with kinds.of("next"):
@@ -224,28 +200,6 @@ def scored(
     computed: int | None = None,
 ) -> Completion:
     """Write what was read as the completion of the ask's one replication.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        Its prompt.
-    ask : Ask
-        One replication.
-    logprobs : tuple of TokenLogprob
-        What was read.
-    text : str
-        What a tree found.
-    computed : int, optional
-        Prompt tokens that all its passes computed: the rest of the prompt counts as cached.
-
-    Returns
-    -------
-    Completion
-
-    Raises
-    ------
-    RequestRefused
-        If more than one replication is asked: probabilities do not vary.
 
     Examples
     --------

@@ -310,11 +310,6 @@ def _langfuse(path: str) -> Iterator[Row]:
     ``ANNOTATION`` is people; ``EVAL`` a judge whose model the score does not name; ``API`` what a
     program sent, called ``api``. A boolean is its value, for version 2 alone has words beside it.
     ``TEXT`` and ``CORRECTION`` are remarks and no verdicts: left out.
-
-    Raises
-    ------
-    SweepError
-        If a score does not say what was scored, which version 3 leaves out unless it is asked.
     """
     for place, found in records(path, _scores(sight(path))):
         one = mapping(found)

@@ -16,13 +16,7 @@ _JSON = (".json", ".jsonl", ".ndjson")
 
 
 def is_log(path: str) -> bool:
-    """Whether a file is of a format of `LOG_FORMATS`; a table of judgments is of none.
-
-    Raises
-    ------
-    SweepError
-        If it cannot be read.
-    """
+    """Whether a file is of a format of `LOG_FORMATS`; a table of judgments is of none."""
     name = path
     for packed in PACKED:
         name = name.removesuffix(packed)
@@ -36,33 +30,10 @@ def is_log(path: str) -> bool:
 def log_items(paths: Sequence[str], *, prompts: bool = False) -> tuple[Item, ...]:
     r"""Read logs of tools as items, so that a sweep asks judges about the same answers again.
 
-    Parameters
-    ----------
-    paths : sequence of str
-        Files, folders of them, or patterns, as of :func:`.import_logs`.
-    prompts : bool
-        Whether options are the prompts that the log's judge was asked, whole, in the place of
-        answers; a template whose text is ``{prediction}`` alone asks them again as they are.
-
-    Returns
-    -------
-    tuple of Item
-        One a question, context and target, and with `prompts` one a question and criterion where
-        there are several; ``gold`` is the target or rubric that the judge compared with, None where
-        criteria have several. A file of which a model judged nothing (its scorers are code, or
-        people) gives all its answers, any other those that a model judged.
-
-    Raises
-    ------
-    SweepError
-        If a log does not hold what was judged, or with `prompts` not what was asked or no judgment
-        by a model, or compares pairs of answers.
-
-    Warns
-    -----
-    ReadingWarning
-        Where some judgments hold no prompt (their grader failed), or no model judged some answers
-        of a file: they are left out.
+    One a question, context and target, and with `prompts` one a question and criterion where there
+    are several; ``gold`` is the target or rubric that the judge compared with, None where criteria
+    have several. A file of which a model judged nothing (its scorers are code, or people) gives all
+    its answers, any other those that a model judged.
 
     Examples
     --------

@@ -72,11 +72,6 @@ _ENDINGS = (".json", ".jsonl", ".ndjson", ".eval", *PACKED)
 def format_of(path: str) -> str:
     """Name the format of a log by its first bytes.
 
-    Raises
-    ------
-    SweepError
-        If it is of none that is known, or the file cannot be read.
-
     Examples
     --------
     >>> import tempfile, pathlib
@@ -101,13 +96,7 @@ def format_of(path: str) -> str:
 
 
 def log_rows(format_name: str, path: str) -> Iterator[Row]:
-    """Read the judgments of one log with their texts, and its answers that nobody judged.
-
-    Raises
-    ------
-    SweepError
-        If the format is unknown, or the file is none of it.
-    """
+    """Read the judgments of one log with their texts, and its answers that nobody judged."""
     if format_name == AUTO:
         format_name = format_of(path)
     if format_name not in LOG_FORMATS:
@@ -223,13 +212,7 @@ def _failures_named(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def log_files(paths: Sequence[str]) -> list[str]:
-    """Files of paths, folders and patterns, none twice.
-
-    Raises
-    ------
-    SweepError
-        If there is none, or two hold the same.
-    """
+    """Files of paths, folders and patterns, none twice."""
     files: list[str] = []
     for path in paths:
         if "://" in path or os.path.isfile(path):

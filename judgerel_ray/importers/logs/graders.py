@@ -354,11 +354,6 @@ def _unitxt(path: str) -> Iterator[Row]:
 
     unitxt replaces a reply that names no option by the option whose spelling is nearest: an option
     that its reply (``<s>_option_selection_completion``) does not hold is no verdict.
-
-    Raises
-    ------
-    SweepError
-        If they are judgments of pairs, which are not read.
     """
     for place, found in records(path, _unitxt_at(sight(path))):
         record = mapping(found)
@@ -420,11 +415,6 @@ def _evalassist(path: str) -> Iterator[Row]:
     recorded was drawn at random: it is no verdict. That is recorded of one replication alone, the
     one whose option is kept, and taken for all of them. ``positional_bias.result`` is the other
     order.
-
-    Raises
-    ------
-    SweepError
-        If they are judgments of pairs, which are not read.
     """
     for place, found in records(path, _evalassist_at(sight(path))):
         one = _result(mapping(found))

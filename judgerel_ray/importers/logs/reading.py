@@ -45,17 +45,10 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(slots=True)
 class Progress:
-    """How far a log is read.
+    """How far a log is read."""
 
-    Attributes
-    ----------
-    record : object
-        The last record read, by its number or name.
-    halves : set of str
-        Texts that held half of a surrogate pair, mended.
-    """
-
-    record: object = None
+    record: object = None  # The last record read, by its number or name.
+    # Texts that held half of a surrogate pair, mended.
     halves: set[str] = field(default_factory=set)
 
     def notes(self) -> Iterator[str]:
@@ -71,18 +64,6 @@ _PROGRESS: ContextVar[Progress] = ContextVar("progress")
 @contextmanager
 def refused(path: str, what: str = "a record cannot be read") -> Iterator[Progress]:
     """Turn whatever a reader raises into one line with file, record and cause.
-
-    Parameters
-    ----------
-    path : str
-        The log.
-    what : str
-        What is wrong, before the cause.
-
-    Raises
-    ------
-    SweepError
-        In place of any other exception; a missing package stays what it is.
 
     Examples
     --------
@@ -117,11 +98,6 @@ def _progress() -> Progress:
 def parsed(content: bytes) -> object:
     r"""Read a whole JSON document, halves of surrogate pairs kept as their escapes.
 
-    Raises
-    ------
-    ValueError
-        If it is none.
-
     Examples
     --------
     >>> parsed(rb'{"a": "\ud83d"}')
@@ -153,21 +129,13 @@ def _mended(value: object, suspect: bool) -> object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
-    """What stands at the begin of a log, by which its format is known.
-
-    Attributes
-    ----------
-    kind : {"lines", "list", "document", "zip"}
-        How records lie in it.
-    names : frozenset of str
-        Fields of the document, or members of the archive; empty of lists and lines.
-    first : mapping
-        The first value at each path of a document, of a list its first record; by ``()`` the
-        first record of lists and lines, and the fields of a document, which may be one.
-    """
+    """What stands at the begin of a log, by which its format is known."""
 
     kind: str
+    # Fields of the document, or members of the archive; empty of lists and lines.
     names: frozenset[str]
+    # The first value at each path of a document, of a list its first record; by `()` the first
+    # record of lists and lines, and the fields of a document, which may be one.
     first: Mapping[Path, object]
 
     def record(self, *path: str) -> Mapping[str, object]:
@@ -188,21 +156,6 @@ def mapping(value: object) -> Mapping[str, object]:
 
 def records(path: str, at: Path = (), *, depth: int = 2) -> Iterator[tuple[object, object]]:
     r"""Read the records of a log, each with its place (its number from 1, or its name).
-
-    Parameters
-    ----------
-    path : str
-        Local or any fsspec URL; packed by gzip, bzip2, xz or zstd where its ending says so.
-    at : tuple of str
-        Where the list lies in a document, which is one record by ``()``; every object of lines and
-        of a list.
-    depth : int
-        How deep lists of a document are looked for.
-
-    Raises
-    ------
-    SweepError
-        If the file cannot be read, is empty, cut off or no JSON, naming the record.
 
     Examples
     --------
@@ -233,11 +186,6 @@ def values(path: str, *, depth: int = 2, elements: Path = ()) -> Iterator[tuple[
     """Read the single values of a document with their paths; none of a file that is a list.
 
     Of its lists, those at the path `elements` alone are read, an element at a time.
-
-    Raises
-    ------
-    SweepError
-        As of :func:`records`.
     """
     with _opened(path) as (kind, cursor):
         if kind == "document":
@@ -248,13 +196,7 @@ def values(path: str, *, depth: int = 2, elements: Path = ()) -> Iterator[tuple[
 
 
 def sight(path: str) -> Sight:
-    """Look at the begin of a log.
-
-    Raises
-    ------
-    SweepError
-        As of :func:`records`.
-    """
+    """Look at the begin of a log."""
     if is_zip(path):
         with zipped(path) as archive:
             return Sight(kind="zip", names=frozenset(archive.namelist()), first={})
@@ -281,13 +223,7 @@ def is_zip(path: str) -> bool:
 
 @contextmanager
 def zipped(path: str) -> Iterator[zipfile.ZipFile]:
-    """Open an archive.
-
-    Raises
-    ------
-    SweepError
-        If it is none, or damaged.
-    """
+    """Open an archive."""
     with _bytes(path) as file:
         try:
             with zipfile.ZipFile(file) as archive:
@@ -301,13 +237,7 @@ def zipped(path: str) -> Iterator[zipfile.ZipFile]:
 def member(
     archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str, unpacking: Unpacking
 ) -> object:
-    """A document of JSON in an archive.
-
-    Raises
-    ------
-    SweepError
-        If it is damaged, no JSON, or unpacks to more than the ceilings allow.
-    """
+    """A document of JSON in an archive."""
     place = {"file": f"{path}:{info.filename}"}
     _progress().record = info.filename
     try:
@@ -502,23 +432,11 @@ NOBODY = ""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One judgment, or an answer that has none (`NOBODY`).
+    """One judgment, or an answer that has none (`NOBODY`)."""
 
-    Attributes
-    ----------
-    item_id : str
-        What is judged; rows alike in this and in all facets are replications, in their order.
-    judge, criterion, responder, benchmark, definition, temperature, option_order : optional
-        As columns of judgments; `definition` names the prompt where a judge has several.
-    verdict, score, out_of, outcome, label, gold, n_options : optional
-        What was said, and the denominator of a score such as 4/5; without outcome a row that holds
-        neither verdict nor score is unparsed.
-    answer, question, reply, prompt, reference, context : str, optional
-        Texts: what was judged, of what, what the judge wrote and was asked, and what it was given
-        to compare with (a target or rubric) and to read. They land in no column.
-    """
-
+    # What is judged; rows alike in this and in all facets are replications, in their order.
     item_id: str
+    # As columns of judgments; `definition` names the prompt where a judge has several.
     judge: str = UNNAMED
     criterion: str | None = None
     responder: str | None = None
@@ -526,6 +444,8 @@ class Row:
     definition: str | None = None
     temperature: float | None = None
     option_order: int | None = None
+    # What was said, and the denominator of a score such as 4/5; without outcome a row that holds
+    # neither verdict nor score is unparsed.
     verdict: str | None = None
     score: float | None = None
     out_of: float | None = None
@@ -533,6 +453,8 @@ class Row:
     label: str | None = None
     gold: str | None = None
     n_options: int | None = None
+    # Texts: what was judged, of what, what the judge wrote and was asked, and what it was given to
+    # compare with (a target or rubric) and to read. They land in no column.
     answer: str | None = None
     question: str | None = None
     reply: str | None = None
@@ -543,21 +465,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFormat:
-    """One format: how it is known, and how it is read.
+    """One format: how it is known, and how it is read."""
 
-    Attributes
-    ----------
-    known : callable
-        Whether the begin of a file is of this format.
-    read : callable
-        From a path to its judgments, and to the answers that have none.
-    asks_again : str
-        What a replication may ask again beside the judge, as the tool calls it; empty where its
-        answers are fixed.
-    """
-
-    known: Callable[[Sight], bool]
+    known: Callable[[Sight], bool]  # Whether the begin of a file is of this format.
+    # From a path to its judgments, and to the answers that have none.
     read: Callable[[str], Iterator[Row]]
+    # What a replication may ask again beside the judge, as the tool calls it; empty where its
+    # answers are fixed.
     asks_again: str = ""
 
 

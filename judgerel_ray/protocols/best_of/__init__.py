@@ -120,18 +120,7 @@ def best_of_menu(frame: AskFrame, template: Template, shown: Sequence[Option]) -
 def sayable_menus(
     frame: AskFrame, template: Template, where: Mapping[str, object]
 ) -> Iterator[tuple[Menu, Mapping[str, object]]]:
-    """Every menu of options: one a number of them, or an item where they go by their texts.
-
-    Yields
-    ------
-    tuple of (Menu, mapping)
-        The menu, and where it is of.
-
-    Raises
-    ------
-    SweepError
-        If options go by texts that are yet to be written, or one is called as a tie is recorded.
-    """
+    """Every menu of options: one a number of them, or an item where they go by their texts."""
     reader, own = frame.ask.reader, template.own
     by_text = own is not None and own.naming == "texts"
     if by_text and frame.responders:

@@ -44,20 +44,6 @@ from judgerel_ray.protocols.waves.work import ItemWork, blank_condition, keyed_c
 def render_verdict(template: Template, item: Item, labels: Sequence[str]) -> tuple[Message, ...]:
     """Prompt for the judge's own verdict.
 
-    Parameters
-    ----------
-    template : Template
-        Of protocol ``confusion``.
-    item : Item
-        What is judged, with its options in the order shown.
-    labels : sequence of str
-        One an option.
-
-    Returns
-    -------
-    tuple of Message
-        One user message.
-
     Examples
     --------
     >>> from judgerel_ray.core import Option
@@ -114,11 +100,6 @@ def _user(
 
 def checked_thresholds(values: tuple[float, ...]) -> tuple[float, ...]:
     """Refuse thresholds that label all or nothing, and repeats.
-
-    Raises
-    ------
-    ValueError
-        If a threshold is not between 0 and 1, or two are one.
 
     Examples
     --------
@@ -239,24 +220,14 @@ class Scene:
         )
 
     def first_wave(self) -> Iterator[Ask]:
-        """The judge's own verdict, and an assessment for each option.
-
-        Yields
-        ------
-        Ask
-        """
+        """The judge's own verdict, and an assessment for each option."""
         own = render_verdict(self.template, self.item, self.menu.labels)
         yield _once(self.condition("verdict"), own)
         for place in range(len(self.menu.labels)):
             yield Ask(condition=self._assessed(place), first=0, n=1)
 
     def second_wave(self, written: Sequence[Assessment]) -> Iterator[tuple[Ask, str | None]]:
-        """The requests that read the matrix, each with the reason why it can never be sent.
-
-        Yields
-        ------
-        tuple of (Ask, str or None)
-        """
+        """The requests that read the matrix, each with the reason why it can never be sent."""
         start, close = answer_frame(self.menu.form)
         endings = scored_texts(self.menu.labels, close)
         columns = Scoring(kind="options", start=start, continuations=endings)
@@ -404,12 +375,7 @@ def _once(
 
 
 def confusion_counts(frame: AskFrame, voice: Voice) -> Iterator[StageCount]:
-    """Count the three stages: a verdict, an assessment for each option, and the matrix.
-
-    Yields
-    ------
-    StageCount
-    """
+    """Count the three stages: a verdict, an assessment for each option, and the matrix."""
     n_prompts = len(frame.templates) * len(frame.temperatures)
     n_options = sum(len(item.options) for item in frame.items)
     n_cells = sum(n_scored(frame, item) for item in frame.items)
@@ -429,13 +395,7 @@ def confusion_counts(frame: AskFrame, voice: Voice) -> Iterator[StageCount]:
 
 
 def check_options(frame: AskFrame, item: Item) -> None:
-    """Refuse options that look alike to a judge, or that its verdict could not name.
-
-    Raises
-    ------
-    SweepError
-        Naming both, or the label.
-    """
+    """Refuse options that look alike to a judge, or that its verdict could not name."""
     where = {"ask": frame.index, "benchmark": frame.ask.benchmark, "item": item.item_id}
     for template in frame.templates:
         menu = confusion_menu(frame, item, template)

@@ -54,27 +54,6 @@ def render_rating(
 ) -> tuple[Message, ...]:
     """Prompt that asks a judge to rate one response by one criterion on one scale.
 
-    Parameters
-    ----------
-    template : Template
-        Of protocol ``rating``.
-    item : Item
-        The question; for a dialogue the response answers its second turn.
-    text : str
-        The response.
-    criterion : Criterion
-        What it is rated by.
-    definition : {"none", "short", "long"}
-        How much a judge is told about the criterion's meaning.
-    scale : Scale
-        What may be answered.
-
-    Raises
-    ------
-    SweepError
-        If the definition has another length, the template is of another protocol or has no text
-        for the item.
-
     Examples
     --------
     >>> from judgerel_ray.protocols.criteria import load_criterion
@@ -274,11 +253,6 @@ def rating_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Item
 def check_facets(frame: AskFrame) -> None:
     """Refuse criteria, definitions and scales that would ask the same words under two names.
 
-    Raises
-    ------
-    SweepError
-        Naming both.
-
     Examples
     --------
     >>> from judgerel_ray.config import ask_table
@@ -306,11 +280,6 @@ def check_facets(frame: AskFrame) -> None:
 def refuse_clashing_scales(frames: Sequence[AskFrame]) -> None:
     """Refuse two scales of one name: rows name their scale, and could not tell which it is.
 
-    Raises
-    ------
-    SweepError
-        Naming both asks and the scale.
-
     Examples
     --------
     >>> refuse_clashing_scales([])
@@ -328,12 +297,7 @@ def refuse_clashing_scales(frames: Sequence[AskFrame]) -> None:
 
 
 def rating_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
-    """As :func:`counts.judgment_marks`: what is crossed is in the words of a rating.
-
-    Yields
-    ------
-    tuple
-    """
+    """As :func:`counts.judgment_marks`: what is crossed is in the words of a rating."""
     ask, origin = frame.ask, origin_of(frame, item)
     sampling = (ask.mode, ask.top_k, ask.top_p, ask.max_tokens)
     names = answer_names(frame, item)
@@ -344,12 +308,7 @@ def rating_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, 
 
 
 def rating_rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
-    """As :func:`counts.judgment_rows`, of ratings.
-
-    Yields
-    ------
-    tuple of (Mark, mapping)
-    """
+    """As :func:`counts.judgment_rows`, of ratings."""
     ask = frame.ask
     for facet, temperature in product(facets_of(frame), frame.temperatures):
         question, meaning, scale, texts = facet.wording

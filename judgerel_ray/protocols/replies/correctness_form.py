@@ -55,21 +55,6 @@ def _word_patterns(labels: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern
 def find_correctness(text: str, labels: tuple[str, ...], ended: bool) -> list[Mention]:
     """Find the words correct and incorrect where they are stated, not denied, asked or offered.
 
-    Parameters
-    ----------
-    text : str
-        The reply.
-    labels : tuple of str
-        The menu's labels; they are words of this form too.
-    ended : bool
-        False for a reply that was cut off: its last word may go on, or be asked or offered, unless
-        it is all that the reply says.
-
-    Returns
-    -------
-    list of Mention
-        In the order written.
-
     Examples
     --------
     >>> find_correctness("It is not correct.", ("correct", "incorrect"), True)

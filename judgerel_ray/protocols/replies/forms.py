@@ -109,23 +109,6 @@ def find_best_response(
 ) -> list[Mention]:
     """Find ``Best Response: [[X]]``, whatever its case, blanks, emphasis and brackets.
 
-    Parameters
-    ----------
-    text : str
-        The reply.
-    labels : tuple of str
-        The menu's labels; other letters, numbers and "none", "both" are found too.
-    ended : bool
-        False for a reply that was cut off: a label without brackets at its very end may be the
-        start of a longer word and is not found.
-    lead : re.Pattern
-        What comes before the label, where the form has other words (see :func:`lead_of`).
-
-    Returns
-    -------
-    list of Mention
-        In the order written. The form quoted with its placeholder, "[[letter]]", is none.
-
     Examples
     --------
     >>> find_best_response("Best Response: [[letter]]. Best Response: [[b]]", ("A", "B"), True)
@@ -356,11 +339,6 @@ _OWN = Form(find=find_own, complete=None, schroeder2024=None)
 
 def form_of(menu: Menu) -> Form:
     """Look up the form a menu is read by: one that ships, or its template's own.
-
-    Raises
-    ------
-    SweepError
-        If there is no such form.
 
     Examples
     --------

@@ -36,21 +36,9 @@ def outermost_values(
 ) -> Iterator[FoundValue]:
     """Find values of JSON in a text, in the order written, none of them inside another.
 
-    Parameters
-    ----------
-    text : str
-        A reply.
-    begins : re.Pattern
-        How a value begins.
-    repairs : bool
-        Whether an object with a comma too many, or written as Python writes it, is read, too.
-
-    Yields
-    ------
-    FoundValue
-        Also what begins as an object and is none. Nothing is read behind a broken object, or behind
-        one that is nested too deep: where it ends nobody knows, so that what follows may stand
-        inside it.
+    FoundValue: Also what begins as an object and is none. Nothing is read behind a broken object,
+    or behind one that is nested too deep: where it ends nobody knows, so that what follows may
+    stand inside it.
 
     Examples
     --------

@@ -28,11 +28,8 @@ class Mention:
 def on_menu(written: str, labels: tuple[str, ...]) -> str | None:
     """Spell a written label as the menu does.
 
-    Returns
-    -------
-    str or None
-        The label of the menu, by its exact spelling first and by any case otherwise; None where
-        the menu has no such label.
+    The label of the menu, by its exact spelling first and by any case otherwise; None where the
+    menu has no such label.
 
     Examples
     --------
@@ -119,18 +116,8 @@ WORDS = re.compile(
 def find_number(text: str, start: int) -> tuple[str | None, int] | None:
     """Read the number that begins at a place.
 
-    Parameters
-    ----------
-    text : str
-        A reply.
-    start : int
-        Where the number must begin.
-
-    Returns
-    -------
-    tuple of (str or None, int) or None
-        The exact decimal spelling without needless zeros, None where the number has none (digits
-        parted by commas, more than 15 of them), and where it ends; None where no number begins.
+    The exact decimal spelling without needless zeros, None where the number has none (digits parted
+    by commas, more than 15 of them), and where it ends; None where no number begins.
 
     Examples
     --------

@@ -59,26 +59,6 @@ _NO_VERDICTS = ("", "~", "x", "7", " ", "\n")
 def find_own(text: str, menu: Menu, ended: bool) -> list[Mention]:
     r"""Find the verdicts of a reply in the form its menu declares.
 
-    Parameters
-    ----------
-    text : str
-        The reply.
-    menu : Menu
-        With an own form, and the words for its labels.
-    ended : bool
-        False for a reply that was cut off: a match at its very end counts only where nothing that
-        may have followed could have changed it.
-
-    Returns
-    -------
-    list of Mention
-        In the order written, with the menu's labels; as written where a word names none.
-
-    Raises
-    ------
-    SweepError
-        If the menu has no own form.
-
     Examples
     --------
     >>> own = OwnForm(pattern=r"\[\[(?P<verdict>\w+)\]\]", example="[[{verdict}]]", ties=("C",))
@@ -290,22 +270,6 @@ def _bare(word: str) -> str:
 
 def own_form(table: Mapping[str, object], *, protocol: str, where: Mapping[str, object]) -> OwnForm:
     r"""Read and check the table ``[form]`` of a template.
-
-    Parameters
-    ----------
-    table : mapping
-        ``pattern`` or ``json``, ``example``, and ``options``, ``tie``, ``refusal`` where they are
-        needed.
-    protocol : str
-        The template's, one whose judges may reply in a form of one's own.
-    where : mapping
-        Where it stands, for messages.
-
-    Raises
-    ------
-    SweepError
-        If a key is unknown, wrong or missing, the pattern does not compile, or one word would name
-        two things.
 
     Examples
     --------

@@ -27,18 +27,6 @@ _SIGNS = ("+", "-", ".")
 def may_be_rating(text: str, scale: Scale) -> bool:
     """Whether what brackets hold so far may go on to a value of a scale, or is one.
 
-    Parameters
-    ----------
-    text : str
-        From the opening brackets on.
-    scale : Scale
-        Of words, or of whole numbers.
-
-    Returns
-    -------
-    bool
-        False only where no continuation is read as a value.
-
     Examples
     --------
     >>> from judgerel_ray.protocols.replies.scales import load_scale
@@ -146,20 +134,8 @@ class Value:
 def find_value(text: str, start: int, scale: Scale) -> Value | None:
     """Read the value that begins at a place.
 
-    Parameters
-    ----------
-    text : str
-        A reply.
-    start : int
-        Where the value must begin.
-    scale : Scale
-        What was asked for.
-
-    Returns
-    -------
-    Value or None
-        A value of the scale by its canonical label; any other number, range, percentage or word
-        that people rate with as it is written; None where no value begins.
+    A value of the scale by its canonical label; any other number, range, percentage or word that
+    people rate with as it is written; None where no value begins.
 
     Examples
     --------
@@ -235,12 +211,6 @@ def _number(text: str, start: int, scale: Scale) -> Value | None:
 
 def find_denominator(text: str, place: int) -> tuple[str | None, int, int] | None:
     """Read what a number that ends at a place is out of.
-
-    Returns
-    -------
-    tuple of (str or None, int, int) or None
-        Its exact spelling, where it begins and where the whole of it ends; None where there is
-        none.
 
     Examples
     --------
@@ -349,22 +319,8 @@ _SETTLED_CHARACTERS = 40
 def find_ratings(text: str, scale: Scale, ended: bool, *, form: str = "rating") -> list[Mention]:
     """Find the ratings of a reply, whatever their case, blanks, emphasis and brackets.
 
-    Parameters
-    ----------
-    text : str
-        The reply.
-    scale : Scale
-        What was asked for; values of other scales are found too.
-    ended : bool
-        False for a reply that was cut off: a value at its very end may be the start of another.
-    form : {"rating", "score"}
-        The form that was asked for.
-
-    Returns
-    -------
-    list of Mention
-        In the order written, with canonical labels; as written where they are not on the scale. A
-        reply without the form is read where it is a value and nothing else.
+    In the order written, with canonical labels; as written where they are not on the scale. A reply
+    without the form is read where it is a value and nothing else.
 
     Examples
     --------

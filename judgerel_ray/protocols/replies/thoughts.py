@@ -140,14 +140,6 @@ class SpokenReply(NamedTuple):
 def spoken_reply(text: str | None, finish_reason: str) -> SpokenReply:
     """Take the thoughts off a reply that ended for a reason.
 
-    Parameters
-    ----------
-    text : str or None
-        What the model wrote, or what is kept of it without its thoughts.
-    finish_reason : str
-        ``length``, also with the words of :data:`~judgerel_ray.core.CUT_IN_THOUGHT`, for a reply
-        that was cut off at its limit; anything else for a whole one.
-
     Examples
     --------
     >>> spoken_reply("<think>[[B]]", "length").in_thought, spoken_reply("[[A]]", "stop").text

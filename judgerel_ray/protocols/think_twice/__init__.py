@@ -31,11 +31,6 @@ from judgerel_ray.protocols.waves.work import ItemWork
 def check_thinking(frame: AskFrame) -> None:
     """Refuse items and judges that nothing could be selected from, or compared by.
 
-    Raises
-    ------
-    SweepError
-        Naming the item or judge and what it lacks.
-
     Examples
     --------
     >>> from judgerel_ray.config import ask_table
@@ -111,10 +106,6 @@ def thinking_counts(frame: AskFrame) -> Iterator[StageCount]:
     """Count the stages: both steps of every model, and the comparisons.
 
     In a cascade only the first model is asked whatever is answered.
-
-    Yields
-    ------
-    StageCount
     """
     n_items = len(frame.items)
     n_each = sum(frame.replications(temperature) for temperature in frame.temperatures)
@@ -142,11 +133,6 @@ def refuse_thinking_again(frames: Sequence[AskFrame]) -> None:
     """Refuse two asks of an item: rows do not say how many were selected, or who was compared.
 
     And of a benchmark where one is a cascade: rows do not say who was to be asked next.
-
-    Raises
-    ------
-    SweepError
-        Naming both asks.
     """
     seen: dict[tuple[str, str], int] = {}
     asked: dict[str, AskFrame] = {}

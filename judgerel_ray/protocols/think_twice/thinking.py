@@ -365,20 +365,6 @@ def render_select(template: Template, item: Item, *, most: int) -> tuple[Message
 
     For an item without options: which answers a model would give.
 
-    Parameters
-    ----------
-    template : Template
-        Of protocol ``think_twice``.
-    item : Item
-        With its options in the order shown, which are numbered from 0, or with none.
-    most : int
-        How many to select, or to write.
-
-    Raises
-    ------
-    SweepError
-        If the item is a dialogue, or the template has no text for it.
-
     Examples
     --------
     >>> from judgerel_ray.core import Option
@@ -423,20 +409,6 @@ def render_compare(
     r"""Prompt that shows a judge what models selected and chose, and asks which option is right.
 
     For an item without options: which model's answer is best.
-
-    Parameters
-    ----------
-    template : Template
-        Of protocol ``think_twice``.
-    item : Item
-        As for :func:`render_select`.
-    answers : sequence of (str, str)
-        Both replies of each model, in the order shown; models are numbered from 0.
-
-    Raises
-    ------
-    SweepError
-        If there is no answer, or the template has no text for the item.
 
     Examples
     --------

@@ -40,14 +40,7 @@ def origin_of(frame: AskFrame, item: Item) -> tuple[Mark, ...]:
 
 
 def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
-    """All that an ask has judged of an item, with all that is in its key but the judge.
-
-    Yields
-    ------
-    tuple
-        The mark, the name of the template that words it, and how often it is asked, at least and at
-        most.
-    """
+    """All that an ask has judged of an item, with all that is in its key but the judge."""
     ask, protocol = frame.ask, frame.protocol
     shown, labels = protocol.shown(frame, item), protocol.labels(frame, item)
     origin = origin_of(frame, item)
@@ -68,12 +61,7 @@ def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int
 
 
 def judgment_rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
-    """All that rows of an ask record of an item, and what else is in their keys, by its key.
-
-    Yields
-    ------
-    tuple of (Mark, mapping)
-    """
+    """All that rows of an ask record of an item, and what else is in their keys, by its key."""
     ask, shown = frame.ask, frame.protocol.shown(frame, item)
     form, origin = question_form(item), origin_of(frame, item)
     for template in frame.templates:
@@ -172,13 +160,7 @@ class _Tally:
 def answer_counts(
     frame: AskFrame, wave: int, voice: Voice, written: dict[Mark, int]
 ) -> Iterator[StageCount]:
-    """Count what a wave adds to the answers that `written` counts by mark.
-
-    Yields
-    ------
-    StageCount
-        One a stage.
-    """
+    """Count what a wave adds to the answers that `written` counts by mark."""
     tallies: dict[str, _Tally] = {}
     every = tuple(respond_settings(frame))
     for item in frame.items:

@@ -198,11 +198,6 @@ Texts = Mapping[str, str | None]
 def check_items(frame: AskFrame) -> None:
     """Refuse items an ask cannot use, before anything is asked.
 
-    Raises
-    ------
-    SweepError
-        Naming the item and what it lacks.
-
     Examples
     --------
     >>> from judgerel_ray.config import ask_table

@@ -29,27 +29,6 @@ def option_orders(
     The draw depends on the seed, the item's name and its option ids alone: not on the judge, the
     machine, or how often it is drawn.
 
-    Parameters
-    ----------
-    item : Item
-        The item.
-    n_orders : int
-        How many orders; they all differ.
-    seed : int
-        The sweep's ``order_seed``.
-    options : sequence of Option, optional
-        At least one, such as answers that were written to the item; its own by default.
-
-    Returns
-    -------
-    tuple of tuple of Option
-        ``n_orders`` permutations of the options; the first k are the same for every ``n_orders``.
-
-    Raises
-    ------
-    SweepError
-        If there are no options, or fewer orders than asked for.
-
     Examples
     --------
     >>> options = (Option(option_id="x", text="1"), Option(option_id="y", text="2"))
@@ -105,23 +84,6 @@ def order_numbers(
     draws: Sequence[tuple[int, int]],
 ) -> tuple[int, ...]:
     """Number a seed's orders, each order by one number whatever seed drew it.
-
-    Parameters
-    ----------
-    item : Item
-        The item.
-    names : sequence of str
-        Its option ids.
-    n_orders, seed : int
-        The draw to number, as for :func:`order_names`.
-    draws : sequence of (int, int)
-        Every draw of the sweep for this item, as seed and number of orders, sorted; empty where
-        there is no other.
-
-    Returns
-    -------
-    tuple of int
-        ``0 .. n_orders - 1`` where there is no other draw.
 
     Examples
     --------

@@ -92,21 +92,9 @@ def keyed_condition(
 ) -> Condition:
     """The condition with its prompt, and the key and seed that follow from what is asked.
 
-    Parameters
-    ----------
-    condition : Condition
-        With everything but prompt, key and seed.
-    prompt : tuple of Message
-        What is sent; empty where it can never be written.
-    parents : tuple of str
-        Keys of the landed requests whose texts the prompt holds.
-
-    Returns
-    -------
-    Condition
-        The facets that only name things (template, reader) are not in the key; what the judge
-        reads, who judges, and what each label stands for are. The seed follows from the same
-        content without the stop strings: an early stop gives the verdicts of whole replies.
+    The facets that only name things (template, reader) are not in the key; what the judge reads,
+    who judges, and what each label stands for are. The seed follows from the same content without
+    the stop strings: an early stop gives the verdicts of whole replies.
 
     Examples
     --------

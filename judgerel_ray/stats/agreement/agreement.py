@@ -514,21 +514,7 @@ def named_statistic(
 ) -> CountStatistic:
     """Give a coefficient as sums over units, by name or function where one is given.
 
-    Parameters
-    ----------
-    statistic : CountStatistic, str or callable
-        The coefficient, from :func:`judgerel_ray.stats.count_statistic`; or its name; or the
-        function of counts that gives it, such as :func:`judgerel_ray.stats.krippendorff_alpha`,
-        also with options bound by :func:`functools.partial`.
-    counts_UV : array-like of int, shape (n_units, n_values)
-        The counts it is wanted of.
-    values, level, n_categories
-        As of :func:`judgerel_ray.stats.count_statistic`; of a name or a function alone.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown, or options come with a CountStatistic.
+    Shapes: ``counts_UV`` (n_units, n_values).
 
     Examples
     --------

@@ -46,18 +46,11 @@ _MOST_SUMS = 6 * 10**6  # sums of terms of all ways: 48 MB, half a second
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletedRange:
-    """The least and the greatest value over all ways to fill in what is missing.
+    """The least and the greatest value over all ways to fill in what is missing."""
 
-    Attributes
-    ----------
-    low, high : float or None
-        None where no way gives a value, or nothing bounds it.
-    exact : bool
-        Whether both ends are reached by some way; otherwise all values lie between them.
-    """
-
-    low: float | None = None
+    low: float | None = None  # None where no way gives a value, or nothing bounds it.
     high: float | None = None
+    # Whether both ends are reached by some way; otherwise all values lie between them.
     exact: bool = True
 
 
@@ -118,23 +111,6 @@ def completed_range(
     name: str, seen_UK: NDArray[np.integer], missing_U: NDArray[np.integer]
 ) -> CompletedRange:
     """Compute the worst and the best case of a coefficient over all ways to fill in verdicts.
-
-    Parameters
-    ----------
-    name : str
-        One of `RATIOS`, at the nominal level.
-    seen_UK, missing_U
-        As of :func:`judgerel_ray.stats.agreement.completions.mean_range`.
-
-    Returns
-    -------
-    CompletedRange
-        Ways that leave the coefficient undefined (one value alone) are left out.
-
-    Raises
-    ------
-    ValueError
-        If `name` is none of `RATIOS`.
 
     Examples
     --------
@@ -309,28 +285,7 @@ def scored_range(
 ) -> CompletedRange:
     """Compute the worst and the best case of a coefficient of numbers.
 
-    Parameters
-    ----------
-    name : str
-        One of `OF_SCORES`.
-    seen_UK : ndarray of int, shape (n_units, n_values)
-        How often each unit received each value; those that never occurred have a column, too.
-    missing_U : ndarray of int, shape (n_units,)
-        Verdicts to fill in, each with one of the values.
-    values : ndarray of float, shape (n_values,)
-        What the columns stand for, all different.
-    level : {"ordinal", "interval", "ratio"}
-        Level of measurement.
-
-    Returns
-    -------
-    CompletedRange
-        As of :func:`.completed_range`.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown, the level is "nominal", or the values do not fit it.
+    Shapes: ``seen_UK`` (n_units, n_values), ``missing_U`` (n_units,), ``values`` (n_values,).
 
     Examples
     --------
@@ -460,21 +415,11 @@ def mean_range(
 ) -> tuple[float | None, float | None, bool]:
     """Compute the worst and the best case of a mean over units of numbers in [0, 1].
 
-    Parameters
-    ----------
-    statistic : CountStatistic
-        With the terms [takes part, number] a unit: majority stability.
-    seen_UK : ndarray of int, shape (n_units, n_categories)
-        How often each unit received each category; those that never occurred have a column, too.
-    missing_U : ndarray of int, shape (n_units,)
-        Verdicts to fill in.
+    low, high: None where no unit takes part.
 
-    Returns
-    -------
-    low, high : float or None
-        None where no unit takes part.
-    exact : bool
-        Whether all ways of all units were tried; otherwise some units count as 0, and as 1.
+    exact: Whether all ways of all units were tried; otherwise some units count as 0, and as 1.
+
+    Shapes: ``seen_UK`` (n_units, n_categories), ``missing_U`` (n_units,).
 
     Examples
     --------
@@ -510,15 +455,8 @@ def mean_range(
 def extremes(seen_UK: Counts, missing_U: Counts) -> tuple[Counts, Counts]:
     """Fill in what is missing so that units disagree most, and so that they agree most.
 
-    Parameters
-    ----------
-    seen_UK, missing_U
-        As of :func:`mean_range`.
-
-    Returns
-    -------
-    worst, best : ndarray of int, shape (n_units, n_categories)
-        Each unit's counts in increasing order, whatever they are counts of.
+    Shape (n_units, n_categories). Each unit's counts in increasing order, whatever they are counts
+    of.
 
     Examples
     --------

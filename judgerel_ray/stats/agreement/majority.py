@@ -292,16 +292,9 @@ Top = tuple[int, float, float]  # a winning count, and a node and a weight of it
 def disjoint_agreement(counts_NV: Floats, k: int) -> Floats:
     """Compute how often two disjoint random samples of k ratings have the same majority.
 
-    Parameters
-    ----------
-    counts_NV : ndarray of float, shape (n_rows, n_values)
-        How often each row received each value; at least 2 k ratings a row.
-    k : int
-        Ratings in each of the two samples, at least 1.
+    Shape (n_rows,).
 
-    Returns
-    -------
-    ndarray of float, shape (n_rows,)
+    Shapes: ``counts_NV`` (n_rows, n_values).
 
     Examples
     --------

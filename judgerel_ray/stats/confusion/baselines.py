@@ -23,39 +23,23 @@ from judgerel_ray.stats.folds import grouped_folds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoteScores:
-    """How sure a judge is by its own replications.
+    """How sure a judge is by its own replications."""
 
-    Attributes
-    ----------
-    share_U : ndarray of float, shape (n_items,)
-        Share of the most frequent verdict; NaN without replications.
-    entropy_U : ndarray of float, shape (n_items,)
-        Entropy of the verdicts in nats, Miller and Madow's; NaN below two replications.
-    """
-
+    # Shape (n_items,). Share of the most frequent verdict; NaN without replications.
     share_U: Floats  # noqa: N815  a shape, not a case
+    # Shape (n_items,). Entropy of the verdicts in nats, Miller and Madow's; NaN below two
+    # replications.
     entropy_U: Floats  # noqa: N815
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodTokens:
-    """Tokens a method computes for one item, the prompt's shared parts once.
+    """Tokens a method computes for one item, the prompt's shared parts once."""
 
-    Attributes
-    ----------
-    confusion : int
-        The judge's own verdict, an assessment an option, and a pass over each.
-    confusion_uncached : int
-        The same as n squared prompts, none of them sharing anything.
-    replication : int
-        Each replication after the prompt: what it generates.
-    replications : int
-        Replications that cost no more than the confusion matrix, the first one's prompt included.
-    """
-
-    confusion: int
-    confusion_uncached: int
-    replication: int
+    confusion: int  # The judge's own verdict, an assessment an option, and a pass over each.
+    confusion_uncached: int  # The same as n squared prompts, none of them sharing anything.
+    replication: int  # Each replication after the prompt: what it generates.
+    # Replications that cost no more than the confusion matrix, the first one's prompt included.
     replications: int
 
 
@@ -138,23 +122,16 @@ _LEAST_SHARE = 1e-6  # logs of probabilities below it tell of rounding
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixModelScores:
-    """Predictions for judgments by a model that never saw them.
+    """Predictions for judgments by a model that never saw them."""
 
-    Attributes
-    ----------
-    correct_N : ndarray of float, shape (n_items,)
-        Probability that the judge's own choice is right; NaN where the matrix says nothing.
-    option_N : ndarray of int, shape (n_items,)
-        Most probable option; -1 where the matrix says nothing.
-    option_share_N : ndarray of float, shape (n_items,)
-        Its probability; NaN likewise.
-    fold_N : ndarray of int, shape (n_items,)
-        Fold of each item.
-    """
-
+    # Shape (n_items,). Probability that the judge's own choice is right; NaN where the matrix says
+    # nothing.
     correct_N: Floats  # noqa: N815  a shape, not a case
+    # Shape (n_items,). Most probable option; -1 where the matrix says nothing.
     option_N: NDArray[np.intp]  # noqa: N815
+    # Shape (n_items,). Its probability; NaN likewise.
     option_share_N: Floats  # noqa: N815
+    # Shape (n_items,). Fold of each item.
     fold_N: NDArray[np.intp]  # noqa: N815
 
 
@@ -303,19 +280,9 @@ def conditional_logit(
 ) -> Floats:
     """Fit weights by Newton's method; options of NaN features are not on offer.
 
-    Parameters
-    ----------
-    features_NOF : ndarray of float, shape (n_items, n_options, n_features)
-    right_N : ndarray of int, shape (n_items,)
-        Place of the right option.
-    ridge : float
-        Penalty: half of it times the squared weights is added to the loss.
-    free : int
-        Leading weights that go without penalty but for 1e-6, which keeps them finite.
+    Shape (n_features,).
 
-    Returns
-    -------
-    ndarray of float, shape (n_features,)
+    Shapes: ``features_NOF`` (n_items, n_options, n_features), ``right_N`` (n_items,).
 
     Examples
     --------

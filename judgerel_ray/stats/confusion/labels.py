@@ -24,37 +24,20 @@ from judgerel_ray.stats.intervals.shares import Share, clustered_share
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelAccuracy:
-    """Accuracy of judgments by their label.
+    """Accuracy of judgments by their label."""
 
-    Attributes
-    ----------
-    low, high, all : Share
-        Share of right judgments among those of low uncertainty, of high, and among all.
-    share_low : Share
-        Share of judgments of low uncertainty.
-    """
-
-    low: Share
+    low: Share  # Share of right judgments among those of low uncertainty, of high, and among all.
     high: Share
     all: Share
-    share_low: Share
+    share_low: Share  # Share of judgments of low uncertainty.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """How far ratings are from the right ones, in steps of the scale.
+    """How far ratings are from the right ones, in steps of the scale."""
 
-    Attributes
-    ----------
-    value : float or None
-        Mean absolute deviation; None without ratings.
-    low, high : float or None
-        Ends of the t interval over questions; None below two questions or without spread.
-    n : int
-        Ratings.
-    """
-
-    value: float | None
+    value: float | None  # Mean absolute deviation; None without ratings.
+    # Ends of the t interval over questions; None below two questions or without spread.
     low: float | None
     high: float | None
     n: int
@@ -62,15 +45,9 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelDeviation:
-    """Deviation of ratings by their label.
+    """Deviation of ratings by their label."""
 
-    Attributes
-    ----------
-    low, high, all : Deviation
-        Among ratings of low uncertainty, of high, and all.
-    """
-
-    low: Deviation
+    low: Deviation  # Among ratings of low uncertainty, of high, and all.
     high: Deviation
     all: Deviation
 
@@ -198,34 +175,18 @@ DEFAULT_GRID = tuple(round(0.01 * step, 2) for step in range(1, 100))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThresholdChoice:
-    """A threshold, and what it gives where it was chosen.
-
-    Attributes
-    ----------
-    threshold : float or None
-        None where `undefined` is set.
-    accuracy_low, accuracy_high : float or None
-        Share of right judgments by label on the data it was chosen on; None without any.
-    share_low : float
-        Share of judgments of low uncertainty there.
-    n_low, n : int
-        Judgments of low uncertainty, and all.
-    objective : str
-        What was made largest.
-    optimistic : bool
-        True: these accuracies stand on the data that chose the threshold.
-    undefined : str or None
-        "no_low" where no threshold of the grid labels enough judgments low.
-    """
+    """A threshold, and what it gives where it was chosen."""
 
     objective: str
-    n: int
-    threshold: float | None = None
+    n: int  # Judgments of low uncertainty, and all.
+    threshold: float | None = None  # None where `undefined` is set.
+    # Share of right judgments by label on the data it was chosen on; None without any.
     accuracy_low: float | None = None
     accuracy_high: float | None = None
-    share_low: float = 0.0
+    share_low: float = 0.0  # Share of judgments of low uncertainty there.
     n_low: int = 0
-    optimistic: bool = True
+    optimistic: bool = True  # True: these accuracies stand on the data that chose the threshold.
+    # "no_low" where no threshold of the grid labels enough judgments low.
     undefined: str | None = None
 
 
@@ -383,48 +344,29 @@ def checked_search(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrossFittedLabels:
-    """Labels by thresholds that never saw the judgments they label.
+    """Labels by thresholds that never saw the judgments they label."""
 
-    Attributes
-    ----------
-    low_N : ndarray of bool, shape (n_items,)
-        Whether each judgment is of low uncertainty.
-    fold_N : ndarray of int, shape (n_items,)
-        Its fold.
-    thresholds : tuple of float or None
-        By fold, the threshold chosen on all the others; None labels that fold high.
-    """
-
+    # Shape (n_items,). Whether each judgment is of low uncertainty.
     low_N: Bools  # noqa: N815  a shape, not a case
+    # Shape (n_items,). Its fold.
     fold_N: NDArray[np.intp]  # noqa: N815
+    # By fold, the threshold chosen on all the others; None labels that fold high.
     thresholds: tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """What the threshold of one data set gives on another.
+    """What the threshold of one data set gives on another."""
 
-    Attributes
-    ----------
-    source, target : str
-        Where the threshold was chosen, and where it was used.
-    threshold : float or None
-        None on the diagonal, where every fold has its own, and where none was found.
-    n, n_low : int
-        Judgments of the target, and those labelled low.
-    n_correct_low, n_correct_high : int
-        Right judgments by label.
-    cross_fitted : bool
-        Whether source and target are one data set, labelled by :func:`cross_fitted_labels`.
-    """
-
-    source: str
+    source: str  # Where the threshold was chosen, and where it was used.
     target: str
+    # None on the diagonal, where every fold has its own, and where none was found.
     threshold: float | None
-    n: int
+    n: int  # Judgments of the target, and those labelled low.
     n_low: int
-    n_correct_low: int
+    n_correct_low: int  # Right judgments by label.
     n_correct_high: int
+    # Whether source and target are one data set, labelled by `cross_fitted_labels`.
     cross_fitted: bool
 
 

@@ -25,12 +25,6 @@ from judgerel_ray.stats.counts import Floats, divide
 def checked_confusion(confusion_OA: ArrayLike, *, function: str) -> Floats:
     """Read a confusion matrix, refusing what is none.
 
-    Raises
-    ------
-    ValueError
-        If it has not two dimensions and one row at least, holds anything but probabilities, or a
-        column is NaN in part.
-
     Examples
     --------
     >>> checked_confusion([[1, 0.5], [0, 0.5]], function="confusion_uncertainty").shape
@@ -65,11 +59,8 @@ def scaled_columns(confusion_OA: Floats) -> Floats:
 def suggestibility(used_OA: Floats) -> float | None:
     """Compare an option's probability under its own assessment with that under the others'.
 
-    Returns
-    -------
-    float or None
-        Mean of the diagonal less the mean of the rest; None unless there is one assessment an
-        option, and each of them there.
+    Mean of the diagonal less the mean of the rest; None unless there is one assessment an option,
+    and each of them there.
 
     Examples
     --------
@@ -86,11 +77,6 @@ def suggestibility(used_OA: Floats) -> float | None:
 def dobrushin(shares_OA: Floats) -> float | None:
     """Give the largest total variation between two columns, each of sum 1.
 
-    Returns
-    -------
-    float or None
-        In [0, 1]; None below two columns without NaN.
-
     Examples
     --------
     >>> round(dobrushin(np.array([[0.9, 0.7], [0.1, 0.3]])), 6)
@@ -105,11 +91,6 @@ def dobrushin(shares_OA: Floats) -> float | None:
 
 def mutual_information(shares_OA: Floats) -> float | None:
     """Give the mean divergence of columns of sum 1 from their mean, in nats.
-
-    Returns
-    -------
-    float or None
-        At most log of the number of columns; None below two columns without NaN.
 
     Examples
     --------

@@ -21,30 +21,22 @@ _LEAST_JUDGES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DawidSkene:
-    """What judges agree on, if they err independently.
+    """What judges agree on, if they err independently."""
 
-    Attributes
-    ----------
-    rates_V : ndarray of float, shape (n_values,)
-        Share of items whose true value each is.
-    low_V, high_V : ndarray of float, shape (n_values,)
-        Percentile intervals over resampled clusters; NaN without resamples.
-    errors_JVV : ndarray of float, shape (n_judges, n_values, n_values)
-        Chance that a judge says a value (second axis) where a value is true (third axis).
-    effective, effective_null, effective_null_sd : float or None
-        Independent judges that these are worth, by their errors against the likeliest values; and
-        what it would be were errors independent as the model has it.
-    p_correlated : float or None
-        Share of such simulations in which the judges are worth as few, or fewer.
-    """
-
+    # Shape (n_values,). Share of items whose true value each is.
     rates_V: Floats  # noqa: N815
+    # Shape (n_values,). Percentile intervals over resampled clusters; NaN without resamples.
     low_V: Floats  # noqa: N815
     high_V: Floats  # noqa: N815
+    # Shape (n_judges, n_values, n_values). Chance that a judge says a value (second axis) where a
+    # value is true (third axis).
     errors_JVV: Floats  # noqa: N815
+    # Independent judges that these are worth, by their errors against the likeliest values; and
+    # what it would be were errors independent as the model has it.
     effective: float | None = None
     effective_null: float | None = None
     effective_null_sd: float | None = None
+    # Share of such simulations in which the judges are worth as few, or fewer.
     p_correlated: float | None = None
 
 
@@ -57,26 +49,7 @@ def dawid_skene(
 ) -> DawidSkene:
     """Estimate shares of true values, and judges' errors, from verdicts alone.
 
-    Parameters
-    ----------
-    votes_NJV : array-like of float, shape (n_items, n_judges, n_values)
-        Share of a judge's replications that say each value; all 0 where it said nothing.
-    clusters_N : array-like, shape (n_items,), optional
-        The question of each item, of which the bootstrap draws; by default each is its own.
-    resamples : int
-        Of the bootstrap, and half as many simulations of independent errors; 0 for neither.
-    seed : int
-        Of both.
-
-    Returns
-    -------
-    DawidSkene
-
-    Raises
-    ------
-    ValueError
-        If the votes have not three dimensions, or there are fewer than three judges or two values:
-        then nothing identifies their errors.
+    Shapes: ``votes_NJV`` (n_items, n_judges, n_values), ``clusters_N`` (n_items,).
 
     Notes
     -----

@@ -29,53 +29,32 @@ LEAST = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeRates:
-    """How often a judge is right of what people pass, and of what they fail.
+    """How often a judge is right of what people pass, and of what they fail."""
 
-    Attributes
-    ----------
-    tpr, tnr : float or None
-        Share of what people pass that the judge passes (sensitivity), and of what they fail that
-        it fails (specificity); None without labels of that kind.
-    tpr_interval, tnr_interval : Interval
-        Their intervals.
-    n_passed, n_failed : float
-        Labels that pass, and that fail; not whole where people disagree.
-    """
-
+    # Share of what people pass that the judge passes (sensitivity), and of what they fail that it
+    # fails (specificity); None without labels of that kind.
     tpr: float | None
     tnr: float | None
-    tpr_interval: Interval
+    tpr_interval: Interval  # Their intervals.
     tnr_interval: Interval
-    n_passed: float
+    n_passed: float  # Labels that pass, and that fail; not whole where people disagree.
     n_failed: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CorrectedRate:
-    """A pass rate with a judge's errors taken out.
+    """A pass rate with a judge's errors taken out."""
 
-    Attributes
-    ----------
-    value : float or None
-        The rate, within [0, 1]; None where `undefined` is set.
-    low, high : float or None
-        Its interval.
-    undefined : str or None
-        "too_few_labels" below `LEAST` labels of either kind, or questions with one;
-        "judge_uninformative" where the interval of sensitivity + specificity - 1 reaches 0:
-        nothing can be told from such a judge.
-    centre, pseudo_variance : float
-        Middle of the interval, and what pseudo labels add to its variance.
-    clusters_C, influence_C : ndarray
-        Clusters, and what each moves the rate by: differences of two rates are made of these.
-    """
-
-    value: float | None = None
+    value: float | None = None  # The rate, within [0, 1]; None where `undefined` is set.
     low: float | None = None
     high: float | None = None
+    # "too_few_labels" below `LEAST` labels of either kind, or questions with one;
+    # "judge_uninformative" where the interval of sensitivity + specificity - 1 reaches 0: nothing
+    # can be told from such a judge.
     undefined: str | None = None
-    centre: float = nan
+    centre: float = nan  # Middle of the interval, and what pseudo labels add to its variance.
     pseudo_variance: float = 0.0
+    # Clusters, and what each moves the rate by: differences of two rates are made of these.
     clusters_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
     influence_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
 
@@ -90,21 +69,8 @@ def judge_rates(
 ) -> JudgeRates:
     """Compute a judge's true positive and true negative rates.
 
-    Parameters
-    ----------
-    labels_N, judged_N : array-like of float, shape (n_labels,)
-        Shares of people, and of the judge's replications, that pass each unit, in [0, 1].
-    weights_N : array-like of float, shape (n_labels,), optional
-        Inverse probabilities of being labelled.
-    clusters_N : array-like, shape (n_labels,), optional
-        The question of each unit.
-    confidence : float
-        Of the intervals, in (0, 1).
-
-    Returns
-    -------
-    JudgeRates
-        Intervals are Clopper and Pearson's, for as many independent labels as vary alike.
+    Shapes: ``labels_N, judged_N`` (n_labels,), ``weights_N`` (n_labels,), ``clusters_N``
+    (n_labels,).
 
     Examples
     --------
@@ -143,24 +109,7 @@ def rogan_gladen(
     It holds where the judge errs on all units as on the labelled ones, even if other shares of
     them pass; :func:`.ppi_mean` holds where the labelled ones are drawn at random.
 
-    Parameters
-    ----------
-    labels_N, judged_N
-        As for :func:`judge_rates`.
-    all_M : array-like of float, shape (n_units,)
-        Share of the judge's replications that pass each unit.
-    weights_N, clusters_N
-        As for :func:`judge_rates`.
-    clusters_M : array-like, shape (n_units,), optional
-        The question of each of these.
-    least : float
-        Labels of either kind, and questions with one, below which no rate is given.
-    confidence : float
-        Of the interval, in (0, 1).
-
-    Returns
-    -------
-    CorrectedRate
+    Shapes: ``all_M`` (n_units,), ``clusters_M`` (n_units,).
 
     Notes
     -----
@@ -222,18 +171,6 @@ def rogan_gladen_difference(
     a: CorrectedRate, b: CorrectedRate, *, confidence: float = 0.95
 ) -> CorrectedRate:
     """Compute the difference of two corrected rates, paired by the clusters that they share.
-
-    Parameters
-    ----------
-    a, b : CorrectedRate
-        Of :func:`rogan_gladen` with clusters whose ids mean the same.
-    confidence : float
-        Of the interval, in (0, 1).
-
-    Returns
-    -------
-    CorrectedRate
-        ``a - b``, within [-1, 1].
 
     Examples
     --------

@@ -24,46 +24,27 @@ _NONE = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PpiMean:
-    """A mean corrected by labels.
+    """A mean corrected by labels."""
 
-    Attributes
-    ----------
-    value : float or None
-        The corrected mean; None where `undefined` is set.
-    low, high : float or None
-        Its interval.
-    weight : float
-        How far the judge is followed (lambda): 0 is labels alone, 1 the judge with its mean error
-        taken out.
-    standard_error : float
-        Of `value`, without what small samples add.
-    n_labels, n_clusters : int
-        Labels, and clusters of them.
-    label_variance : float
-        What one label leaves open, clusters included: of the mean, divided by their number.
-    judge_variance : float
-        What all units judged leave open of the mean, however many have a label.
-    undefined : str or None
-        "too_few_labels" below two clusters of labels, "no_spread" where labels and judge show no
-        error at all and the scale has no ends.
-    centre, pseudo_variance : float
-        Middle of the interval, and what pseudo labels add to its variance.
-    clusters_C, influence_C : ndarray
-        Clusters, and what each moves the mean by: differences of two means are made of these.
-    """
-
-    value: float | None = None
+    value: float | None = None  # The corrected mean; None where `undefined` is set.
     low: float | None = None
     high: float | None = None
+    # How far the judge is followed (lambda): 0 is labels alone, 1 the judge with its mean error
+    # taken out.
     weight: float = nan
-    standard_error: float = nan
-    n_labels: int = 0
+    standard_error: float = nan  # Of `value`, without what small samples add.
+    n_labels: int = 0  # Labels, and clusters of them.
     n_clusters: int = 0
+    # What one label leaves open, clusters included: of the mean, divided by their number.
     label_variance: float = nan
+    # What all units judged leave open of the mean, however many have a label.
     judge_variance: float = nan
+    # "too_few_labels" below two clusters of labels, "no_spread" where labels and judge show no
+    # error at all and the scale has no ends.
     undefined: str | None = None
-    centre: float = nan
+    centre: float = nan  # Middle of the interval, and what pseudo labels add to its variance.
     pseudo_variance: float = 0.0
+    # Clusters, and what each moves the mean by: differences of two means are made of these.
     clusters_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
     influence_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
 
@@ -126,30 +107,7 @@ def ppi_mean(
     bias. A judge's score of a unit may be the mean of several replications: what they vary by is
     part of the scores' variance, and so of the interval.
 
-    Parameters
-    ----------
-    labels_N, judged_N : array-like of float, shape (n_labels,)
-        What people and the judge said of the labelled units.
-    others_M : array-like of float, shape (n_others,)
-        What the judge said of units without label; with `weights_N` of all units.
-    weights_N : array-like of float, shape (n_labels,), optional
-        Inverse probabilities of being labelled, above 0. By default labels are drawn at random.
-    clusters_N, clusters_M : array-like of int, optional
-        The question of each unit; ids are shared. By default every unit is one of its own.
-    is_share : bool
-        Whether all values are in [0, 1]: the interval then rests on one more label of each kind
-        (passes and fails, as judged and not), and ends at 0 and 1.
-    confidence : float
-        Of the interval, in (0, 1).
-
-    Returns
-    -------
-    PpiMean
-
-    Raises
-    ------
-    ValueError
-        If shapes differ, a weight is not above 0, or a value is not finite.
+    Shapes: ``labels_N, judged_N`` (n_labels,), ``others_M`` (n_others,), ``weights_N`` (n_labels,).
 
     Notes
     -----
@@ -219,18 +177,6 @@ def ppi_mean(
 def ppi_difference(a: PpiMean, b: PpiMean, *, confidence: float = 0.95) -> PpiMean:
     """Compute the difference of two corrected means, paired by the clusters that they share.
 
-    Parameters
-    ----------
-    a, b : PpiMean
-        Of :func:`ppi_mean` with clusters whose ids mean the same.
-    confidence : float
-        Of the interval, in (0, 1).
-
-    Returns
-    -------
-    PpiMean
-        ``a - b``; ``n_labels`` of both together, ``n_clusters`` of the one that has fewer.
-
     Examples
     --------
     The same labels of both, so nothing is left of the difference but what pseudo labels add:
@@ -257,25 +203,6 @@ def ppi_difference(a: PpiMean, b: PpiMean, *, confidence: float = 0.95) -> PpiMe
 
 def labels_for_width(found: PpiMean, width: float, *, most: int) -> int | None:
     """Compute how many labels, drawn at random, an interval as narrow as this needs.
-
-    Parameters
-    ----------
-    found : PpiMean
-        Of labels that are there.
-    width : float
-        Of the interval, from end to end, above 0.
-    most : int
-        Units that can be labelled.
-
-    Returns
-    -------
-    int or None
-        None where labelling all of them would not do: more units have to be judged.
-
-    Raises
-    ------
-    ValueError
-        If the width is not above 0.
 
     Examples
     --------

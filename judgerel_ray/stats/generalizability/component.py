@@ -39,17 +39,6 @@ def few_draws_interval(
 ) -> tuple[float, float]:
     """Compute the interval of a component whose mean square is chi-squared over `df`.
 
-    Parameters
-    ----------
-    value : float
-        The component.
-    mean_square : float
-        The component plus what inflates its levels' means.
-    df : int
-        Degrees of freedom.
-    confidence : float
-        In (0, 1).
-
     Examples
     --------
     Four levels: 3 / 9.348 and 3 / 0.216 of the mean square, less the .2 by which it is inflated.
@@ -74,22 +63,6 @@ def all_levels_interval(
     Nothing is drawn but the questions: the mean square over what inflates it is noncentral
     chi-squared. Leaving out questions would not do here, since the square of a difference that is
     near 0 hardly moves without them.
-
-    Parameters
-    ----------
-    value : float
-        The component.
-    mean_square : float
-        The component plus what chance adds to the variance of its levels' means.
-    df : int
-        Degrees of freedom.
-    confidence : float
-        In (0, 1).
-
-    Returns
-    -------
-    tuple of float, or None
-        From 0 on; None where chance adds nothing.
 
     Examples
     --------
@@ -120,22 +93,6 @@ def left_out_interval(
     value: float, parts: Sequence[tuple[Floats, float]], *, confidence: float
 ) -> tuple[float | None, float | None]:
     """Compute the t interval from values with one left out, of questions and of levels.
-
-    Parameters
-    ----------
-    value : float
-        Of the whole data.
-    parts : sequence of (ndarray, float)
-        Values with one group left out at a time, and the share of their variance that counts
-        (1 - k / N of levels that are k of N).
-    confidence : float
-        In (0, 1).
-
-    Returns
-    -------
-    low, high : float or None
-        None where a part has fewer than two values, or one that is not known. Degrees of freedom
-        are Satterthwaite's.
 
     Examples
     --------
@@ -309,26 +266,7 @@ def described(
 ) -> tuple[VarianceComponent, ...]:
     """Give estimates their names, shares and intervals.
 
-    Parameters
-    ----------
-    estimates_GP : ndarray, shape (groups + 1, n_components)
-        With one group of questions left out at a time, and last of all; the residual last.
-    margins : sequence of Margin
-        Sets of facets of the components, but for the residual.
-    squares_P : sequence of (float or None)
-        Mean squares of those that rest on drawn levels alone, in units of their components.
-    left_out : mapping of str to (ndarray, float)
-        By drawn facet: estimates with levels left out, and the share of levels not drawn.
-    confidence : float
-        Of the intervals.
-    n : int
-        Judgments.
-    sizes : mapping of str to int
-        Facets of a known number of levels.
-    few : collection of str
-        Drawn facets whose levels are too few for any interval.
-    fixed : collection of str
-        Facets that were taken out first.
+    Shapes: ``estimates_GP`` (groups + 1, n_components).
 
     Examples
     --------
@@ -385,11 +323,6 @@ def checked_sizes(
 ) -> dict[str, int]:
     """Give the sizes of facets, which must be there and have no more levels than that.
 
-    Raises
-    ------
-    ValueError
-        If a facet is unknown or barred, or has more levels in the data than its size.
-
     Examples
     --------
     >>> from judgerel_ray.stats.generalizability.facet_cells import label_cells
@@ -443,18 +376,6 @@ def left_as_error(
     facets: Facets, n: int, n_levels: Mapping[str, int], sizes: Mapping[str, int]
 ) -> float:
     """Give the share of a component that stays in a mean of n judgments as error.
-
-    Parameters
-    ----------
-    facets : sequence of str
-        Facets of the component that make error; none for the residual.
-    n : int
-        Judgments averaged.
-    n_levels : mapping of str to int
-        Different levels of each facet among them; 1 where not named. Levels of several facets are
-        crossed as far as `n` goes, or else drawn anew for each judgment.
-    sizes : mapping of str to int
-        How many levels there are; infinitely many where not named.
 
     Examples
     --------

@@ -375,11 +375,6 @@ def replications_for(reliability: float, target: float) -> int | None:
 def checked_target(target: float, *, function: str) -> float:
     """Refuse a target outside (0, 1).
 
-    Raises
-    ------
-    ValueError
-        If it is outside.
-
     Examples
     --------
     >>> checked_target(0.9, function="replications_for")

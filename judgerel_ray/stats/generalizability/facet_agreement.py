@@ -40,23 +40,15 @@ FIXED = 2 + 3 * _CLASSES
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FacetLevels:
-    """At which level of its nuisance facets each unit was asked.
+    """At which level of its nuisance facets each unit was asked."""
 
-    Attributes
-    ----------
-    items_U : ndarray of int, shape (n_units,)
-        The item each unit is of.
-    levels_U : ndarray of int, shape (n_units,)
-        Its level: one number for each combination of nuisance facets.
-    orders_U : ndarray of int, shape (n_units,), optional
-        The order of the options, where more orders are possible than were asked.
-    n_orders : float, optional
-        How many orders are possible; by default those recorded are all there are.
-    """
-
+    # Shape (n_units,). The item each unit is of.
     items_U: NDArray[np.int64]  # noqa: N815  a shape, not a case
+    # Shape (n_units,). Its level: one number for each combination of nuisance facets.
     levels_U: NDArray[np.int64]  # noqa: N815
+    # Shape (n_units,). The order of the options, where more orders are possible than were asked.
     orders_U: NDArray[np.int64] | None = None  # noqa: N815
+    # How many orders are possible; by default those recorded are all there are.
     n_orders: float | None = None
 
     @property
@@ -78,24 +70,15 @@ class FacetLevels:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CrossedUnits:
-    """Units of the items that were asked at two levels or more, sorted by item.
+    """Units of the items that were asked at two levels or more, sorted by item."""
 
-    Attributes
-    ----------
-    starts_I : ndarray of int, shape (n_items,)
-        First unit of each item.
-    levels : FacetLevels
-        Their levels.
-    kept_U : ndarray of int
-        Which of the units given they are.
-    weights_IC : ndarray of float, shape (n_items, 3)
-        Chance that two judgments of the item are of one level, of one order at two levels, and of
-        two orders.
-    """
-
+    # Shape (n_items,). First unit of each item.
     starts_I: NDArray[np.intp]  # noqa: N815
-    levels: FacetLevels
+    levels: FacetLevels  # Their levels.
+    # Which of the units given they are.
     kept_U: NDArray[np.intp]  # noqa: N815
+    # Shape (n_items, 3). Chance that two judgments of the item are of one level, of one order at
+    # two levels, and of two orders.
     weights_IC: Floats  # noqa: N815
 
     def parts(self, n_items: int) -> Iterator[tuple[slice, slice, CrossedUnits]]:
@@ -268,28 +251,15 @@ def formed(features: Floats, form_FF: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LaidOut:
-    """Units of crossed items with all that coefficients and their floors are computed from.
+    """Units of crossed items with all that coefficients and their floors are computed from."""
 
-    Attributes
-    ----------
-    crossed : CrossedUnits
-        The units that take part, by item.
-    units_UF : ndarray of float
-        Their counts, or number, sum and sum of squares of their scores.
-    n_ratings_U : ndarray of float
-        How many judgments they have.
-    form_FF : ndarray of float
-        Distances of values, or `MOMENT_FORM`.
-    terms_IT : ndarray of float, shape (n_items, n_terms)
-        As of :func:`item_terms`.
-    counted : bool
-        Whether units are counts.
-    """
-
-    crossed: CrossedUnits
+    crossed: CrossedUnits  # The units that take part, by item.
+    # Their counts, or number, sum and sum of squares of their scores.
     units_UF: Floats  # noqa: N815  a shape, not a case
     n_ratings_U: Floats  # noqa: N815
+    # Distances of values, or `MOMENT_FORM`.
     form_FF: Floats  # noqa: N815
+    # Shape (n_items, n_terms). As of `item_terms`.
     terms_IT: Floats  # noqa: N815
     counted: bool
 
@@ -298,11 +268,6 @@ def lay_out(
     units: ArrayLike | LaidOut, levels: FacetLevels, *, distances_VV: Floats | None = None
 ) -> LaidOut:
     """Lay units out once for several coefficients and their floors.
-
-    Raises
-    ------
-    ValueError
-        If the counts are no table of whole numbers, or shapes do not fit.
 
     Examples
     --------
@@ -426,31 +391,8 @@ def reproducibility_terms(
 ) -> QuestionTerms:
     """Lay a coefficient's reproducibility out by question.
 
-    Parameters
-    ----------
-    name : str
-        One of `PAIR_COEFFICIENTS`.
-    units : array-like, shape (n_units, n_values) or (n_units, 3), or LaidOut
-        How often each unit received each value; without `distances_VV`, number, sum and sum of
-        squares of its scores. Or both as :func:`lay_out` has them, for several coefficients.
-    levels : FacetLevels
-        The item and level of each unit.
-    distances_VV : ndarray of float, shape (n_values, n_values), optional
-        How far values lie apart: 0 and 1 for nominal ones.
-    n_categories : int, optional
-        Declared categories, of gwet_ac1 and brennan_prediger; by default the values.
-    clusters_U : ndarray of int, shape (n_units,), optional
-        The question of each unit, where several items belong to one; by default the item.
-
-    Returns
-    -------
-    QuestionTerms
-        Its value is the coefficient; its questions are those with an item asked at two levels.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown or shapes do not fit.
+    Shapes: ``units`` (n_units, n_values), ``distances_VV`` (n_values, n_values), ``clusters_U``
+    (n_units,).
 
     Examples
     --------

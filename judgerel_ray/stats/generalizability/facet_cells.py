@@ -186,24 +186,13 @@ def equations(
 ) -> tuple[Floats, Floats]:
     """Set up the equations for the variances of the margins, of the residual, and mu^2.
 
-    Parameters
-    ----------
-    cells : FacetCells
-        The judgments.
-    margins : sequence of Margin
-        Sets of facets that have a variance each.
-    groups_C : ndarray of int, shape (n_cells,)
-        Which group of questions each cell belongs to.
-    n_groups : int
-        Groups.
+    coefficients_GEE (n_groups + 1, n_equations, n_equations): Rows: the margins, all judgments,
+    their mean; columns: the variances of the margins, that of the residual, mu^2. The last of the
+    first axis leaves nothing out.
 
-    Returns
-    -------
-    coefficients_GEE : ndarray, shape (n_groups + 1, n_equations, n_equations)
-        Rows: the margins, all judgments, their mean; columns: the variances of the margins, that
-        of the residual, mu^2. The last of the first axis leaves nothing out.
-    squares_GE : ndarray, shape (n_groups + 1, n_equations)
-        What the rows came to.
+    squares_GE (n_groups + 1, n_equations): What the rows came to.
+
+    Shapes: ``groups_C`` (n_cells,).
 
     Examples
     --------
@@ -373,11 +362,6 @@ def checked_terms(
     fixed: Collection[str],
 ) -> list[tuple[str, ...]]:
     """Give the effects wanted, smaller ones first; by default all up to three facets.
-
-    Raises
-    ------
-    ValueError
-        If a facet is unknown, an effect is given twice, or the question is fixed.
 
     Examples
     --------

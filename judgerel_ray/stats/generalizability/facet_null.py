@@ -57,23 +57,7 @@ def facet_floors(
 ) -> tuple[NoiseFloor, ...]:
     """Compute the nulls of reproducibilities from the same permutations.
 
-    Parameters
-    ----------
-    units : array-like, shape (n_units, n_values) or (n_units, 3), or LaidOut
-        Counts; without `distances_VV`, number, sum and sum of squares of each unit's scores.
-    levels : FacetLevels
-        The item and level of each unit.
-    targets : sequence of FacetTarget
-        The coefficients.
-    distances_VV : ndarray of float, optional
-        How far values lie apart.
-    seed : int
-        Of the permutations.
-
-    Returns
-    -------
-    tuple of NoiseFloor
-        One a coefficient, in their order.
+    Shapes: ``units`` (n_units, n_values).
 
     Notes
     -----

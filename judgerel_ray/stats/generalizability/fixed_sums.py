@@ -112,24 +112,11 @@ def equations_within(
 ) -> tuple[Floats, Floats]:
     """Set up the equations as :func:`.equations`, some facets fixed.
 
-    Parameters
-    ----------
-    cells : FacetCells
-        The judgments.
-    margins : sequence of Margin
-        Sets of facets; those of fixed facets alone get the variance of their levels' effects.
-    fixed : Margin
-        All fixed facets together, without the object.
-    groups_C, n_groups
-        As of :func:`.equations`.
+    coefficients_GEE (n_groups + 1, n_equations, n_equations): Rows: the margins, all deviations,
+    the mean of the fixed combinations; columns: the variances of the margins, that of the residual,
+    mu^2.
 
-    Returns
-    -------
-    coefficients_GEE : ndarray, shape (n_groups + 1, n_equations, n_equations)
-        Rows: the margins, all deviations, the mean of the fixed combinations; columns: the
-        variances of the margins, that of the residual, mu^2.
-    squares_GE : ndarray, shape (n_groups + 1, n_equations)
-        What the rows came to.
+    squares_GE (n_groups + 1, n_equations): What the rows came to.
 
     Examples
     --------
@@ -328,21 +315,7 @@ def estimates_left_out(
 ) -> Floats:
     """Estimate components with levels of a facet left out in turn, in twenty groups at most.
 
-    Parameters
-    ----------
-    cells : FacetCells
-        The judgments.
-    name : str
-        The facet.
-    margins : sequence of Margin
-        Effects, all of which the whole design tells apart.
-    fixed : Margin, optional
-        Fixed facets that are taken out first.
-
-    Returns
-    -------
-    ndarray, shape (n_groups, n_terms + 1)
-        The residual last; NaN where too little is left.
+    Shape (n_groups, n_terms + 1). The residual last; NaN where too little is left.
 
     Examples
     --------
@@ -380,17 +353,6 @@ def mean_square(
 
     That is the component plus what chance and other effects add to the variance of its levels'
     means; None where the design lacks a part of it.
-
-    Parameters
-    ----------
-    facets : tuple of str
-        Facets of the effect, none of them the question.
-    margins : sequence of Margin
-        Sets of facets, in the order of the equations.
-    coefficients_EE, squares_E : ndarray
-        Equations of the whole design, those of all judgments and of the mean last.
-    fixed : collection of str
-        Fixed facets taken out first, of which no sum of squares is left.
 
     Examples
     --------

@@ -45,18 +45,8 @@ def swap_terms(
 ) -> QuestionTerms:  # fmt: skip
     """Lay swap consistency out by question: pairs of judgments in different orders that agree.
 
-    Parameters
-    ----------
-    counts_UV : array-like of int, shape (n_units, n_values)
-        How often each question in one order received each value (what the option is).
-    questions_U, orders_U : ndarray of int, shape (n_units,)
-        The question and the order of each unit.
-    clusters_U : ndarray of int, shape (n_units,), optional
-        What is left out together, where several questions here belong to one item.
-
-    Returns
-    -------
-    QuestionTerms
+    Shapes: ``counts_UV`` (n_units, n_values), ``questions_U, orders_U`` (n_units,), ``clusters_U``
+    (n_units,).
 
     Examples
     --------

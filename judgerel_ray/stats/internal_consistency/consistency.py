@@ -498,11 +498,6 @@ def varying_scores(
 ) -> tuple[Floats, NDArray[np.intp]]:
     """Keep the complete subjects and the items that vary, questions numbered from 0 on.
 
-    Raises
-    ------
-    ValueError
-        If the scores are not two-dimensional or not finite, or there is not one cluster a subject.
-
     Examples
     --------
     >>> scores, clusters = varying_scores([[1, 5], [2, 5], [3, float("nan")]], None, function="")

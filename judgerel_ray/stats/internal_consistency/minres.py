@@ -55,18 +55,8 @@ def lowest_minima(
     Newton's method, steps shortened while they lead uphill: six from every start, then from the
     quarter of the starts that lead lowest until the slope is flat.
 
-    Parameters
-    ----------
-    functions : Functions
-        The functions.
-    start_BSK : ndarray of float, shape (n_functions, n_starts, n_coordinates)
-        Points within the box.
-    low_BK, high_BK : ndarray of float, shape (n_functions, n_coordinates)
-        Ends of the box.
-
-    Returns
-    -------
-    Lowest
+    Shapes: ``start_BSK`` (n_functions, n_starts, n_coordinates), ``low_BK, high_BK`` (n_functions,
+    n_coordinates).
 
     Notes
     -----
@@ -171,37 +161,22 @@ _BEYOND = 1e-8  # of a variance: how far a uniqueness below 0 is no rounding
 
 
 class OneFactor(NamedTuple):
-    """Loadings of one factor, one row a matrix, and whether each is at a minimum.
+    """Loadings of one factor, one row a matrix, and whether each is at a minimum."""
 
-    Attributes
-    ----------
-    loadings_BK : ndarray of float, shape (n_matrices, n_items)
-        Of the admissible solution: no loading longer than its item's standard deviation.
-    converged_B : ndarray of bool, shape (n_matrices,)
-        Whether they are at a minimum.
-    heywood_B : ndarray of bool, shape (n_matrices,)
-        Whether that minimum is at the bound only because the bound is there: without it a
-        uniqueness would be negative, or there would be no minimum.
-    """
-
+    # Shape (n_matrices, n_items). Of the admissible solution: no loading longer than its item's
+    # standard deviation.
     loadings_BK: Floats  # noqa: N815  a shape, not a case
+    # Shape (n_matrices,). Whether they are at a minimum.
     converged_B: NDArray[np.bool_]  # noqa: N815
+    # Shape (n_matrices,). Whether that minimum is at the bound only because the bound is there:
+    # without it a uniqueness would be negative, or there would be no minimum.
     heywood_B: NDArray[np.bool_]  # noqa: N815
 
 
 def one_factor_minres(matrices_BKK: Floats) -> OneFactor:
     """Fit one factor to covariance or correlation matrices.
 
-    Parameters
-    ----------
-    matrices_BKK : ndarray of float, shape (n_matrices, n_items, n_items)
-        Symmetric, with positive diagonals; three items or more.
-
-    Returns
-    -------
-    OneFactor
-        Loadings signed so that their sum is not negative; NaN where the covariances do not sum to
-        more than 0.
+    Shapes: ``matrices_BKK`` (n_matrices, n_items, n_items).
 
     Notes
     -----
@@ -258,10 +233,7 @@ def two_item_loadings(matrices_BKK: Floats) -> Floats:
 def improper_minres(matrix_KK: Floats, loadings_K: Floats) -> Floats | None:
     """Fit one factor whose uniquenesses may be negative, from the loadings of a Heywood case.
 
-    Returns
-    -------
-    ndarray of float, shape (n_items,), or None
-        None where the bound is all that keeps a loading from growing without end.
+    Shape (n_items,). None where the bound is all that keeps a loading from growing without end.
 
     Examples
     --------

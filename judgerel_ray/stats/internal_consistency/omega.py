@@ -51,18 +51,8 @@ def one_factor_likelihood(
     given. Uniquenesses are kept at .005 of an item's variance or above, and it is said where they
     lie there.
 
-    Parameters
-    ----------
-    matrix_KK : ndarray of float, shape (n_items, n_items)
-        Positive definite.
-    start_K : ndarray of float, shape (n_items,)
-        Loadings to start from.
-    errors_KK : ndarray of float, shape (n_items, n_items), optional
-        Error covariances, held fixed; the diagonal is not used.
-
-    Returns
-    -------
-    LikelihoodFit
+    Shapes: ``matrix_KK`` (n_items, n_items), ``start_K`` (n_items,), ``errors_KK`` (n_items,
+    n_items).
 
     Notes
     -----

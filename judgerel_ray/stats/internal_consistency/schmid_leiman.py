@@ -64,18 +64,10 @@ def minres_factors(correlations_BKK: Floats, *, n_factors: int) -> Factors:
     The lowest minimum is taken that is reached from many starts: uniquenesses of a half, what the
     other items do not explain (psych's only start), and points all over the box.
 
-    Parameters
-    ----------
-    correlations_BKK : ndarray of float, shape (n_matrices, n_items, n_items)
-        Correlation matrices; they may be singular.
-    n_factors : int
-        At least 1, fewer than items.
+    Loadings of shape (n_matrices, n_items, n_factors); NaN where R - Psi has fewer than `n_factors`
+    positive eigenvalues.
 
-    Returns
-    -------
-    Factors
-        Loadings of shape (n_matrices, n_items, n_factors); NaN where R - Psi has fewer than
-        `n_factors` positive eigenvalues.
+    Shapes: ``correlations_BKK`` (n_matrices, n_items, n_items).
 
     Notes
     -----
@@ -177,15 +169,7 @@ def oblimin(loadings_BKF: Floats) -> Oblique:
     It starts close to the unrotated axes: of 310 sets of 6 to 12 items none of 20 other starts led
     lower.
 
-    Parameters
-    ----------
-    loadings_BKF : ndarray of float, shape (n_matrices, n_items, n_factors)
-        Unrotated loadings, finite.
-
-    Returns
-    -------
-    Oblique
-        Columns signed so that they sum to no less than 0.
+    Shapes: ``loadings_BKF`` (n_matrices, n_items, n_factors).
 
     References
     ----------

@@ -23,31 +23,18 @@ Matrix = Literal["correlation", "covariance"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemScores:
-    """Scores made ready: the covariances of the items that vary, and what was left out.
+    """Scores made ready: the covariances of the items that vary, and what was left out."""
 
-    Attributes
-    ----------
-    covariance_KK : ndarray of float, shape (n_kept, n_kept)
-        Of the items kept, over n - 1; NaN where fewer than two subjects have both items.
-    correlation_KK : ndarray of float, shape (n_kept, n_kept)
-        Of the items kept, each by the subjects that have both, whose standard deviations are used;
-        NaN also where either item does not vary among these.
-    kept : tuple of int
-        Columns kept: those that vary.
-    constant : tuple of int
-        Columns dropped because all their scores are one.
-    n_subjects : int
-        Subjects used: the complete ones, or those with any score.
-    n_missing : int
-        Scores missing among all.
-    """
-
+    # Shape (n_kept, n_kept). Of the items kept, over n - 1; NaN where fewer than two subjects have
+    # both items.
     covariance_KK: Floats  # noqa: N815  a shape, not a case
+    # Shape (n_kept, n_kept). Of the items kept, each by the subjects that have both, whose standard
+    # deviations are used; NaN also where either item does not vary among these.
     correlation_KK: Floats  # noqa: N815
-    kept: tuple[int, ...]
-    constant: tuple[int, ...]
-    n_subjects: int
-    n_missing: int
+    kept: tuple[int, ...]  # Columns kept: those that vary.
+    constant: tuple[int, ...]  # Columns dropped because all their scores are one.
+    n_subjects: int  # Subjects used: the complete ones, or those with any score.
+    n_missing: int  # Scores missing among all.
 
 
 def item_scores(
@@ -55,24 +42,7 @@ def item_scores(
 ) -> ItemScores:
     """Compute the covariances of items, dropping those that do not vary.
 
-    Parameters
-    ----------
-    scores_NK : array-like of float, shape (n_subjects, n_items)
-        One row a subject (a question), one column an item. NaN is missing.
-    missing : {"listwise", "pairwise"}
-        Use subjects without any missing score, or for each pair of items those that have both (the
-        matrix may then not be positive semidefinite).
-    function : str
-        Whom to name in errors.
-
-    Returns
-    -------
-    ItemScores
-
-    Raises
-    ------
-    ValueError
-        If the scores are not two-dimensional or not finite, or `missing` is unknown.
+    Shapes: ``scores_NK`` (n_subjects, n_items).
 
     Examples
     --------

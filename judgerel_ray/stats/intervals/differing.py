@@ -24,33 +24,19 @@ _FEW = 10  # questions that differ, or agree, below which Student's interval is 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differing:
-    """How often replies to one request differ.
+    """How often replies to one request differ."""
 
-    Attributes
-    ----------
-    pairs : float or None
-        Share of pairs of replies of a unit that differ, averaged over units; None where no unit
-        has two replies.
-    pairs_interval : Interval
-        Of `pairs`, over questions; always there where `pairs` is.
-    questions : float or None
-        Share of questions in which any two replies of a unit differ.
-    questions_interval : Interval
-        Of `questions`, exact.
-    n_units, n_questions, n_differing : int
-        Units with two replies or more, their questions, and those of these in which any differ.
-    n_replies : int
-        Replies of these units.
-    """
-
+    # Share of pairs of replies of a unit that differ, averaged over units; None where no unit has
+    # two replies.
     pairs: float | None
-    pairs_interval: Interval
-    questions: float | None
+    pairs_interval: Interval  # Of `pairs`, over questions; always there where `pairs` is.
+    questions: float | None  # Share of questions in which any two replies of a unit differ.
     questions_interval: Interval
+    # Units with two replies or more, their questions, and those of these in which any differ.
     n_units: int
     n_questions: int
     n_differing: int
-    n_replies: int
+    n_replies: int  # Replies of these units.
 
 
 class _CheckedReplies(TypedDict):
@@ -69,27 +55,12 @@ def differing_replies(
 ) -> Differing:
     """Compute how often replies to one request differ.
 
-    Parameters
-    ----------
-    counts_UV : array-like of int, shape (n_units, n_values)
-        How often each unit received each value. Values need not mean the same in two units: for
-        texts, the first column may be each unit's most frequent one.
-    clusters_U, confidence
-        As of :func:`judgerel_ray.stats.jackknife_interval`.
+    ``pairs`` is the flip rate of :func:`judgerel_ray.stats.flip_rate`. Its interval is Student's
+    over questions where ten of them differ and ten agree, else :func:`bounded_mean_interval`, which
+    needs no spread: where none differ it is 0 with an interval. That of the questions is Clopper
+    and Pearson's.
 
-    Returns
-    -------
-    Differing
-        ``pairs`` is the flip rate of :func:`judgerel_ray.stats.flip_rate`. Its interval is
-        Student's over questions where ten of them differ and ten agree, else
-        :func:`bounded_mean_interval`, which needs no spread: where none differ it is 0 with an
-        interval. That of the questions is Clopper and Pearson's.
-
-    Raises
-    ------
-    ValueError
-        If the counts are no table of whole numbers, there is not one cluster a unit, or the
-        confidence is not in (0, 1).
+    Shapes: ``counts_UV`` (n_units, n_values).
 
     Examples
     --------
@@ -125,22 +96,7 @@ def differing_requests(
 ) -> Differing:
     """Compute how often the two replies to requests that were asked twice differ.
 
-    Parameters
-    ----------
-    differing_Q, asked_Q : array-like of int, shape (n_questions,)
-        Requests of each question whose replies differ, and all of them.
-    confidence : float
-        Coverage asked for, in (0, 1).
-
-    Returns
-    -------
-    Differing
-        As of :func:`differing_replies`, a request being a unit of two replies.
-
-    Raises
-    ------
-    ValueError
-        If the two have not one shape, or not 0 <= differing <= asked of every question.
+    Shapes: ``differing_Q, asked_Q`` (n_questions,).
 
     Examples
     --------
@@ -190,25 +146,6 @@ def bounded_mean_interval(mean: float, n: float, *, confidence: float = 0.95) ->
     The ends are where Chernoff's bound on the tail reaches half of what may be missed:
 
     .. math:: n \, KL(\bar x, p) = \ln(2 / (1 - c))
-
-    Parameters
-    ----------
-    mean : float
-        Their mean, in [0, 1].
-    n : float
-        How many, above 0; need not be whole where they weigh differently.
-    confidence : float
-        Least coverage c, in (0, 1).
-
-    Returns
-    -------
-    Interval
-        Within [0, 1]; at a mean of 0 or 1 it is that of Clopper and Pearson, elsewhere wider.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of its range.
 
     References
     ----------

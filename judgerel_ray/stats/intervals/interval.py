@@ -40,24 +40,9 @@ def student_ends(
 ) -> tuple[float, float, IntervalMethod]:
     """Lay an interval about a value, and say on which scale if not on its own.
 
-    Parameters
-    ----------
-    value : float
-        The middle.
-    half : float
-        Half its width, above 0.
-    chance_corrected : bool
-        Whether 0 is chance agreement: then both ends are on the logit scale where the plain
-        interval excludes 0. Of a share the plain interval stands where it lies within [0, 1];
-        where it reaches beyond one of them it ends there, and the other end is on the logit scale
-        if that is farther out: the interval never holds less than the plain one does.
+    low, high: At most 1; of a share at least 0.
 
-    Returns
-    -------
-    low, high : float
-        At most 1; of a share at least 0.
-    method : IntervalMethod
-        On which scale.
+    method: On which scale.
 
     Notes
     -----
@@ -94,19 +79,9 @@ def student_ends(
 def ends_less_bias(value: float, half: float, bias: float) -> tuple[float, float, IntervalMethod]:
     """Lay a plain interval about a value less its bias, which holds 0 where it did, and the value.
 
-    Parameters
-    ----------
-    value, half : float
-        The middle before, and half the width.
-    bias : float
-        What the value is too high by.
+    low, high: At most 1.
 
-    Returns
-    -------
-    low, high : float
-        At most 1.
-    method : IntervalMethod
-        Whether 0 had to be kept in it.
+    method: Whether 0 had to be kept in it.
 
     Notes
     -----

@@ -37,31 +37,21 @@ Value = Callable[[Floats], Floats]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class QuestionKinds:
-    """Questions by what they add: each kind has two rows of terms, one on either side.
+    """Questions by what they add: each kind has two rows of terms, one on either side."""
 
-    Attributes
-    ----------
-    low_GT, high_GT : ndarray of float, shape (n_kinds, n_terms)
-        The two rows of each kind of questions in which the sides differ.
-    n_G : ndarray of int, shape (n_kinds,)
-        Questions of each kind.
-    held_G : ndarray of float, shape (n_kinds,)
-        Those of them in which the first side has the low row.
-    same_RT, n_R : ndarray of float, shapes (n_rows, n_terms) and (n_rows,)
-        Rows that both sides share, and in how many questions.
-    copies_J : tuple of ndarray of int
-        Terms that are not 0 everywhere, those that are each other's copies together.
-    steps_J : ndarray of float
-        A thousandth of the largest of them.
-    """
-
+    # Shape (n_kinds, n_terms). The two rows of each kind of questions in which the sides differ.
     low_GT: Floats  # noqa: N815  a shape, not a case
     high_GT: Floats  # noqa: N815
+    # Shape (n_kinds,). Questions of each kind.
     n_G: NDArray[np.int64]  # noqa: N815
+    # Shape (n_kinds,). Those of them in which the first side has the low row.
     held_G: Floats  # noqa: N815
+    # Rows that both sides share, and in how many questions.
     same_RT: Floats  # noqa: N815
     n_R: Floats  # noqa: N815
+    # Terms that are not 0 everywhere, those that are each other's copies together.
     copies_J: tuple[NDArray[np.intp], ...]  # noqa: N815
+    # A thousandth of the largest of them.
     steps_J: Floats  # noqa: N815
 
     @property
@@ -213,39 +203,22 @@ _BLOCK = 1 << 17
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SwapTest:
-    """A difference, its error, and how far the sides differ over exchanges.
+    """A difference, its error, and how far the sides differ over exchanges."""
 
-    Attributes
-    ----------
-    value : float
-        Second minus first.
-    error : float
-        Its standard error.
-    n_differing : int
-        Questions whose exchange changes anything: those in which the sides differ.
-    method : str
-        Where the reference distribution is from, in words.
-    degrees : int
-        Of Student's t: questions less one.
-    distances_S : ndarray of float, optional
-        Differences over exchanges, each in its own error and without its sign, ascending; None
-        where Student's t stands for them.
-    tails_S : ndarray of float, optional
-        The probability of a distance at least as large.
-    scale : float, optional
-        Of random exchanges: how much farther the furthest 1 % are than a normal variable's, at
-        least 1. Beyond all draws the probability is Hoeffding's 2 exp(-d^2 / 2) for a sum of
-        random signs in its own errors, at distances d less that much: small enough for the
-        correction of many tests, never below what the exact test would give for a sum.
-    """
-
-    value: float
+    value: float  # Second minus first.
     error: float
-    n_differing: int
-    method: str
-    degrees: int
+    n_differing: int  # Questions whose exchange changes anything: those in which the sides differ.
+    method: str  # Where the reference distribution is from, in words.
+    degrees: int  # Of Student's t: questions less one.
+    # Differences over exchanges, each in its own error and without its sign, ascending; None where
+    # Student's t stands for them.
     distances_S: Floats | None = None  # noqa: N815  a shape, not a case
+    # The probability of a distance at least as large.
     tails_S: Floats | None = None  # noqa: N815
+    # Of random exchanges: how much farther the furthest 1 % are than a normal variable's, at least
+    # 1. Beyond all draws the probability is Hoeffding's 2 exp(-d^2 / 2) for a sum of random signs
+    # in its own errors, at distances d less that much: small enough for the correction of many
+    # tests, never below what the exact test would give for a sum.
     scale: float | None = None
 
     def p(self, difference: float) -> float:
@@ -305,20 +278,10 @@ def swap_test(first_CT: Floats, second_CT: Floats, value: Value, *, draws: int =
     it were on the other. The second part is that of two questions of the other side added to each:
     a side whose few informative questions happen to be alike shows no error of its own.
 
-    Parameters
-    ----------
-    first_CT, second_CT : ndarray of float, shape (n_questions, n_terms)
-        What each question adds to either side, the same questions in the same order.
-    value : callable
-        Sums of terms (..., T) to values (...); NaN where there is none.
-    draws : int
-        Random exchanges at most, at least 1.
+    Over all exchanges where they are no more than the draws. Exchanges that leave a side without a
+    value count as the furthest apart.
 
-    Returns
-    -------
-    SwapTest
-        Over all exchanges where they are no more than the draws. Exchanges that leave a side
-        without a value count as the furthest apart.
+    Shapes: ``first_CT, second_CT`` (n_questions, n_terms).
 
     Notes
     -----
@@ -426,34 +389,16 @@ _NONE = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeDifference:
-    """A comparison of two judges.
+    """A comparison of two judges."""
 
-    Attributes
-    ----------
-    p : float or None
-        Two-sided; None where leaving one question out leaves a judge without a value.
-    few : bool
-        Whether fewer than ten questions decide it.
-    degrees : float
-        Of freedom of Student's t.
-    """
-
+    # Two-sided; None where leaving one question out leaves a judge without a value.
     p: float | None
-    few: bool
+    few: bool  # Whether fewer than ten questions decide it.
     degrees: float = 0.0
 
 
 def judge_difference(first: QuestionStatistic, second: QuestionStatistic) -> JudgeDifference:
     """Test whether two judges differ by a measure.
-
-    Parameters
-    ----------
-    first, second : QuestionStatistic
-        The measure of either; both must have a value.
-
-    Returns
-    -------
-    JudgeDifference
 
     Notes
     -----

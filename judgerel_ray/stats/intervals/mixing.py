@@ -44,20 +44,11 @@ def mixing_states(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Draw from the posterior of the mixing distribution, for many tables at once.
 
-    Parameters
-    ----------
-    rows_DV : ndarray of int, shape (n_rows, n_values)
-        Distinct rows of counts; their sums may differ.
-    numbers_BD : ndarray of int, shape (n_tables, n_rows)
-        How many questions of each table have each row.
-    rng : numpy.random.Generator
-        Source of the draws.
+    tuple of ndarray: Weights of the atoms, shape (n_tables, n_atoms), and the atoms, shape
+    (n_tables, n_atoms, n_values). The first 40 draws are dropped already; neighbouring draws are
+    correlated.
 
-    Yields
-    ------
-    tuple of ndarray
-        Weights of the atoms, shape (n_tables, n_atoms), and the atoms, shape (n_tables, n_atoms,
-        n_values). The first 40 draws are dropped already; neighbouring draws are correlated.
+    Shapes: ``rows_DV`` (n_rows, n_values), ``numbers_BD`` (n_tables, n_rows).
 
     Notes
     -----
@@ -104,22 +95,12 @@ def mixing_states(
 def posterior_shares(counts_UV: ArrayLike, *, n_shares: int = 400, seed: int = 0) -> Floats:
     """Estimate the verdict distributions of questions like these, as a table of equal weights.
 
-    Parameters
-    ----------
-    counts_UV : array-like of int, shape (n_units, n_values)
-        How often each unit received each value; units with fewer than two ratings take no part.
-    n_shares : int
-        Distributions wanted.
-    seed : int
-        Seed of the draws.
+    Shape (n_shares, n_values that occur). Evenly spread over the posterior mean of the mixing
+    distribution, values from the most frequent on; no rows where no unit takes part. Unlike
+    observed shares they differ no more than the questions do, and unlike shares drawn together by
+    one factor they keep questions of two kinds apart.
 
-    Returns
-    -------
-    ndarray of float, shape (n_shares, n_values that occur)
-        Evenly spread over the posterior mean of the mixing distribution, values from the most
-        frequent on; no rows where no unit takes part. Unlike observed shares they differ no more
-        than the questions do, and unlike shares drawn together by one factor they keep questions of
-        two kinds apart.
+    Shapes: ``counts_UV`` (n_units, n_values).
 
     Examples
     --------
@@ -398,19 +379,9 @@ _EXTENDED = {
 def alpha_draws(rows_DV: Ints, numbers_BD: Ints, *, seed: int = 0) -> Floats:
     """Draw nominal alpha of infinitely many questions from its posterior.
 
-    Parameters
-    ----------
-    rows_DV : ndarray of int, shape (n_rows, n_values)
-        Distinct rows of counts.
-    numbers_BD : ndarray of int, shape (n_tables, n_rows)
-        How many questions of each table have each row.
-    seed : int
-        Seed of the draws.
+    Shape (n_draws, n_tables). Each in [0, 1]: 400 draws of a table, from four chains.
 
-    Returns
-    -------
-    ndarray of float, shape (n_draws, n_tables)
-        Each in [0, 1]: 400 draws of a table, from four chains.
+    Shapes: ``rows_DV`` (n_rows, n_values), ``numbers_BD`` (n_tables, n_rows).
 
     Examples
     --------

@@ -385,25 +385,6 @@ def left_out_interval(
 ) -> Interval:
     """Compute an interval by leaving one question out at a time, with Student's t.
 
-    Parameters
-    ----------
-    statistic : QuestionStatistic
-        The number.
-    scale : {"plain", "fisher"}
-        Its own scale, unbounded; or Fisher's z of a correlation, whose ends stay within (-1, 1).
-    confidence : float
-        Coverage asked for, in (0, 1).
-
-    Returns
-    -------
-    Interval
-        Or why there is none, as of :func:`judgerel_ray.stats.jackknife_interval`.
-
-    Raises
-    ------
-    ValueError
-        If the confidence is not in (0, 1) or the scale is unknown.
-
     Examples
     --------
     >>> from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
@@ -436,20 +417,6 @@ def left_out_difference(
     name: str, first: QuestionStatistic, second: QuestionStatistic, *, confidence: float = 0.95
 ) -> Difference:
     """Compare two numbers of the same questions, second minus first, leaving both out together.
-
-    Parameters
-    ----------
-    name : str
-        What is compared.
-    first, second : QuestionStatistic
-        The two numbers; they must rest on the same questions in the same order.
-    confidence : float
-        Of the interval, in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        If the questions differ, or the confidence is not in (0, 1).
 
     Examples
     --------

@@ -238,20 +238,10 @@ def effective_questions(
     value, not that this interval is off: samples that happen to hold no such question look like any
     other, and there intervals fail (`bench/few_questions.py`).
 
-    Parameters
-    ----------
-    counts : ndarray of float, shape (n_units, n_values) or (n_units, 3)
-        Counts, or moments, as the statistic takes them.
-    clusters : ndarray of int, shape (n_units,)
-        The question of each unit, numbered from 0 on.
-    statistic : CountStatistic
-        The coefficient.
+    None for names, which have no distances; where no two questions differ; and, of scores that are
+    counted by value, for more than ten thousand questions, which few hardly carry.
 
-    Returns
-    -------
-    float or None
-        None for names, which have no distances; where no two questions differ; and, of scores that
-        are counted by value, for more than ten thousand questions, which few hardly carry.
+    Shapes: ``counts`` (n_units, n_values), ``clusters`` (n_units,).
 
     Examples
     --------
@@ -277,13 +267,6 @@ def carried_by_few(
     Fewer than five do; or fewer than fifteen that lie on one side of the others, so that the
     skewness of their means is beyond 1.645 of its standard error under normal scores. One question
     in ten that is low is told from normal scores by it best (docs/coverage.md).
-
-    Parameters
-    ----------
-    counts, clusters, statistic
-        As for :func:`effective_questions`.
-    n : float or None
-        What that gives.
 
     Examples
     --------

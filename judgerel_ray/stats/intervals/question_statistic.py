@@ -40,27 +40,17 @@ class QuestionStatistic(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class QuestionTerms:
-    """A number that follows from sums of terms over questions.
-
-    Attributes
-    ----------
-    name : str
-        What it is.
-    questions_C : ndarray, shape (n_questions,)
-        The questions by name, each once.
-    terms_CT : ndarray of float, shape (n_questions, n_terms)
-        What each question adds.
-    value : callable
-        Sums of terms (..., T) to values (...); NaN where there is none.
-    layout : object, optional
-        What gave the terms their meaning: where it is the same object, the terms of a question may
-        stand in for those of another judge. None where they may not.
-    """
+    """A number that follows from sums of terms over questions."""
 
     name: str
+    # Shape (n_questions,). The questions by name, each once.
     questions_C: NDArray[np.generic]  # noqa: N815  a shape, not a case
+    # Shape (n_questions, n_terms). What each question adds.
     terms_CT: Floats  # noqa: N815
+    # Sums of terms (..., T) to values (...); NaN where there is none.
     value: Callable[[Floats], Floats]
+    # What gave the terms their meaning: where it is the same object, the terms of a question may
+    # stand in for those of another judge. None where they may not.
     layout: object = None
 
     def at(self, weights_BC: Floats) -> Floats:
@@ -86,23 +76,12 @@ class QuestionTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Combined:
-    """A number that is computed from others, jointly by question.
-
-    Attributes
-    ----------
-    name : str
-        What it is.
-    parts : tuple of QuestionStatistic
-        What it is computed from; they may rest on different questions.
-    combine : callable
-        Values of the parts (P, B) to values (B,).
-    is_mean : bool
-        Whether that is their mean.
-    """
+    """A number that is computed from others, jointly by question."""
 
     name: str
+    # What it is computed from; they may rest on different questions.
     parts: tuple[QuestionStatistic, ...]
-    combine: Callable[[Floats], Floats]
+    combine: Callable[[Floats], Floats]  # Values of the parts (P, B) to values (B,).
     is_mean: bool = False
 
     @property
@@ -134,13 +113,7 @@ class Combined:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Remembered:
-    """A number that computes once what it is without each question in turn.
-
-    Attributes
-    ----------
-    of : QuestionStatistic
-        The number.
-    """
+    """A number that computes once what it is without each question in turn."""
 
     of: QuestionStatistic
 
@@ -221,14 +194,7 @@ def mean_terms(
 ) -> QuestionTerms:
     """Lay a mean of numbers out by question.
 
-    Parameters
-    ----------
-    name : str
-        What the mean is called.
-    numbers_N : array-like of float, shape (n_numbers,)
-        What it is of.
-    questions_N : array-like, shape (n_numbers,), optional
-        The question of each; by default each is its own.
+    Shapes: ``numbers_N`` (n_numbers,), ``questions_N`` (n_numbers,).
 
     Examples
     --------

@@ -80,27 +80,16 @@ def trial_ends(k: float, n: float, confidence: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """A share of trials with its interval.
+    """A share of trials with its interval."""
 
-    Attributes
-    ----------
-    k, n : int
-        Successes and trials.
-    value, low, high : float or None
-        None without trials; no ends where all trials are of one question.
-    n_questions : int
-        What is independent: the trials themselves where each is a question of its own.
-    method : str
-        How the interval was made, in words.
-    """
-
-    k: int
+    k: int  # Successes and trials.
     n: int
-    value: float | None
+    value: float | None  # None without trials; no ends where all trials are of one question.
     low: float | None
     high: float | None
+    # What is independent: the trials themselves where each is a question of its own.
     n_questions: int
-    method: str
+    method: str  # How the interval was made, in words.
 
 
 def share(k: int, n: int, *, confidence: float = 0.95) -> Share:
@@ -123,26 +112,11 @@ def clustered_share(
 ) -> Share:
     """Give a share with its interval.
 
-    Parameters
-    ----------
-    hits_N : array-like of bool, shape (n_trials,)
-        Which trials were successes.
-    clusters_N : array-like, shape (n_trials,), optional
-        The question of each trial; by default each is its own.
-    confidence : float
-        Of the interval, in (0, 1).
+    With one trial a question the interval is exact (Clopper-Pearson). With several it is that of as
+    many independent trials as the spread over questions is worth [1]_, at most all and at least the
+    questions where no spread can be seen (all trials are hits, or none is).
 
-    Returns
-    -------
-    Share
-        With one trial a question the interval is exact (Clopper-Pearson). With several it is that
-        of as many independent trials as the spread over questions is worth [1]_, at most all and at
-        least the questions where no spread can be seen (all trials are hits, or none is).
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ or the confidence is not in (0, 1).
+    Shapes: ``hits_N`` (n_trials,), ``clusters_N`` (n_trials,).
 
     References
     ----------
@@ -193,21 +167,6 @@ def share_ends(
     A share that is far from one half varies to one side more than Student's t has it, and its plain
     interval excludes a truth nearer the middle too often.
 
-    Parameters
-    ----------
-    value : float
-        The share, in (0, 1).
-    error : float
-        Its standard error by question, above 0.
-    n_questions : int
-        Questions, at least 2.
-    confidence : float
-        Coverage asked for, in (0, 1).
-
-    Returns
-    -------
-    low, high : float
-
     References
     ----------
     .. [1] Korn and Graubard (1998), as of :func:`clustered_share`.
@@ -230,20 +189,6 @@ def difference_ends(
     Where few questions differ much, Student's t excludes a truth farther from 0 too often: nothing
     is known of the next question that differs. Each end is that of the same questions and one more,
     which differs as much as it can, as the exact end of a share is about one more success.
-
-    Parameters
-    ----------
-    value : float
-        The mean difference, in [-1, 1].
-    error : float
-        Its standard error by question; 0 where no question differs from another.
-    n_questions, confidence : int, float
-        As for :func:`share_ends`.
-
-    Returns
-    -------
-    low, high : float
-        In [-1, 1].
 
     Examples
     --------
@@ -275,26 +220,13 @@ def _worth(hits: NDArray[np.bool_], number: NDArray[np.intp], confidence: float)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ClusteredMean:
-    """A mean and the variance that its clusters show.
+    """A mean and the variance that its clusters show."""
 
-    Attributes
-    ----------
-    value : float
-        The weighted mean; NaN where no row has a weight.
-    variance : float
-        Of that mean, from sums over clusters.
-    n_clusters : int
-        Clusters with a weight.
-    pseudo_variance : float
-        What pseudo rows add to the variance.
-    clusters_C, influence_C : ndarray
-        Clusters, and what each moves the mean by; their squares sum to the rest of the variance.
-    """
-
-    value: float
-    variance: float
-    n_clusters: int
-    pseudo_variance: float = 0.0
+    value: float  # The weighted mean; NaN where no row has a weight.
+    variance: float  # Of that mean, from sums over clusters.
+    n_clusters: int  # Clusters with a weight.
+    pseudo_variance: float = 0.0  # What pseudo rows add to the variance.
+    # Clusters, and what each moves the mean by; their squares sum to the rest of the variance.
     clusters_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
     influence_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
 
@@ -356,20 +288,7 @@ def clustered_mean(
 
     .. math:: V = \sum_c (\sum_{i \in c} w_i (x_i - \bar x))^2 / (\sum_i w_i)^2
 
-    Parameters
-    ----------
-    values_N : array-like of float, shape (n_rows,)
-        Values.
-    weights_N : array-like of float, shape (n_rows,), optional
-        At least 0: inverse probabilities of being labelled, say. By default all are alike.
-    clusters_N : array-like, shape (n_rows,), optional
-        What each row belongs to; by default itself.
-    pseudo : float
-        Rows of value 0, and as many of value 1, that are added: what few rows hide.
-
-    Returns
-    -------
-    ClusteredMean
+    Shapes: ``values_N`` (n_rows,), ``weights_N`` (n_rows,), ``clusters_N`` (n_rows,).
 
     Examples
     --------
@@ -409,18 +328,6 @@ def share_interval(mean: ClusteredMean, *, confidence: float = 0.95) -> Interval
 
     Rows of one cluster, weights and means of several judgments change how many coins those are;
     they are never more than clusters.
-
-    Parameters
-    ----------
-    mean : ClusteredMean
-        A mean of values in [0, 1].
-    confidence : float
-        Of the interval, in (0, 1).
-
-    Returns
-    -------
-    Interval
-        ``undefined`` is "too_few_units" without rows.
 
     References
     ----------

@@ -107,11 +107,6 @@ def _edge(counts: Floats, rest: Floats, least: Floats, *, lower: bool) -> Floats
 def checked_draws(counts_V: ArrayLike, delta: float, *, function: str) -> Floats:
     """Read the draws of each verdict, refusing what is none.
 
-    Raises
-    ------
-    ValueError
-        If there is no verdict, the counts are no whole numbers, or delta is out of range.
-
     Examples
     --------
     >>> checked_draws([3, 1], 0.05, function="mode_is_settled").tolist()
@@ -165,20 +160,15 @@ class StoppingRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """What a rule would have asked of recorded replications.
+    """What a rule would have asked of recorded replications."""
 
-    Attributes
-    ----------
-    used_U : ndarray of int, shape (n_questions,)
-        Replications it would have used.
-    settled_U : ndarray of int, shape (n_questions,)
-        Verdict it settled on; -1 where there was no stable verdict within the most allowed.
-    agrees_U : ndarray of bool, shape (n_questions,)
-        Whether that is the most frequent verdict of all recorded draws (or tied for it).
-    """
-
+    # Shape (n_questions,). Replications it would have used.
     used_U: NDArray[np.intp]  # noqa: N815  a shape, not a case
+    # Shape (n_questions,). Verdict it settled on; -1 where there was no stable verdict within the
+    # most allowed.
     settled_U: NDArray[np.intp]  # noqa: N815
+    # Shape (n_questions,). Whether that is the most frequent verdict of all recorded draws (or tied
+    # for it).
     agrees_U: NDArray[np.bool_]  # noqa: N815
 
 
@@ -222,18 +212,6 @@ def mode_is_settled(counts_V: ArrayLike, *, delta: float = 0.05) -> bool:
 
 def least_settling(n_verdicts: int, delta: float = 0.05) -> int:
     """Tell how many draws settle a verdict that is always drawn: the fewest any question needs.
-
-    Parameters
-    ----------
-    n_verdicts : int
-        Verdicts that could be drawn, "no verdict" among them.
-    delta : float
-        As for :func:`mode_is_settled`.
-
-    Raises
-    ------
-    ValueError
-        If there is no verdict, or delta is out of range.
 
     Examples
     --------

@@ -253,19 +253,7 @@ def expected_limits(
 ) -> VoteLimits | None:
     """Find what would fit if other questions like these were asked so often.
 
-    Parameters
-    ----------
-    shares_UV : ndarray of float, shape (n_units, n_values)
-        Verdict distributions, as likely each.
-    n_questions : float
-        Questions asked.
-    n_replications : int
-        Replications of each.
-
-    Returns
-    -------
-    VoteLimits or None
-        Of the expected numbers of counts; None where values or counts are too many.
+    Shapes: ``shares_UV`` (n_units, n_values).
 
     Examples
     --------

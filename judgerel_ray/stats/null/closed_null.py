@@ -34,26 +34,15 @@ _MOST_SKEWNESS, _MOST_KURTOSIS = 0.5, 1.0  # beyond, moments tell no p
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosedNull:
-    """Moments of a coefficient over all permutations.
-
-    Attributes
-    ----------
-    value : float
-        The coefficient of the data.
-    mean, sd, skewness : float
-        Of the null.
-    step : float
-        Distance of neighbouring values where the null has few; 0 where they are dense.
-    kurtosis : float
-        Excess kurtosis of the null, at most about.
-    """
+    """Moments of a coefficient over all permutations."""
 
     value: float
     mean: float
     sd: float
     skewness: float
+    # Distance of neighbouring values where the null has few; 0 where they are dense.
     step: float = 0.0
-    kurtosis: float = 0.0
+    kurtosis: float = 0.0  # Excess kurtosis of the null, at most about.
 
     @property
     def settled(self) -> bool:
@@ -142,20 +131,7 @@ _FEWEST_DRAWS = 200
 def unit_floor(counts_UV: Floats, statistic: CountStatistic, *, seed: int = 0) -> ClosedNull | None:
     """Compute the moments of a coefficient over all permutations.
 
-    Parameters
-    ----------
-    counts_UV : ndarray, shape (n_units, n_values)
-        Counts of the units that take part.
-    statistic : CountStatistic
-        The coefficient.
-    seed : int
-        Seed of the draws that the spread rests on where units may get too many tables to
-        enumerate; the mean never does.
-
-    Returns
-    -------
-    ClosedNull or None
-        None where the coefficient is no sum of one term, or has no value.
+    Shapes: ``counts_UV`` (n_units, n_values).
 
     Notes
     -----

@@ -34,57 +34,30 @@ _MOST_SHARES = 3_000  # mean shares whose covariances are held: 72 MB a table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairKernel:
-    """Moments of what a pair of two of n ratings counts.
-
-    Attributes
-    ----------
-    n : int
-        Ratings.
-    mean : float
-        Over all pairs of different ratings.
-    squares : float
-        Sum over ordered pairs of squares, the mean taken off.
-    rows : float
-        Sum over ratings of the squared sum over their pairs, the mean taken off.
-    cube, triangle : float
-        Means of d(x, y)^3 and of d(x, y) d(y, z) d(z, x), d being what is left of a pair without
-        the mean and without what each of its ratings brings to all its pairs.
-    square_line, link, line_cube : float
-        Means of d(x, y)^2 l(x), d(x, y) l(x) l(y) and l(x)^3, l being what a rating brings.
-    fourth, cycle : float
-        Means of d(x, y)^4 and of d(x, y) d(y, z) d(z, w) d(w, x).
-    fork, line_fourth : float
-        Variance over x of the mean of d(x, y)^2, and the fourth cumulant of l(x).
-    """
+    """Moments of what a pair of two of n ratings counts."""
 
     n: int
-    mean: float
-    squares: float
-    rows: float
+    mean: float  # Over all pairs of different ratings.
+    squares: float  # Sum over ordered pairs of squares, the mean taken off.
+    rows: float  # Sum over ratings of the squared sum over their pairs, the mean taken off.
+    # Means of d(x, y)^3 and of d(x, y) d(y, z) d(z, x), d being what is left of a pair without the
+    # mean and without what each of its ratings brings to all its pairs.
     cube: float
     triangle: float
+    # Means of d(x, y)^2 l(x), d(x, y) l(x) l(y) and l(x)^3, l being what a rating brings.
     square_line: float
     link: float
     line_cube: float
-    fourth: float
+    fourth: float  # Means of d(x, y)^4 and of d(x, y) d(y, z) d(z, w) d(w, x).
     cycle: float
-    fork: float
+    fork: float  # Variance over x of the mean of d(x, y)^2, and the fourth cumulant of l(x).
     line_fourth: float
 
 
 def kernel_of_counts(totals_V: NDArray[np.int64], pairs_VV: Floats) -> PairKernel:
     """Sum up a table of what pairs of values count.
 
-    Parameters
-    ----------
-    totals_V : ndarray of int, shape (n_values,)
-        How often each value occurs; at least two ratings.
-    pairs_VV : ndarray of float, shape (n_values, n_values)
-        What a pair counts, symmetric.
-
-    Returns
-    -------
-    PairKernel
+    Shapes: ``totals_V`` (n_values,), ``pairs_VV`` (n_values, n_values).
 
     Examples
     --------
@@ -125,10 +98,7 @@ def kernel_of_counts(totals_V: NDArray[np.int64], pairs_VV: Floats) -> PairKerne
 def kernel_of_agreement(totals_V: NDArray[np.int64]) -> PairKernel:
     """Sum up pairs that count 1 where their values are equal: :func:`kernel_of_counts` of an eye.
 
-    Parameters
-    ----------
-    totals_V : ndarray of int, shape (n_values,)
-        How often each value occurs; at least two ratings.
+    Shapes: ``totals_V`` (n_values,).
 
     Notes
     -----
@@ -179,14 +149,7 @@ def kernel_of_agreement(totals_V: NDArray[np.int64]) -> PairKernel:
 def kernel_of_scores(scores_N: Floats) -> PairKernel:
     """Sum up squared differences of scores.
 
-    Parameters
-    ----------
-    scores_N : ndarray of float, shape (n_ratings,)
-        The scores, two at least.
-
-    Returns
-    -------
-    PairKernel
+    Shapes: ``scores_N`` (n_ratings,).
 
     Notes
     -----
@@ -227,22 +190,11 @@ def permuted_moments(
 ) -> tuple[float, float, float, float]:
     """Compute moments of the sum over units of (weight of the unit) x (what its pairs count).
 
-    Parameters
-    ----------
-    sizes_U : ndarray of int, shape (n_units,)
-        Ratings of each unit, four or more in all.
-    weight : callable
-        What each ordered pair of a unit with m ratings weighs.
-    kernel : PairKernel
-        What pairs count.
+    Over all permutations of the ratings: mean and variance, exactly (Mantel [1]_), and the third
+    central moment in the limit of many ratings, that of independent ratings less what their totals
+    explain. Last, what the fourth cumulant is at most about, from its largest parts.
 
-    Returns
-    -------
-    tuple of float
-        Over all permutations of the ratings: mean and variance, exactly (Mantel [1]_), and the
-        third central moment in the limit of many ratings, that of independent ratings less what
-        their totals explain. Last, what the fourth cumulant is at most about, from its largest
-        parts.
+    Shapes: ``sizes_U`` (n_units,).
 
     References
     ----------
@@ -295,18 +247,10 @@ def pair_floor(
 ) -> ClosedNull | None:
     """Compute the permutation moments of a coefficient that rests on pairs of ratings.
 
-    Parameters
-    ----------
-    counts_UV, statistic
-        As of :func:`.unit_floor`.
-    total_T : ndarray, shape (n_terms,), optional
-        The sums of its terms, where they are known.
+    None where the coefficient rests on more than pairs and mean shares, has no value, there are
+    fewer than four ratings, or mean shares vary of more than 3,000 values.
 
-    Returns
-    -------
-    ClosedNull or None
-        None where the coefficient rests on more than pairs and mean shares, has no value, there are
-        fewer than four ratings, or mean shares vary of more than 3,000 values.
+    Shapes: ``total_T`` (n_terms,).
 
     Notes
     -----

@@ -33,20 +33,13 @@ Way = Literal["verdicts", "units", "minority"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Margins:
-    """What all permutations have in common, in an order that neither units nor values shape.
+    """What all permutations have in common, in an order that neither units nor values shape."""
 
-    Attributes
-    ----------
-    sizes_U : ndarray of int, shape (n_units,)
-        Ratings of each unit, ascending.
-    totals_V : ndarray of int, shape (n_values,)
-        How often each value occurs, ascending.
-    columns_V : ndarray of int, shape (n_values,)
-        The column each of them is of.
-    """
-
+    # Shape (n_units,). Ratings of each unit, ascending.
     sizes_U: NDArray[np.int64]  # noqa: N815  a shape, not a case
+    # Shape (n_values,). How often each value occurs, ascending.
     totals_V: NDArray[np.int64]  # noqa: N815
+    # Shape (n_values,). The column each of them is of.
     columns_V: NDArray[np.intp]  # noqa: N815
 
     @property
@@ -62,17 +55,11 @@ class Margins:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PermutedTables:
-    """Tables of some permutations.
+    """Tables of some permutations."""
 
-    Attributes
-    ----------
-    tables_BRV : ndarray of float, shape (n_permutations, n_rows, n_values)
-        Rows of counts.
-    numbers_R : ndarray of float, shape (n_rows,), optional
-        How many units have each row, where that is not one.
-    """
-
+    # Shape (n_permutations, n_rows, n_values). Rows of counts.
     tables_BRV: Floats  # noqa: N815
+    # Shape (n_rows,). How many units have each row, where that is not one.
     numbers_R: Floats | None = None  # noqa: N815
 
 
@@ -119,23 +106,6 @@ def permuted(
 ) -> Iterator[PermutedTables]:
     """Permute verdicts over units at random.
 
-    Parameters
-    ----------
-    margins : Margins
-        Row counts and value totals.
-    n_permutations : int
-        Permutations in all.
-    way : {"verdicts", "units", "minority"}
-        How.
-    rng : numpy.random.Generator
-        Where randomness is from.
-    width : int
-        Numbers that are computed of each row, which bounds how many tables are held at once.
-
-    Yields
-    ------
-    PermutedTables
-
     Examples
     --------
     >>> margins = margins_of(np.array([[3.0, 1.0], [0.0, 2.0]]))
@@ -177,22 +147,15 @@ def _labels(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PermutedRuns:
-    """What occurs in some permutations: one run for each value that a unit received.
-
-    Attributes
-    ----------
-    n_permutations : int
-        How many there are.
-    batch_R, unit_R, number_R : ndarray of int, shape (n_runs,)
-        Which permutation and unit a run is of, sorted, and its number of ratings.
-    shares_BV : ndarray of float, shape (n_permutations, n_values), optional
-        Sums over units of the share n_qv / m_q of each value, where units differ in their ratings.
-    """
+    """What occurs in some permutations: one run for each value that a unit received."""
 
     n_permutations: int
+    # Shape (n_runs,). Which permutation and unit a run is of, sorted, and its number of ratings.
     batch_R: NDArray[np.intp]  # noqa: N815  a shape, not a case
     unit_R: NDArray[np.intp]  # noqa: N815
     number_R: NDArray[np.intp]  # noqa: N815
+    # Shape (n_permutations, n_values). Sums over units of the share n_qv / m_q of each value, where
+    # units differ in their ratings.
     shares_BV: Floats | None = None  # noqa: N815
 
 

@@ -26,76 +26,48 @@ Thresholds = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CascadeOutcome:
-    """What a cascade answers.
+    """What a cascade answers."""
 
-    Attributes
-    ----------
-    stage_U : ndarray of int, shape (n_units,)
-        Who answers, from 0.
-    right_U : ndarray of float, shape (n_units,)
-        Chance that the answer is right.
-    spent_U : ndarray of float, shape (n_units,)
-        Cost of everyone asked.
-    """
-
+    # Shape (n_units,). Who answers, from 0.
     stage_U: Ints  # noqa: N815  a shape, not a case
+    # Shape (n_units,). Chance that the answer is right.
     right_U: Floats  # noqa: N815
+    # Shape (n_units,). Cost of everyone asked.
     spent_U: Floats  # noqa: N815
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CascadePoint:
-    """The best cascade within a budget.
+    """The best cascade within a budget."""
 
-    Attributes
-    ----------
-    budget : float
-        What a question may cost on average.
-    thresholds : tuple of float
-        Chosen on all questions, one a stage but the last: -inf answers always, inf never.
-    in_sample, in_sample_cost : float
-        Accuracy and cost on those questions: optimistic.
-    right_Q, spent_Q : ndarray of float, shape (n_questions,)
-        By question, with thresholds that the other folds chose: honest.
-    random_Q : ndarray of float, shape (n_questions,)
-        The same, were as many passed on at each stage at random.
-    answered_L : ndarray of float, shape (n_stages,)
-        Share of questions that each stage answers, with the thresholds of the other folds.
-    n_alike : int
-        Folds that chose the thresholds of all questions.
-    """
-
-    budget: float
+    budget: float  # What a question may cost on average.
+    # Chosen on all questions, one a stage but the last: -inf answers always, inf never.
     thresholds: Thresholds
-    in_sample: float
+    in_sample: float  # Accuracy and cost on those questions: optimistic.
     in_sample_cost: float
+    # Shape (n_questions,). By question, with thresholds that the other folds chose: honest.
     right_Q: Floats  # noqa: N815
     spent_Q: Floats  # noqa: N815
+    # Shape (n_questions,). The same, were as many passed on at each stage at random.
     random_Q: Floats  # noqa: N815
+    # Shape (n_stages,). Share of questions that each stage answers, with the thresholds of the
+    # other folds.
     answered_L: Floats  # noqa: N815
-    n_alike: int
+    n_alike: int  # Folds that chose the thresholds of all questions.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CascadeStages:
-    """Who may be asked, in order, on every unit.
+    """Who may be asked, in order, on every unit."""
 
-    Attributes
-    ----------
-    confidence_UL : ndarray of float, shape (n_units, n_stages)
-        How sure each is; NaN (none stated, no verdict) always passes on. The last one's counts
-        nothing: who is left answers.
-    right_UL : ndarray of float, shape (n_units, n_stages)
-        Chance that each is right.
-    spent_UL : ndarray of float, shape (n_units, n_stages)
-        What asking each costs.
-    questions_U : ndarray of int, shape (n_units,)
-        Question of each unit, from 0 on; a question counts once.
-    """
-
+    # Shape (n_units, n_stages). How sure each is; NaN (none stated, no verdict) always passes on.
+    # The last one's counts nothing: who is left answers.
     confidence_UL: Floats  # noqa: N815
+    # Shape (n_units, n_stages). Chance that each is right.
     right_UL: Floats  # noqa: N815
+    # Shape (n_units, n_stages). What asking each costs.
     spent_UL: Floats  # noqa: N815
+    # Shape (n_units,). Question of each unit, from 0 on; a question counts once.
     questions_U: Ints  # noqa: N815
 
     def __post_init__(self) -> None:
@@ -111,21 +83,7 @@ class CascadeStages:
 def run_cascade(stages: CascadeStages, thresholds: ArrayLike) -> CascadeOutcome:
     """Ask one after the other until someone is sure enough.
 
-    Parameters
-    ----------
-    stages : CascadeStages
-        Who may be asked.
-    thresholds : array-like of float, shape (n_stages - 1,)
-        Least confidence at which each but the last answers.
-
-    Returns
-    -------
-    CascadeOutcome
-
-    Raises
-    ------
-    ValueError
-        If there is not one threshold a stage but the last.
+    Shapes: ``thresholds`` (n_stages - 1,).
 
     Examples
     --------
@@ -159,25 +117,6 @@ def best_cascades(
     seed: int = 0,
 ) -> tuple[CascadePoint, ...]:
     """Choose the thresholds with the most right answers within each budget, cross-fitted.
-
-    Parameters
-    ----------
-    stages : CascadeStages
-        Who may be asked.
-    budgets : sequence of float
-        Mean costs of a question. One below what the first stage costs is taken for that.
-    n_folds, seed : int
-        Folds of questions (at most as many as there are), and how they are drawn.
-
-    Returns
-    -------
-    tuple of CascadePoint
-        One a budget. Honest costs may exceed the budget: it held where thresholds were chosen.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two questions.
 
     Examples
     --------
@@ -224,17 +163,7 @@ def best_cascades(
 def policy_grid(confidence_UL: Floats, *, most: int = MOST_POLICIES) -> tuple[Thresholds, ...]:
     """Every combination of thresholds at which decisions differ, or evenly some of them.
 
-    Parameters
-    ----------
-    confidence_UL : ndarray of float, shape (n_units, n_stages)
-        Confidences; the last stage has no threshold.
-    most : int
-        Combinations at most.
-
-    Returns
-    -------
-    tuple of tuple of float
-        Each has one threshold a stage but the last.
+    Shapes: ``confidence_UL`` (n_units, n_stages).
 
     Examples
     --------

@@ -35,17 +35,13 @@ _NO_VARIANCE = 1e-15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelVotes:
-    """What a panel says of each unit.
+    """What a panel says of each unit."""
 
-    Attributes
-    ----------
-    credit_U : ndarray of float, shape (n_units,)
-        Chance that its verdict is right, verdicts that tie being drawn by lot: 1 / ties, or 0.
-    n_tied_U : ndarray of int, shape (n_units,)
-        Verdicts with the most support: 1 where there is no tie, 0 where nobody supports any.
-    """
-
+    # Shape (n_units,). Chance that its verdict is right, verdicts that tie being drawn by lot: 1 /
+    # ties, or 0.
     credit_U: Floats  # noqa: N815  a shape, not a case
+    # Shape (n_units,). Verdicts with the most support: 1 where there is no tie, 0 where nobody
+    # supports any.
     n_tied_U: Ints  # noqa: N815
 
 
@@ -54,23 +50,8 @@ def panel_votes(
 ) -> PanelVotes:
     """Count a panel's votes, unit by unit.
 
-    Parameters
-    ----------
-    votes_UJ : array-like of int, shape (n_units, n_judges)
-        Code of each judge's verdict; negative for none, which supports nothing.
-    right_U : array-like of int, shape (n_units,)
-        Code of the right verdict; negative where no verdict of any judge is.
-    weights_UJ : array-like of float, shape (n_units, n_judges), optional
-        What a vote counts, at least 0: a stated confidence, say; NaN counts 0. By default 1.
-
-    Returns
-    -------
-    PanelVotes
-
-    Raises
-    ------
-    ValueError
-        If shapes differ or a weight is negative.
+    Shapes: ``votes_UJ`` (n_units, n_judges), ``right_U`` (n_units,), ``weights_UJ`` (n_units,
+    n_judges).
 
     Examples
     --------
@@ -126,16 +107,9 @@ def _winners(votes: Ints, weights: Floats) -> tuple[NDArray[np.bool_], Ints]:
 def question_means(values_U: ArrayLike, questions_U: ArrayLike) -> Floats:
     """Average what was seen of each question, so that every question counts once.
 
-    Parameters
-    ----------
-    values_U : array-like of float, shape (n_units,)
-        Values.
-    questions_U : array-like of int, shape (n_units,)
-        The question of each unit, from 0 on.
+    Shape (n_questions,).
 
-    Returns
-    -------
-    ndarray of float, shape (n_questions,)
+    Shapes: ``values_U`` (n_units,), ``questions_U`` (n_units,).
 
     Examples
     --------
@@ -152,19 +126,7 @@ def mean_interval(
 ) -> Interval:
     """Compute the interval of a mean over questions.
 
-    Parameters
-    ----------
-    values_Q : array-like of float, shape (n_questions,)
-        Shares right of questions, or differences of them.
-    is_share : bool
-        Whether they are shares, hence within [0, 1]: exact where all are 0 or 1, else that of as
-        many coins as vary alike. Else Student's t, which misses means near 0 and 1 too often.
-    confidence : float
-        Coverage asked for, in (0, 1).
-
-    Returns
-    -------
-    Interval
+    Shapes: ``values_Q`` (n_questions,).
 
     Examples
     --------
@@ -215,19 +177,7 @@ def panel_floor(
     All verdicts on one question go together to another question's right answer; mean and
     variance of such a permutation are known in closed form.
 
-    Parameters
-    ----------
-    votes_UJ, right_U
-        As for :func:`panel_votes`; codes mean the same for every question.
-    questions_U : array-like of int, shape (n_units,)
-        The question of each unit, from 0 on.
-    weights_UJ : array-like of float, shape (n_units, n_judges), optional
-        As for :func:`panel_votes`.
-
-    Returns
-    -------
-    NoiseFloor
-        Its p-value is a normal one, on both sides.
+    Shapes: ``questions_U`` (n_units,), ``weights_UJ`` (n_units, n_judges).
 
     Notes
     -----
@@ -289,11 +239,6 @@ def _panel_verdicts(votes: Ints, questions: Ints, weights: Floats) -> tuple[Ints
 
 def checked_votes(votes_UJ: ArrayLike, right_U: ArrayLike, *, function: str) -> tuple[Ints, Ints]:
     """Give votes and right verdicts their types.
-
-    Raises
-    ------
-    ValueError
-        If the votes have not two dimensions, or there is not one right verdict a unit.
 
     Examples
     --------
@@ -547,22 +492,10 @@ def _worth(n_judges: int, correlation: float | None) -> float | None:
 def random_panels(votes_UJ: ArrayLike, right_U: ArrayLike) -> Floats:
     """Compute how often the majority of panels of each size is right, over all panels there are.
 
-    Parameters
-    ----------
-    votes_UJ : array-like of int, shape (n_units, n_judges)
-        Code of each judge's verdict; negative for none.
-    right_U : array-like of int, shape (n_units,)
-        Code of the right verdict; negative where no judge's is.
+    Shape (n_units, n_judges). Column k - 1: mean over all panels of k judges; verdicts that tie are
+    drawn by lot.
 
-    Returns
-    -------
-    ndarray of float, shape (n_units, n_judges)
-        Column k - 1: mean over all panels of k judges; verdicts that tie are drawn by lot.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit.
+    Shapes: ``votes_UJ`` (n_units, n_judges), ``right_U`` (n_units,).
 
     Notes
     -----

@@ -29,17 +29,11 @@ Panel = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelPrices:
-    """What panels cost: members may share what they pay for.
+    """What panels cost: members may share what they pay for."""
 
-    Attributes
-    ----------
-    needs_JP : ndarray of bool, shape (n_judges, n_things)
-        What each judge needs: its own replies, the answers it compares.
-    prices_P : ndarray of float, shape (n_things,)
-        What each costs a question; a panel pays for each once.
-    """
-
+    # Shape (n_judges, n_things). What each judge needs: its own replies, the answers it compares.
     needs_JP: NDArray[np.bool_]  # noqa: N815
+    # Shape (n_things,). What each costs a question; a panel pays for each once.
     prices_P: Floats  # noqa: N815
 
     def of(self, members: Sequence[int]) -> float:
@@ -57,43 +51,24 @@ class PanelPrices:
 
 @dataclass(frozen=True, slots=True)
 class ScoredPanels:
-    """Panels, scored.
-
-    Attributes
-    ----------
-    panels : tuple of Panel
-        The panels.
-    costs_S : ndarray of float, shape (n_panels,)
-        What each costs a question.
-    sums_SK : ndarray of float, shape (n_panels, n_folds)
-        Sum of the right shares of the questions of each fold.
-    """
+    """Panels, scored."""
 
     panels: tuple[Panel, ...]
+    # Shape (n_panels,). What each costs a question.
     costs_S: Floats  # noqa: N815
+    # Shape (n_panels, n_folds). Sum of the right shares of the questions of each fold.
     sums_SK: Floats  # noqa: N815
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PanelScorer:
-    """Votes by unit, from which panels are scored.
+    """Votes by unit, from which panels are scored."""
 
-    Attributes
-    ----------
-    votes : ndarray of int, shape (n_units, n_judges)
-        As for :func:`judgerel_ray.stats.panels.panel.panel_votes`.
-    right, questions : ndarray of int, shape (n_units,)
-        The right verdict, and the question from 0 on.
-    prices : PanelPrices
-        Costs.
-    fold_Q : ndarray of int, shape (n_questions,)
-        Fold of each question.
-    """
-
-    votes: Ints
-    right: Ints
+    votes: Ints  # Shape (n_units, n_judges). As for `panel_votes`.
+    right: Ints  # Shape (n_units,). The right verdict, and the question from 0 on.
     questions: Ints
     prices: PanelPrices
+    # Shape (n_questions,). Fold of each question.
     fold_Q: NDArray[np.intp]  # noqa: N815
 
     def by_question(self, panel: Panel) -> Floats:
@@ -182,32 +157,17 @@ _EQUAL = 1e-9  # sums of the same shares, added in another order
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestPanel:
-    """The best panel within a budget, or of a size.
+    """The best panel within a budget, or of a size."""
 
-    Attributes
-    ----------
-    budget : float or None
-        What it may cost; None where a size was asked for.
-    size : int or None
-        How many members it must have; None where a budget was.
-    members : tuple of int
-        The panel chosen on all questions; empty where the budget buys none.
-    cost : float or None
-        Its cost.
-    in_sample : float or None
-        Its accuracy on the questions it was chosen by: optimistic.
-    credit_Q : ndarray of float, shape (n_questions,)
-        Share right of each question by the panel that the other folds chose: honest.
-    by_fold : tuple of Panel
-        What the questions outside each fold chose; empty where the budget buys none.
-    """
-
-    budget: float | None
-    size: int | None
-    members: Panel
+    budget: float | None  # What it may cost; None where a size was asked for.
+    size: int | None  # How many members it must have; None where a budget was.
+    members: Panel  # The panel chosen on all questions; empty where the budget buys none.
     cost: float | None
-    in_sample: float | None
+    in_sample: float | None  # Its accuracy on the questions it was chosen by: optimistic.
+    # Shape (n_questions,). Share right of each question by the panel that the other folds chose:
+    # honest.
     credit_Q: Floats  # noqa: N815  a shape, not a case
+    # What the questions outside each fold chose; empty where the budget buys none.
     by_fold: tuple[Panel, ...]
 
     @property
@@ -218,24 +178,12 @@ class BestPanel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelSearch:
-    """Best panels by budget and by size.
+    """Best panels by budget and by size."""
 
-    Attributes
-    ----------
-    best : tuple of BestPanel
-        One a budget, then one a size.
-    n_folds : int
-        Folds.
-    n_panels : int
-        Panels looked at, on all questions.
-    is_exhaustive : bool
-        Whether those are all there are.
-    """
-
-    best: tuple[BestPanel, ...]
+    best: tuple[BestPanel, ...]  # One a budget, then one a size.
     n_folds: int
-    n_panels: int
-    is_exhaustive: bool
+    n_panels: int  # Panels looked at, on all questions.
+    is_exhaustive: bool  # Whether those are all there are.
 
 
 def search_panels(
@@ -251,30 +199,7 @@ def search_panels(
 ) -> PanelSearch:
     """Choose the panel with the most accurate majority within each budget, cross-fitted.
 
-    Parameters
-    ----------
-    votes_UJ, right_U
-        As of :func:`.random_panels`.
-    questions_U : array-like of int, shape (n_units,)
-        The question of each unit, from 0 on; a question counts once, and lies in one fold.
-    prices : PanelPrices
-        Costs.
-    budgets : sequence of float, optional
-        By default the costs at which the best panel of all questions changes.
-    sizes : sequence of int
-        Numbers of members to choose the best panel of, whatever it costs.
-    n_folds, seed : int
-        Folds (at most the questions), and how they are drawn.
-
-    Returns
-    -------
-    PanelSearch
-        Of panels equally accurate the cheaper is taken, then the smaller.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, or there are fewer than two questions.
+    Shapes: ``questions_U`` (n_units,).
 
     Examples
     --------
@@ -380,21 +305,13 @@ def _frontier(family: ScoredPanels, score_S: Floats) -> tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Affordable:
-    """The best method within a budget.
+    """The best method within a budget."""
 
-    Attributes
-    ----------
-    place : int or None
-        Chosen on all questions; None where the budget buys none.
-    right_Q : ndarray of float, shape (n_questions,)
-        Share right of each question by the method that the other folds chose; NaN without one.
-    cost : float
-        Mean cost of those methods; NaN without one.
-    """
-
-    place: int | None
+    place: int | None  # Chosen on all questions; None where the budget buys none.
+    # Shape (n_questions,). Share right of each question by the method that the other folds chose;
+    # NaN without one.
     right_Q: Floats  # noqa: N815  a shape, not a case
-    cost: float
+    cost: float  # Mean cost of those methods; NaN without one.
 
 
 def best_affordable(
@@ -402,26 +319,7 @@ def best_affordable(
 ) -> Affordable:
     """Choose the method with the most right answers within a budget, cross-fitted.
 
-    Parameters
-    ----------
-    right_MQ : array-like of float, shape (n_methods, n_questions)
-        Share right of each question by each method.
-    costs_M : array-like of float, shape (n_methods,)
-        What each costs a question.
-    budget : float
-        What a question may cost.
-    n_folds, seed : int
-        Folds of questions (at most as many as there are), and how they are drawn.
-
-    Returns
-    -------
-    Affordable
-        Of equals, the cheapest.
-
-    Raises
-    ------
-    ValueError
-        If costs and methods are not as many, or there are fewer than two questions.
+    Shapes: ``right_MQ`` (n_methods, n_questions), ``costs_M`` (n_methods,).
 
     Examples
     --------
@@ -456,17 +354,10 @@ def best_affordable(
 def vote_methods(votes_QR: ArrayLike, right_Q: ArrayLike) -> Floats:
     """Compute how often a model that outvotes itself is right, by how often it is asked.
 
-    Parameters
-    ----------
-    votes_QR : array-like of int, shape (n_questions, n_replications)
-        Code of each replication's verdict; negative for none.
-    right_Q : array-like of int, shape (n_questions,)
-        Code of the right one.
+    Shape (n_replications, n_questions). Row k - 1: of the majority of k replications, over all
+    choices of k; ties drawn by lot.
 
-    Returns
-    -------
-    ndarray of float, shape (n_replications, n_questions)
-        Row k - 1: of the majority of k replications, over all choices of k; ties drawn by lot.
+    Shapes: ``votes_QR`` (n_questions, n_replications), ``right_Q`` (n_questions,).
 
     Examples
     --------

@@ -28,25 +28,16 @@ _LEAST = 3  # items; any two lie on a line
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlacedItems:
-    """Items that belong to questions, by their places among two sets of values.
-
-    Attributes
-    ----------
-    name : str
-        What it is.
-    questions_C : ndarray, shape (n_questions,)
-        The questions by name, each once, sorted.
-    first_N, second_N : ndarray of int, shape (n_items,)
-        Places of the items among the different values of each, sorted by question; from
-        :func:`judgerel_ray.stats.ratings.correlations.places`.
-    number_N : ndarray of int, shape (n_items,)
-        The place of each item's question.
-    """
+    """Items that belong to questions, by their places among two sets of values."""
 
     name: str
+    # Shape (n_questions,). The questions by name, each once, sorted.
     questions_C: NDArray[np.generic]  # noqa: N815  a shape, not a case
+    # Shape (n_items,). Places of the items among the different values of each, sorted by question;
+    # from `places`.
     first_N: Codes  # noqa: N815
     second_N: Codes  # noqa: N815
+    # Shape (n_items,). The place of each item's question.
     number_N: Codes  # noqa: N815
 
 
@@ -135,16 +126,9 @@ def places(values: NDArray[np.generic]) -> Codes:
 def below(first_N: Codes, second_N: Codes, weights_BN: Floats) -> Floats:
     """Sum the weights of the items that are less than each item by both numbers.
 
-    Parameters
-    ----------
-    first_N, second_N : ndarray of int, shape (n_items,)
-        Whole numbers; the first from 0.
-    weights_BN : ndarray of float, shape (n_sets, n_items)
-        Weights.
+    Shape (n_sets, n_items).
 
-    Returns
-    -------
-    ndarray of float, shape (n_sets, n_items)
+    Shapes: ``first_N, second_N`` (n_items,), ``weights_BN`` (n_sets, n_items).
 
     Notes
     -----
@@ -192,16 +176,9 @@ def ratio(sums_3: Floats, unit: Floats) -> Floats:
 def net_order(first_N: Codes, second_N: Codes, weights_BN: Floats) -> Floats:
     """Sum the weights of the items in the same order with each by both, less those opposite.
 
-    Parameters
-    ----------
-    first_N, second_N : ndarray of int, shape (n_items,)
-        Whole numbers from 0.
-    weights_BN : ndarray of float, shape (n_sets, n_items)
-        Weights; an item of weight 0 only asks.
+    Shape (n_sets, n_items).
 
-    Returns
-    -------
-    ndarray of float, shape (n_sets, n_items)
+    Shapes: ``first_N, second_N`` (n_items,), ``weights_BN`` (n_sets, n_items).
 
     Examples
     --------

@@ -325,18 +325,6 @@ def scale_rank_correlation(ratings: ScaleRatings, *, confidence: float = 0.95) -
 def self_consistency_terms(ratings: ScaleRatings, place: int) -> QuestionTerms:
     """Lay the alpha of one scale with its own replications out by question.
 
-    Parameters
-    ----------
-    ratings : ScaleRatings
-        From :func:`judgerel_ray.stats.scale_ratings`.
-    place : int
-        Which scale.
-
-    Returns
-    -------
-    QuestionTerms
-        At the mapping and level of the ratings; midranks are those of ordinal alpha.
-
     Examples
     --------
     >>> from judgerel_ray.stats import scale_ratings

@@ -31,99 +31,58 @@ _PAIR = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rank:
-    """The rank of one judge by one measure.
-
-    Attributes
-    ----------
-    judge, measure : str
-        Of whom, by what.
-    value : float or None
-        The measure.
-    rank : float or None
-        1 is best; equal judges share the mean of their places.
-    low, high : int or None
-        Ranks the judge may have: 1 and one more for each judge that is surely better, and the
-        number of judges less those that are surely worse.
-    p_best : float or None
-        Share of resamples in which it is best; equal judges share it.
-    n_questions : int
-        Questions its value rests on.
-    few : bool
-        Whether it has an interval and fewer than ten questions decide a comparison with another
-        judge.
-    undefined : str or None
-        "undefined" where the measure has no value; "fixed_score" of a number that came without
-        questions, whose rank stands without an interval; "undefined_resamples", "too_few_units".
-    """
+    """The rank of one judge by one measure."""
 
     judge: str
     measure: str
     value: float | None = None
-    rank: float | None = None
+    rank: float | None = None  # 1 is best; equal judges share the mean of their places.
+    # Ranks the judge may have: 1 and one more for each judge that is surely better, and the number
+    # of judges less those that are surely worse.
     low: int | None = None
     high: int | None = None
-    p_best: float | None = None
-    n_questions: int = 0
+    p_best: float | None = None  # Share of resamples in which it is best; equal judges share it.
+    n_questions: int = 0  # Questions its value rests on.
+    # Whether it has an interval and fewer than ten questions decide a comparison with another
+    # judge.
     few: bool = False
+    # "undefined" where the measure has no value; "fixed_score" of a number that came without
+    # questions, whose rank stands without an interval; "undefined_resamples", "too_few_units".
     undefined: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanRank:
-    """The mean rank of one judge over the measures by which all ranked judges have one.
-
-    Attributes
-    ----------
-    judge : str
-        Of whom.
-    value : float or None
-        1 is best by all measures.
-    low, high : float or None
-        Quantiles over resamples. Resampled ranks are drawn to the middle where judges are close.
-        None where by any of the measures few questions decide (:attr:`Rank.few`): resamples of
-        these are too alike.
-    p_best : float or None
-        Share of resamples in which its mean rank is the least; equal judges share it.
-    """
+    """The mean rank of one judge over the measures by which all ranked judges have one."""
 
     judge: str
-    value: float | None
+    value: float | None  # 1 is best by all measures.
+    # Quantiles over resamples. Resampled ranks are drawn to the middle where judges are close. None
+    # where by any of the measures few questions decide (`few`): resamples of these are too alike.
     low: float | None = None
     high: float | None = None
+    # Share of resamples in which its mean rank is the least; equal judges share it.
     p_best: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MeasureColumn:
-    """One measure of all judges: its values, and the same of resamples.
-
-    Attributes
-    ----------
-    name : str
-        The measure.
-    sign : float
-        1 where more is better, else -1.
-    value_J : ndarray of float, shape (n_judges,)
-        NaN where there is none.
-    resampled_BJ : ndarray of float, shape (n_resamples, n_judges)
-        The same of questions drawn anew.
-    n_questions_J : ndarray of int, shape (n_judges,)
-        Questions each value rests on.
-    fixed_J : ndarray of bool, shape (n_judges,)
-        Which values are numbers without questions.
-    p_JJ : ndarray of float, shape (n_judges, n_judges)
-        Of no difference of two judges, by themselves; NaN where that cannot be told.
-    few_JJ : ndarray of bool, shape (n_judges, n_judges)
-        Where few questions decide the difference.
-    """
+    """One measure of all judges: its values, and the same of resamples."""
 
     name: str
-    sign: float
+    sign: float  # 1 where more is better, else -1.
+    # Shape (n_judges,). NaN where there is none.
     value_J: Floats  # noqa: N815
+    # Shape (n_resamples, n_judges). The same of questions drawn anew.
     resampled_BJ: Floats  # noqa: N815
+    # Shape (n_judges,). Questions each value rests on.
     n_questions_J: NDArray[np.intp]  # noqa: N815
+    # Shape (n_judges,). Which values are numbers without questions.
     fixed_J: NDArray[np.bool_]  # noqa: N815
+    # Shape (n_judges, n_judges). Of no difference of two judges, by themselves; NaN where that
+    # cannot be told.
     p_JJ: Floats  # noqa: N815
+    # Shape (n_judges, n_judges). Where few questions decide the difference.
     few_JJ: NDArray[np.bool_]  # noqa: N815
 
 
@@ -289,28 +248,17 @@ Measured = QuestionStatistic | float | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankAgreement:
-    """How far two measures rank the judges alike.
-
-    Attributes
-    ----------
-    first, second : str
-        The measures.
-    tau : float or None
-        Kendall's tau-b of the judges' values; None where one measure ranks nobody.
-    low, high : float or None
-        Quantiles over resamples of the questions: the judges are the ones there are. None of two
-        judges, whose tau is 1 or -1 whatever is drawn, and where few questions decide and no
-        resample differs.
-    n_judges : int
-        Judges that have both.
-    """
+    """How far two measures rank the judges alike."""
 
     first: str
     second: str
-    tau: float | None
+    tau: float | None  # Kendall's tau-b of the judges' values; None where one measure ranks nobody.
+    # Quantiles over resamples of the questions: the judges are the ones there are. None of two
+    # judges, whose tau is 1 or -1 whatever is drawn, and where few questions decide and no resample
+    # differs.
     low: float | None = None
     high: float | None = None
-    n_judges: int = 0
+    n_judges: int = 0  # Judges that have both.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,21 +37,12 @@ from judgerel_ray.stats.ratings.scale_mapping import (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ScaleAxis:
-    """Columns of several scales on one axis, and how far apart they are.
+    """Columns of several scales on one axis, and how far apart they are."""
 
-    Attributes
-    ----------
-    values : tuple of ndarray of float
-        The different mapped values of each scale, ascending.
-    level : {"nominal", "ordinal", "interval"}
-        Level of measurement of the common axis.
-    ranked : bool
-        Whether a value is worth its midrank within its own scale, over the items: the values then
-        only order a scale's columns, and distances follow from the totals.
-    """
-
-    values: tuple[Floats, ...]
-    level: ScaleLevel
+    values: tuple[Floats, ...]  # The different mapped values of each scale, ascending.
+    level: ScaleLevel  # Level of measurement of the common axis.
+    # Whether a value is worth its midrank within its own scale, over the items: the values then
+    # only order a scale's columns, and distances follow from the totals.
     ranked: bool = False
 
     @property
@@ -67,15 +58,7 @@ class ScaleAxis:
     def terms(self, shares: Sequence[Floats]) -> Floats:
         """Compute what each item adds, from its distribution on each scale.
 
-        Parameters
-        ----------
-        shares : sequence of ndarray of float, shapes (n_items, n_values of the scale)
-            Rows sum to 1, or are 0 where an item has no score on the scale. Items with scores on
-            fewer than two scales add nothing.
-
-        Returns
-        -------
-        ndarray of float, shape (n_items, n_terms)
+        Shape (n_items, n_terms).
 
         Examples
         --------
@@ -105,18 +88,9 @@ class ScaleAxis:
     def value(self, total: Floats, *, limit: bool = False) -> Floats:
         """Compute alpha from sums of terms.
 
-        Parameters
-        ----------
-        total : ndarray of float, shape (..., n_terms)
-            Sums of terms over items.
-        limit : bool
-            Whether the terms are weighted by probabilities, as of infinitely many items, in place
-            of Krippendorff's correction for few.
+        Shape (...). 1 - Do / De; NaN where all scores are one value.
 
-        Returns
-        -------
-        ndarray of float, shape (...)
-            1 - Do / De; NaN where all scores are one value.
+        Shapes: ``total`` (..., n_terms).
 
         Examples
         --------

@@ -48,39 +48,22 @@ from judgerel_ray.stats.ratings.correlations import CORRELATIONS, Correlation, c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeopleMatch:
-    """A judge and a person, each against the people of an item.
+    """A judge and a person, each against the people of an item."""
 
-    Attributes
-    ----------
-    judge : Estimate
-        Mean over items of the share of the item's people whose label the judge gave.
-    person : Estimate
-        Mean over items and their people of the share of the item's other people whose label the
-        person gave: each is held out in turn.
-    difference : Difference
-        Judge less person, paired by cluster; its standard error is the larger of that by leaving
-        clusters out and that of exchanging the judge with a person of its item.
-    floor : NoiseFloor
-        The judge's share were its labels those of other items.
-    person_floor : float or None
-        The person's share were all labels of people shuffled over the items.
-    n_items, n_ratings : int
-        Items of two people or more, which alone take part, and their people's labels.
-    n_single : int
-        Items of one person: nobody is there to hold out, so they take no part.
-    n_split : int
-        Items taking part whose people have no single most frequent label.
-    """
-
-    judge: Estimate
+    judge: Estimate  # Mean over items of the share of the item's people whose label the judge gave.
+    # Mean over items and their people of the share of the item's other people whose label the
+    # person gave: each is held out in turn.
     person: Estimate
+    # Judge less person, paired by cluster; its standard error is the larger of that by leaving
+    # clusters out and that of exchanging the judge with a person of its item.
     difference: Difference
-    floor: NoiseFloor
+    floor: NoiseFloor  # The judge's share were its labels those of other items.
+    # The person's share were all labels of people shuffled over the items.
     person_floor: float | None
-    n_items: int
+    n_items: int  # Items of two people or more, which alone take part, and their people's labels.
     n_ratings: int
-    n_single: int
-    n_split: int
+    n_single: int  # Items of one person: nobody is there to hold out, so they take no part.
+    n_split: int  # Items taking part whose people have no single most frequent label.
 
 
 def people_match(
@@ -101,29 +84,7 @@ def people_match(
     many people an item has: no majority is taken, so nothing ties. A majority's label is another
     matter: people who agree make it, and items on which they do not have none.
 
-    Parameters
-    ----------
-    counts_UV : array-like of int, shape (n_items, n_labels)
-        How many people gave each label. Of one kind of people: kinds are not to be pooled.
-    verdicts_U : array-like of int, shape (n_items,)
-        The judge's label of each item, a place among the columns; -1 where it gave none, which
-        matches nobody.
-    clusters_U : array-like, shape (n_items,), optional
-        The text of each item; by default each is its own.
-    confidence : float
-        Of the intervals, in (0, 1): Student's t, leaving one text out at a time. The people are
-        those who rated: none is drawn anew.
-
-    Returns
-    -------
-    PeopleMatch
-        ``undefined`` of its numbers is "no_item_of_several_people" where no item has two.
-
-    Raises
-    ------
-    ValueError
-        If the counts are no table, there is not one verdict and cluster an item, a verdict names no
-        column, or the confidence is not in (0, 1).
+    Shapes: ``counts_UV`` (n_items, n_labels), ``verdicts_U`` (n_items,), ``clusters_U`` (n_items,).
 
     Examples
     --------
@@ -376,17 +337,12 @@ class ReferenceAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WeightedScores:
-    """Expected scores under each item's distribution.
+    """Expected scores under each item's distribution."""
 
-    Attributes
-    ----------
-    scores_N : ndarray of float, shape (n_items,)
-        Mean over the values of the scale, by their probabilities; NaN where too little is on it.
-    mass_N : ndarray of float, shape (n_items,)
-        Probability of a reply that is on the scale at all.
-    """
-
+    # Shape (n_items,). Mean over the values of the scale, by their probabilities; NaN where too
+    # little is on it.
     scores_N: Floats  # noqa: N815  a shape, not a case
+    # Shape (n_items,). Probability of a reply that is on the scale at all.
     mass_N: Floats  # noqa: N815
 
 

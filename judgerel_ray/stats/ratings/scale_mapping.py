@@ -160,16 +160,6 @@ def mapping_level(mapping: ScaleMapping, level: ScaleLevel | None = None) -> Sca
 def common_points(ranges: Sequence[tuple[float, float]]) -> int:
     """Give the number of points of the coarsest scale: what "collapse" leaves of all of them.
 
-    Parameters
-    ----------
-    ranges : sequence of (float, float)
-        Lowest and highest point of each scale.
-
-    Raises
-    ------
-    ValueError
-        If there is no scale, or one is not of whole points.
-
     Examples
     --------
     >>> common_points([(1, 5), (1, 10)])

@@ -30,19 +30,12 @@ _WIDEST = 24  # numbers of a question, whose third powers are held
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermutedProducts:
-    """Moments of the sum, over items and pairs of scales, of the products across scales.
+    """Moments of the sum, over items and pairs of scales, of the products across scales."""
 
-    Attributes
-    ----------
-    mean, variance, third : float
-        Mean and central moments over all permutations.
-    fourth : float
-        The fourth cumulant, at most about: what terms of one question alone would make.
-    """
-
-    mean: float
+    mean: float  # Mean and central moments over all permutations.
     variance: float
     third: float
+    # The fourth cumulant, at most about: what terms of one question alone would make.
     fourth: float
 
 
@@ -51,17 +44,7 @@ def permuted_products(
 ) -> PermutedProducts | None:
     """Compute the moments over all permutations of every scale's vectors over the questions.
 
-    Parameters
-    ----------
-    vectors : list of ndarray of float, shape (n_items, n_numbers)
-        What items have on each scale; all have something on all.
-    blocks : list of ndarray of int, shape (n_questions, n_items_of_each)
-        Questions that may swap, by their number of items.
-
-    Returns
-    -------
-    PermutedProducts or None
-        None where questions have too many numbers to hold their third powers.
+    Shapes: ``vectors`` (n_items, n_numbers), ``blocks`` (n_questions, n_items_of_each).
 
     Examples
     --------

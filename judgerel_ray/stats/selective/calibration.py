@@ -23,49 +23,28 @@ _DRAWS = 4000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReliabilityBin:
-    """Judgments of about one confidence.
+    """Judgments of about one confidence."""
 
-    Attributes
-    ----------
-    low, high : float
-        Least and largest confidence in it.
-    confidence : float
-        Mean confidence.
-    accuracy : Share
-        Share of them that is right.
-    """
-
-    low: float
+    low: float  # Least and largest confidence in it.
     high: float
-    confidence: float
-    accuracy: Share
+    confidence: float  # Mean confidence.
+    accuracy: Share  # Share of them that is right.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationError:
-    """Expected calibration error, and what perfectly calibrated confidence would show.
+    """Expected calibration error, and what perfectly calibrated confidence would show."""
 
-    Attributes
-    ----------
-    value : float or None
-        Mean over judgments of how far their bin's accuracy is from its mean confidence; None
-        without judgments.
-    floor, floor_sd : float or None
-        The same of confidence that is right as often as it says: never 0, as bins are finite.
-    p : float or None
-        Chance of an error this large or larger if confidence were calibrated.
-    n, n_bins : int
-        Judgments with a confidence, and bins that hold any.
-    binning : str
-        "width": equal steps of confidence; "mass": equal numbers of judgments, ties never parted.
-    """
-
+    # Mean over judgments of how far their bin's accuracy is from its mean confidence; None without
+    # judgments.
     value: float | None
+    # The same of confidence that is right as often as it says: never 0, as bins are finite.
     floor: float | None
     floor_sd: float | None
-    p: float | None
-    n: int
+    p: float | None  # Chance of an error this large or larger if confidence were calibrated.
+    n: int  # Judgments with a confidence, and bins that hold any.
     n_bins: int
+    # "width": equal steps of confidence; "mass": equal numbers of judgments, ties never parted.
     binning: Binning
 
 
@@ -197,11 +176,6 @@ def stated_confidences(
     confidences_N: ArrayLike, correct_N: ArrayLike, clusters_N: ArrayLike | None, function: str
 ) -> tuple[Floats, NDArray[np.bool_], NDArray[np.intp]]:
     """Take the judgments with a confidence, and number their questions.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ, or a confidence is not in [0, 1].
 
     Examples
     --------

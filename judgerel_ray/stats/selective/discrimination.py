@@ -123,20 +123,8 @@ def few_answers(
 ) -> str | None:
     """Tell which answers with a score are few: of fewer than ten questions.
 
-    Parameters
-    ----------
-    scores_N : ndarray of float, shape (n_judgments,)
-        NaN takes no part.
-    correct_N : ndarray of bool, shape (n_judgments,)
-        Whether each judgment is right.
-    clusters_N : ndarray, shape (n_judgments,)
-        The question of each.
-
-    Returns
-    -------
-    str or None
-        "few_wrong" or "few_right", the fewer of both; None where there are enough of both, or no
-        scores at all.
+    Shapes: ``scores_N`` (n_judgments,), ``correct_N`` (n_judgments,), ``clusters_N``
+    (n_judgments,).
 
     Examples
     --------
@@ -220,11 +208,6 @@ def checked_scores(
     scores_N: ArrayLike, correct_N: ArrayLike, *, function: str
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Read scores and which judgments are right, refusing two lengths.
-
-    Raises
-    ------
-    ValueError
-        If they are not of one length.
 
     Examples
     --------
@@ -364,25 +347,7 @@ def accuracy_floor(verdicts_N: ArrayLike, questions_N: ArrayLike, gold_Q: ArrayL
     .. math:: \frac{1}{N Q} \sum_{qr} a_{qr}, \qquad
        \frac{1}{N^2 (Q-1)} \sum_{qr} (a_{qr} - \bar a_{q.} - \bar a_{.r} + \bar a)^2
 
-    Parameters
-    ----------
-    verdicts_N : array-like of int, shape (n_replies,)
-        Verdict of each reply, by any coding that `gold_Q` shares; -1 where there is none.
-    questions_N : array-like of int, shape (n_replies,)
-        Question of each reply: a place in `gold_Q`.
-    gold_Q : array-like of int, shape (n_questions,)
-        Right verdict of each question.
-
-    Returns
-    -------
-    NoiseFloor
-        ``p`` is two-sided, from the normal distribution, half a reply allowed for steps. Nothing
-        below two questions.
-
-    Raises
-    ------
-    ValueError
-        If there is not one question a reply, or it is none of those.
+    Shapes: ``verdicts_N`` (n_replies,), ``questions_N`` (n_replies,), ``gold_Q`` (n_questions,).
 
     Examples
     --------
@@ -416,23 +381,10 @@ def ranking_floor(
 ) -> NoiseFloor:
     """Compute the AUROC of scores that have nothing to do with what is right.
 
-    Parameters
-    ----------
-    scores_N, correct_N, clusters_N
-        As of :func:`judgerel_ray.stats.auroc`.
-
-    Returns
-    -------
-    NoiseFloor
-        ``mean`` is one half. With one judgment a question ``sd`` is that of all permutations of the
-        scores (ties counted), else of the questions' contributions, each being one piece of
-        evidence. ``p`` is two-sided, from the normal distribution. Nothing where all are right or
-        all wrong, or all scores tie.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ.
+    ``mean`` is one half. With one judgment a question ``sd`` is that of all permutations of the
+    scores (ties counted), else of the questions' contributions, each being one piece of evidence.
+    ``p`` is two-sided, from the normal distribution. Nothing where all are right or all wrong, or
+    all scores tie.
 
     Examples
     --------

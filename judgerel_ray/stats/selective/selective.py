@@ -25,69 +25,43 @@ from judgerel_ray.stats.selective.discrimination import checked_scores
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedShares:
-    """What accepting every judgment from a score on gives, at each distinct score.
+    """What accepting every judgment from a score on gives, at each distinct score."""
 
-    Attributes
-    ----------
-    thresholds_T : ndarray of float
-        Distinct scores, downwards: accepted is what reaches them.
-    n_accepted_T, n_errors_T : ndarray of int
-        Accepted judgments, and the wrong ones among them.
-    acceptance_T, error_T : ndarray of float
-        Share accepted of all, and share wrong of the accepted.
-    low_T, high_T : ndarray of float
-        Interval of the share wrong at each threshold.
-    n : int
-        All judgments, those without a score too: they are never accepted.
-    """
-
+    # Distinct scores, downwards: accepted is what reaches them.
     thresholds_T: Floats  # noqa: N815  a shape, not a case
+    # Accepted judgments, and the wrong ones among them.
     n_accepted_T: NDArray[np.int64]  # noqa: N815
     n_errors_T: NDArray[np.int64]  # noqa: N815
+    # Share accepted of all, and share wrong of the accepted.
     acceptance_T: Floats  # noqa: N815
     error_T: Floats  # noqa: N815
+    # Interval of the share wrong at each threshold.
     low_T: Floats  # noqa: N815
     high_T: Floats  # noqa: N815
-    n: int
+    n: int  # All judgments, those without a score too: they are never accepted.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptanceCurve(AcceptedShares):
-    """The shares, with exact intervals.
+    """The shares, with exact intervals."""
 
-    Attributes
-    ----------
-    simultaneous : bool
-        Whether the intervals hold together (each widened, by Bonferroni).
-    """
-
-    simultaneous: bool
+    simultaneous: bool  # Whether the intervals hold together (each widened, by Bonferroni).
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskCoverage:
-    """Risk against coverage, and the area below.
+    """Risk against coverage, and the area below."""
 
-    Attributes
-    ----------
-    coverage_N, risk_N : ndarray of float, shape (n_judgments,)
-        Share judged, 1/n to 1, and the expected share wrong among them with ties in random order.
-    aurc : float or None
-        Mean of `risk_N`; None without judgments.
-    low, high : float or None
-        Ends of its interval; none where all judgments are right or all wrong, or of one question.
-    excess : float or None
-        `aurc` less that of a score that ranks every wrong judgment last (E-AURC).
-    n, n_errors : int
-        Judgments that have a score, and the wrong ones among them.
-    """
-
+    # Shape (n_judgments,). Share judged, 1/n to 1, and the expected share wrong among them with
+    # ties in random order.
     coverage_N: Floats  # noqa: N815
     risk_N: Floats  # noqa: N815
-    aurc: float | None
+    aurc: float | None  # Mean of `risk_N`; None without judgments.
+    # `aurc` less that of a score that ranks every wrong judgment last (E-AURC).
     excess: float | None
-    n: int
+    n: int  # Judgments that have a score, and the wrong ones among them.
     n_errors: int
+    # Ends of its interval; none where all judgments are right or all wrong, or of one question.
     low: float | None = None
     high: float | None = None
 
@@ -294,24 +268,14 @@ BANDS: tuple[Band, ...] = ("bonferroni", "dkw")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedErrors(AcceptedShares):
-    """The shares, with intervals at each threshold (NaN of one question) and at all together.
+    """The shares, with intervals at each threshold (NaN of one question) and at all together."""
 
-    Attributes
-    ----------
-    band_low_T, band_high_T : ndarray of float
-        Ends that hold at all thresholds together.
-    method : str
-        How the intervals were made, in words.
-    band : {"bonferroni", "dkw"}
-        How the band was made.
-    off : float or None
-        Of "dkw", how far each of its two distributions may be off, as a share of all judgments.
-    """
-
+    # Ends that hold at all thresholds together.
     band_low_T: Floats  # noqa: N815  a shape, not a case
     band_high_T: Floats  # noqa: N815
-    method: str
+    method: str  # How the intervals were made, in words.
     band: Band
+    # Of "dkw", how far each of its two distributions may be off, as a share of all judgments.
     off: float | None = None
 
 
@@ -326,33 +290,8 @@ def accepted_errors(
 ) -> AcceptedErrors:
     """Compute the error among the accepted at scores that occur, with pointwise and joint ends.
 
-    Parameters
-    ----------
-    scores_N : array-like of float, shape (n_judgments,)
-        Higher is surer; NaN (no confidence, no verdict) is never accepted.
-    correct_N : array-like of bool, shape (n_judgments,)
-        Whether each judgment is right.
-    clusters_N : array-like, shape (n_judgments,), optional
-        The question of each judgment; by default each is its own.
-    confidence : float
-        Of the intervals and of the band, in (0, 1).
-    band : {"bonferroni", "dkw"}
-        Each interval widened so that all hold together; or Dvoretzky, Kiefer and Wolfowitz's with
-        Massart's constant [1]_ for the right and for the wrong answers above a threshold, at half
-        the error each, which is the same width for any number of thresholds and says nothing
-        where few are accepted. The latter needs one judgment a question.
-    most : int
-        Thresholds at most; of more, those nearest to even steps of acceptance, whatever is right.
-
-    Returns
-    -------
-    AcceptedErrors
-        Intervals are exact (Clopper-Pearson) with one judgment a question, else by question.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ or a choice is out of range.
+    Shapes: ``scores_N`` (n_judgments,), ``correct_N`` (n_judgments,), ``clusters_N``
+    (n_judgments,).
 
     References
     ----------

@@ -66,36 +66,23 @@ def mcnemar_exact(b: int, c: int) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedAccuracy:
-    """Accuracy of two systems on the same questions, second minus first.
+    """Accuracy of two systems on the same questions, second minus first."""
 
-    Attributes
-    ----------
-    first, second, difference : float or None
-        None without questions.
-    low, high : float or None
-        Ends of the interval of the difference; None where it has none.
-    both, first_only, second_only, neither : int or None
-        Questions that both, one alone, or neither got right; None where a question has more than
-        one answer.
-    p : float or None
-        Exact McNemar's; with several answers a question Student's, of the mean difference.
-    n_questions : int
-    method : str
-        How interval and p-value were made, in words.
-    """
-
-    first: float | None
+    first: float | None  # None without questions.
     second: float | None
     difference: float | None
-    low: float | None
+    low: float | None  # Ends of the interval of the difference; None where it has none.
     high: float | None
+    # Questions that both, one alone, or neither got right; None where a question has more than one
+    # answer.
     both: int | None
     first_only: int | None
     second_only: int | None
     neither: int | None
+    # Exact McNemar's; with several answers a question Student's, of the mean difference.
     p: float | None
     n_questions: int
-    method: str
+    method: str  # How interval and p-value were made, in words.
 
 
 def paired_accuracy(
@@ -103,25 +90,10 @@ def paired_accuracy(
 ) -> PairedAccuracy:
     """Compare how often two systems are right on the same questions.
 
-    Parameters
-    ----------
-    first_Q, second_Q : array-like of float, shape (n_questions,)
-        1 where the answer to the question is right, 0 where not; between them the share of a
-        question's answers that is. Joined by question before: rows in different orders make every
-        pair a false one.
-    confidence : float
-        Of the interval, in (0, 1).
+    With one answer a question the interval is Wald's with one question added to each kind that
+    differs [1]_, which has ends where no answers differ, too; else Student's t.
 
-    Returns
-    -------
-    PairedAccuracy
-        With one answer a question the interval is Wald's with one question added to each kind
-        that differs [1]_, which has ends where no answers differ, too; else Student's t.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ, a share is not in [0, 1], or the confidence is not in (0, 1).
+    Shapes: ``first_Q, second_Q`` (n_questions,).
 
     References
     ----------
@@ -198,20 +170,12 @@ REACHED = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """Answers of one system: the surer, the sooner accepted.
+    """Answers of one system: the surer, the sooner accepted."""
 
-    Attributes
-    ----------
-    scores_N : ndarray of float
-        NaN is never accepted.
-    correct_N : ndarray of bool
-        Whether each is right.
-    questions_N : ndarray
-        The question of each; by these two systems are joined.
-    """
-
+    # NaN is never accepted.
     scores_N: Floats  # noqa: N815  a shape, not a case
     correct_N: NDArray[np.bool_]  # noqa: N815
+    # The question of each; by these two systems are joined.
     questions_N: NDArray[np.generic]  # noqa: N815
 
 
@@ -220,19 +184,8 @@ def answered(
 ) -> Answered:
     """Take answers of a system.
 
-    Parameters
-    ----------
-    scores_N : array-like of float, shape (n_judgments,)
-        Higher is surer; NaN is never accepted.
-    correct_N : array-like of bool, shape (n_judgments,)
-        Whether each is right.
-    questions_N : array-like, shape (n_judgments,), optional
-        The question of each; by default each is its own.
-
-    Raises
-    ------
-    ValueError
-        If scores, correctness and questions differ in length.
+    Shapes: ``scores_N`` (n_judgments,), ``correct_N`` (n_judgments,), ``questions_N``
+    (n_judgments,).
 
     Examples
     --------
@@ -248,13 +201,6 @@ def answered(
 
 class OrderedAnswers:
     """Answers to common questions, the surest first, summed for any weights of the questions.
-
-    Parameters
-    ----------
-    one : Answered
-        The answers.
-    common : ndarray
-        The questions that take part, sorted and distinct.
 
     Attributes
     ----------
@@ -346,42 +292,31 @@ _MOST_UNDEFINED = 0.05
 class EqualAcceptance:
     """Errors of two systems at the same share accepted, second minus first.
 
-    Attributes
-    ----------
-    acceptance_G : ndarray of float
-        Shares of all answers that both can accept.
-    first_G, second_G, value_G : ndarray of float
-        Share wrong among the accepted of each, and the difference.
-    low_G, high_G : ndarray of float
-        Percentile interval of the difference, questions drawn anew, widened for few of them that
-        either system got wrong (or right, if fewer) [1]_; NaN where there is none, or nothing
-        varies.
-    mean, mean_low, mean_high, p : float or None
-        Mean difference over those shares that have an interval, its own, and its two-sided
-        p-value: twice the share of resamples on the other side of 0; where none of them is,
-        Student's by their spread.
-    n_questions : int
-        Questions that both were asked.
-    undefined : str or None
-        "no_common_questions", "nothing_accepted" where the two have no share in common.
-
     References
     ----------
     .. [1] Hesterberg, T. (2015), What teachers should know about the bootstrap,
        doi:10.1080/00031305.2015.1089789.
     """
 
+    # Shares of all answers that both can accept.
     acceptance_G: Floats  # noqa: N815
+    # Share wrong among the accepted of each, and the difference.
     first_G: Floats  # noqa: N815
     second_G: Floats  # noqa: N815
     value_G: Floats  # noqa: N815
+    # Percentile interval of the difference, questions drawn anew, widened for few of them that
+    # either system got wrong (or right, if fewer) [1]_; NaN where there is none, or nothing varies.
     low_G: Floats  # noqa: N815
     high_G: Floats  # noqa: N815
+    # Mean difference over those shares that have an interval, its own, and its two-sided p-value:
+    # twice the share of resamples on the other side of 0; where none of them is, Student's by their
+    # spread.
     mean: float | None
     mean_low: float | None
     mean_high: float | None
     p: float | None
-    n_questions: int
+    n_questions: int  # Questions that both were asked.
+    # "no_common_questions", "nothing_accepted" where the two have no share in common.
     undefined: str | None = None
 
 

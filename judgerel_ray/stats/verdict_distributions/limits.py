@@ -202,29 +202,11 @@ def score_limit(
     with :math:`w_u` the probability that a reply of the unit has a score: so often it is there. At
     the ordinal level :math:`x` are the values' midranks in the mean distribution.
 
-    Parameters
-    ----------
-    distributions_UV : array-like of float, shape (n_units, n_values)
-        Probability of each value; what is left to 1 is no score.
-    values_V : array-like of float, shape (n_values,)
-        The scores, all different.
-    level : {"ordinal", "interval"}
-        Of the differences.
-    clusters_U : array-like, shape (n_units,), optional
-        The question of each unit; by default each is its own.
-    confidence : float
-        Of the jackknife interval, in (0, 1).
+    krippendorff_alpha. ``undefined`` is "no_verdicts" where no reply has a score, and "no_variance"
+    where all have the same. ``n_raters`` and ``n_ratings`` are 0.
 
-    Returns
-    -------
-    Coefficient
-        krippendorff_alpha. ``undefined`` is "no_verdicts" where no reply has a score, and
-        "no_variance" where all have the same. ``n_raters`` and ``n_ratings`` are 0.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, a row is no distribution, values repeat, or the level is unknown.
+    Shapes: ``distributions_UV`` (n_units, n_values), ``values_V`` (n_values,), ``clusters_U``
+    (n_units,).
 
     Examples
     --------
@@ -326,14 +308,9 @@ _ROUNDING = 1e-4  # sums of single precision log-probabilities
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ScoreBounds:
-    """Ends that the expected score of each item cannot leave.
+    """Ends that the expected score of each item cannot leave."""
 
-    Attributes
-    ----------
-    low_N, high_N : ndarray of float, shape (n_items,)
-        Of the mean over replies that have a score; NaN where no reply can have one.
-    """
-
+    # Shape (n_items,). Of the mean over replies that have a score; NaN where no reply can have one.
     low_N: Floats  # noqa: N815  a shape, not a case
     high_N: Floats  # noqa: N815
 
@@ -341,21 +318,7 @@ class ScoreBounds:
 def weighted_bounds(low_NV: ArrayLike, high_NV: ArrayLike, values_V: ArrayLike) -> ScoreBounds:
     r"""Bound :math:`\sum_v x_v p_v / \sum_v p_v` over all distributions within their bounds.
 
-    Parameters
-    ----------
-    low_NV, high_NV : array-like of float, shape (n_items, n_values + 1)
-        Bounds on the probability of each value, those of "no score" last.
-    values_V : array-like of float, shape (n_values,)
-        The scores.
-
-    Returns
-    -------
-    ScoreBounds
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, a number is not finite, or no distribution is within the bounds.
+    Shapes: ``low_NV, high_NV`` (n_items, n_values + 1), ``values_V`` (n_values,).
 
     Notes
     -----
@@ -413,35 +376,23 @@ class VarianceSplit:
     """Where a judge's inconsistency arises: in its reasoning, or in the verdict drawn after it.
 
     All means are over questions with two reasonings or more.
-
-    Attributes
-    ----------
-    mean_UV : ndarray of float, shape (n_questions, n_values)
-        Estimated verdict distribution of each question; NaN without a reasoning.
-    agreement : float or None
-        How often two replications of a question agree, unbiased.
-    reasoning : float or None
-        Variance between reasonings, summed over verdicts: what Rao-Blackwellised replications keep.
-    verdict : float or None
-        Variance of the verdict drawn, given the reasoning. `reasoning` + `verdict` is exactly
-        1 - `agreement`.
-    ratio : float or None
-        `reasoning` over 1 - `agreement`: reasonings needed, as a share of letters drawn, for
-        the same error. None where the replications never differ.
-    ratio_low, ratio_high : float or None
-        Ends of its 95 % jackknife interval over questions, within [0, 1].
-    n_questions, n_reasonings : int
-        Questions with two reasonings or more, and their reasonings.
     """
 
+    # Shape (n_questions, n_values). Estimated verdict distribution of each question; NaN without a
+    # reasoning.
     mean_UV: Floats  # noqa: N815  a shape, not a case
-    agreement: float | None
+    agreement: float | None  # How often two replications of a question agree, unbiased.
+    # Variance between reasonings, summed over verdicts: what Rao-Blackwellised replications keep.
     reasoning: float | None
+    # Variance of the verdict drawn, given the reasoning. `reasoning` + `verdict` is exactly 1 -
+    # `agreement`.
     verdict: float | None
+    # `reasoning` over 1 - `agreement`: reasonings needed, as a share of letters drawn, for the same
+    # error. None where the replications never differ.
     ratio: float | None
-    ratio_low: float | None
+    ratio_low: float | None  # Ends of its 95 % jackknife interval over questions, within [0, 1].
     ratio_high: float | None
-    n_questions: int
+    n_questions: int  # Questions with two reasonings or more, and their reasonings.
     n_reasonings: int
 
 

@@ -27,18 +27,12 @@ NO_VERDICT = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemperedStep:
-    """Probabilities of the next token at each temperature, between bounds.
+    """Probabilities of the next token at each temperature, between bounds."""
 
-    Attributes
-    ----------
-    low_TK, high_TK : ndarray of float
-        Of each listed token; equal where the list holds all that can be sampled.
-    rest_T : ndarray of float
-        Most probability that tokens beyond the list may have together.
-    """
-
+    # Of each listed token; equal where the list holds all that can be sampled.
     low_TK: Floats  # noqa: N815  a shape, not a case
     high_TK: Floats  # noqa: N815
+    # Most probability that tokens beyond the list may have together.
     rest_T: Floats  # noqa: N815
 
 
