@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, cast, get_args
-
-import polars as pl
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
 from judgerel_ray.blocks.words import Row, cell, interval, number
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def anchor(title: str) -> str:
@@ -80,6 +81,12 @@ class Column:
     def is_empty(self) -> bool:
         """Whether no cell says anything."""
         return all(text in ("", "-") for text in self.cells) and not any(self.small)
+
+    def text_at(self, row: int) -> str:
+        """A cell with the numbers of its notes, and what stands small beside it."""
+        marks = ",".join(map(str, self.marks[row])) if self.marks and self.marks[row] else ""
+        small = self.small[row] if self.small else ""
+        return " ".join(filter(None, [self.cells[row], f"({marks})" if marks else "", small]))
 
     @property
     def is_alike(self) -> bool:
@@ -197,6 +204,13 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True)
+class Laid:
+    """A text that is laid out already, line by line."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """What must be known before any number; `label` names it for screen readers."""
 
@@ -261,7 +275,7 @@ class Section:
 
 
 Block: TypeAlias = (
-    Paragraph | Table | Figures | Folded | Facts | Lines | Notice | Heat | Gallery | Section
+    Paragraph | Table | Figures | Folded | Facts | Lines | Laid | Notice | Heat | Gallery | Section
 )
 """Anything that is shown."""
 

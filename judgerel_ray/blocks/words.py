@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, cast
 
 from judgerel_ray.core import printable
 from judgerel_ray.core.codes import Flag, IntervalMethod, Noted, NullMethod, no_interval_words
+
+if TYPE_CHECKING:
+    import polars as pl
 
 NOISE = "not distinguishable from noise"
 _EXTENDED = "extended to the value"

@@ -14,7 +14,9 @@ JudgeRelError(problem, where=..., hint=...)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 
 
 class JudgeRelError(Exception):
@@ -157,3 +159,14 @@ class UnfinishedRunWarning(RuntimeWarning):
         ]
         super().__init__("; ".join([*parts, *stops]))
         self.run, self.owed, self.problems, self.stops = run, owed, dict(problems), tuple(stops)
+
+
+def warn_of(notes: Iterable[str]) -> None:
+    """Warn of each note (:class:`ReadingWarning`), at the line outside this package that called."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
+        "judgerel_ray"
+    ):
+        level, frame = level + 1, frame.f_back
+    for note in notes:
+        warnings.warn(ReadingWarning(note), stacklevel=level)

@@ -14,9 +14,9 @@ import polars as pl
 
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag, Noted
+from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.columns import FACETS, N_ANSWERS, is_judge, outcome_column
 from judgerel_ray.counting.facets import checked_nuisance, possible_orders
-from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.groups.grouping import (
     TEMPERATURE,
     Block,

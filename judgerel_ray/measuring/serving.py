@@ -22,7 +22,7 @@ from judgerel_ray.measuring.noise import (
 )
 
 if TYPE_CHECKING:
-    from judgerel_ray.counting.judged import Judged
+    from judgerel_ray.counting.snapshot import Snapshot
     from judgerel_ray.store import RunDirectory
 
 # Of an engine's facts: what may change how numbers round, and what a reader knows engines by.
@@ -47,7 +47,7 @@ class SharedRequests:
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def serving_of(judged: Judged, coefficients: pl.DataFrame, *, block: Block = 0) -> pl.DataFrame:
+def serving_of(judged: Snapshot, coefficients: pl.DataFrame, *, block: Block = 0) -> pl.DataFrame:
     """Serving noise of the groups that coefficients have; no rows where there is none to see.
 
     Texts are read only where temperature 0 was asked more than once. Where they are gone, verdicts
@@ -104,7 +104,7 @@ def with_serving(coefficients: pl.DataFrame, serving: pl.DataFrame) -> pl.DataFr
 
 
 def serving_asked(
-    judged: Judged, coefficients: pl.DataFrame, named: Sequence[str] | None, *, block: Block = 0
+    judged: Snapshot, coefficients: pl.DataFrame, named: Sequence[str] | None, *, block: Block = 0
 ) -> pl.DataFrame:
     """Serving noise as far as it is asked for: all of it where nothing is named, else what is."""
     chosen = SERVING if named is None else tuple(name for name in named if name in SERVING)
@@ -120,7 +120,7 @@ def serving_asked(
     return found.filter(pl.col("coefficient").is_in(chosen))
 
 
-def serving_between(a: Judged, b: Judged) -> SharedRequests | None:
+def serving_between(a: Snapshot, b: Snapshot) -> SharedRequests | None:
     """Requests that two runs or files share, and what tells their engines apart.
 
     None where nothing is shared. Requests of one key are compared at every temperature; where a

@@ -8,7 +8,6 @@ ask. That of a series says what moved, beside its history and summary.
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
@@ -65,12 +64,11 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.config import AskTable, Judge, parse_sweep
 from judgerel_ray.config.series import Series
-from judgerel_ray.core import ReadingWarning, count_of
+from judgerel_ray.core import count_of
+from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.verb import VERBS
 from judgerel_ray.counting.columns import is_judge
-from judgerel_ray.counting.given import Given, unread_damage
-from judgerel_ray.counting.judged import Judged, open_judgments, replicated
-from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.counting.snapshot import Snapshot, replicated, unread_damage
 from judgerel_ray.measuring.alpha_figures import floor_figure
 from judgerel_ray.measuring.failures import failure_lines
 from judgerel_ray.measuring.page_data import PageData, page_data
@@ -78,8 +76,8 @@ from judgerel_ray.measuring.tolerance import AT_MOST
 from judgerel_ray.measuring.unstable import UNSTABLE, Questions, question_text
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.reporting.standing import no_verdicts, unfinished_notice
-from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, reading, scan_judgments
-from judgerel_ray.store.outputs import is_whole, output_to, sealed
+from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, scan_judgments
+from judgerel_ray.store.outputs import is_whole, sealed
 from judgerel_ray.store.parts import encode_parquet
 from judgerel_ray.store.series import MADE, Refresh, SeriesDirectory
 from judgerel_ray.store.status import read_status
@@ -103,53 +101,35 @@ _READ = (
 )
 
 
-def report_path(
-    path: str | Given,
-    out: str,
-    options: RatingOptions | None = None,
-    *,
-    labels: str | None = None,
-    force: bool = False,
-) -> str:
-    """Write the report of a run directory or a file of judgments; return where it is.
+def page_of(
+    opened: Snapshot, options: RatingOptions, *, labels: str | None = None
+) -> tuple[str, str]:
+    """Make the page of a run or of judgments, and say why it has no numbers, where it has none.
 
     Of ratings `options` say what they are held against and how scales are compared. By `labels`
-    of some items, as of :func:`judgerel_ray.correct`, scores are corrected.
-
-    A run without any verdict (it only wrote answers, or nothing landed yet) has a page, too: it
-    says so, and so does the text returned.
-
-    By `force` a file at `out` may go that is no earlier page. In a run directory a page may lie
-    directly beside the run's own files.
-
-    Effects: writes one file, whole. Retry: safe.
+    of some items, as of :func:`judgerel_ray.correct`, scores are corrected. A run without any
+    verdict (it only wrote answers, or nothing landed yet) has a page, too, which says so.
     """
     if lacks := not_drawn():
-        warnings.warn(ReadingWarning(lacks), stacklevel=2)
-    options = options or RatingOptions()
-    reads = (str(path), options.reference, options.outside, labels, *options.scale_files)
-    output = output_to(out, "report", reads=reads, force=force)
-    with reading(str(path)):
-        opened = open_judgments(path, reads=["confidence", GOLD], empty=True)
-        judged = with_scales(replicated(opened), options)
-        absent = _absent(judged)
-        texts = _questions(judged.run) if judged.run else None
-        own = {"scales": options, "align": options, "correct": labels}
-        probabilities = _made("probabilities", judged, texts or {}, options=own)
-        measured = None if absent else page_data(judged, texts)
-        page = render_report(
-            measured,
-            title=_title(judged, str(path)),
-            asked=[*_asked(judged, str(path)), *unknown_scales(judged), *_tolerances(measured)],
-            standing=_standing(judged.run) if judged.run else None,
-            answers=_answers(judged.frame) if judged.run else None,
-            absent=absent,
-            probabilities=probabilities,
-            sections=_made("section", measured, options=own) if measured else (),
-            requirements=gate_by_default(judged, measured.coefficients) if measured else None,
-        )
-    output.write(page.encode())
-    return f"{out}: no verdicts. {absent}" if absent and not probabilities else out
+        warn_of([lacks])
+    judged = with_scales(replicated(opened), options)
+    absent = _absent(judged)
+    texts = _questions(judged.run) if judged.run else None
+    own = {"scales": options, "align": options, "correct": labels}
+    probabilities = _made("probabilities", judged, texts or {}, options=own)
+    measured = None if absent else page_data(judged, texts)
+    page = render_report(
+        measured,
+        title=_title(judged, judged.name),
+        asked=[*_asked(judged, judged.name), *unknown_scales(judged), *_tolerances(measured)],
+        standing=_standing(judged.run) if judged.run else None,
+        answers=_answers(judged.frame) if judged.run else None,
+        absent=absent,
+        probabilities=probabilities,
+        sections=_made("section", measured, options=own) if measured else (),
+        requirements=gate_by_default(judged, measured.coefficients) if measured else None,
+    )
+    return page, "" if probabilities else absent
 
 
 def _questions(run: RunDirectory) -> dict[tuple[str, str], str]:
@@ -189,7 +169,7 @@ def _tolerances(measured: PageData | None) -> list[tuple[str, str]]:
     ]
 
 
-def _absent(judged: Judged) -> str:
+def _absent(judged: Snapshot) -> str:
     """Why a run has no verdicts; nothing where it has rows of judges, or is a file."""
     if judged.run is None:
         return ""
@@ -247,14 +227,14 @@ def _standing(run: RunDirectory) -> dict[str, object]:
     return {**standing, "reasons": found.to_dicts()}
 
 
-def _title(judged: Judged, path: str) -> str:
+def _title(judged: Snapshot, path: str) -> str:
     """What the report is about."""
     if judged.run is None:
         return Path(path).name
     return parse_sweep(judged.run.read_text("sweep.toml")).name
 
 
-def _asked(judged: Judged, path: str) -> list[tuple[str, str]]:
+def _asked(judged: Snapshot, path: str) -> list[tuple[str, str]]:
     """What was asked, as the report says it."""
     if judged.run is None:
         read = [("read", note) for note in judged.notes]
@@ -369,12 +349,12 @@ def render_report(
 
     Examples
     --------
-    >>> from judgerel_ray.counting.judged import Judged
+    >>> from judgerel_ray.counting.snapshot import Snapshot
     >>> from judgerel_ray.analyses.reliability.sections import reliability_on_page
     >>> from judgerel_ray.measuring.page_data import page_data
     >>> rows = pl.LazyFrame({"item_id": ["<b>", "<b>"], "replication": [0, 1],
     ...                      "verdict": ["A", "B"]})
-    >>> found = page_data(Judged(frame=rows), None)
+    >>> found = page_data(Snapshot(frame=rows), None)
     >>> sections = reliability_on_page(found, None)
     >>> page = render_report(found, title="Two replies", sections=sections)
     >>> "<b>" in page, "&lt;b&gt;" in page

@@ -18,11 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from judgerel_ray import report
 from judgerel_ray.analyses.reliability.from_run import write_coefficients
 from judgerel_ray.cli import main
 from judgerel_ray.core import JudgeRelError, StoreError, SweepError
 from judgerel_ray.importers.catalog import write_items, write_judgments
-from judgerel_ray.reporting.pages import report_path
 from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.outputs import output_to, refuse_inside_run
 
@@ -393,8 +393,8 @@ def test_python_functions_hold_the_same_rule(here):
         lambda: write_coefficients(frame, "a.csv"),
         lambda: write_coefficients(frame, "run/items.parquet", force=True),
         lambda: write_coefficients(frame, "no/c.csv"),
-        lambda: report_path("a.csv", "run/data/r.html", force=True),
-        lambda: report_path("a.csv", "no/r.html"),
+        lambda: report("a.csv", out="run/data/r.html", force=True),
+        lambda: report("a.csv", out="no/r.html"),
     ):
         with pytest.raises(SweepError):
             act()

@@ -47,8 +47,8 @@ from judgerel_ray.analyses.advice.populations import Populations
 from judgerel_ray.analyses.advice.unreachable import REASON_COLUMNS, Reason, Unreachable
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.progress import fewer_groups, under_way
-from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.groups.grouping import Block
 from judgerel_ray.counting.placeless import placed
 from judgerel_ray.counting.verdicts.places import by_place

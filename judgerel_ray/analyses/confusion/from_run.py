@@ -28,8 +28,7 @@ from judgerel_ray.benchmarks.criterion import first_part
 from judgerel_ray.blocks.blocks import FirstScreen, Section
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.counting.columns import of_protocols
-from judgerel_ray.counting.given import Given, run_of
-from judgerel_ray.counting.judged import Judged, made_matrices
+from judgerel_ray.counting.snapshot import Snapshot, made_matrices
 from judgerel_ray.measuring.unstable import Questions
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.stats import vote_scores
@@ -171,13 +170,12 @@ _OWN = ("judge", "benchmark", "item_id", "template", "temperature", "verdict")
 
 
 def run_uncertainty_tables(
-    path: str | Given, options: UncertaintyOptions | None = None
+    run: RunDirectory, options: UncertaintyOptions | None = None
 ) -> UncertaintyTables:
     """All that the confusion matrices of a run say of its judgments.
 
     Thresholds and scales that `options` leave out are those of the run's own sweep.
     """
-    run = run_of(path)
     confusions = read_confusions(run)
     own = (
         scan_judgments(run, columns=CHEAP_COLUMNS)
@@ -199,7 +197,7 @@ def run_uncertainty_tables(
 
 
 def uncertainty_on_page(
-    judged: Judged, questions: Questions, _options: object
+    judged: Snapshot, questions: Questions, _options: object
 ) -> list[FirstScreen | Section]:
     """Make the page's sections on how sure a judge is of single judgments."""
     run = judged.run
@@ -214,7 +212,7 @@ def uncertainty_on_page(
         .sort("judge", "benchmark", "role", "outcome")
         .collect()
     )
-    tables = run_uncertainty_tables(Given(rows=run.url, run=run))
+    tables = run_uncertainty_tables(run)
     return uncertainty_sections(Uncertain(tables=tables, replies=replies), questions)
 
 

@@ -18,7 +18,7 @@ from judgerel_ray.analyses.correction.labels import Units, judged_values, pairs_
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.meanings import Columns, shared
 from judgerel_ray.counting.groups.grouping import parts_by
-from judgerel_ray.counting.judged import Judged
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.stats.correction.dawid_skene import dawid_skene
 from judgerel_ray.stats.correction.misclassification import (
     CorrectedRate,
@@ -339,7 +339,7 @@ _JUDGES = {
 
 
 def agreed_tables(
-    judged: Judged,
+    judged: Snapshot,
     *,
     by: Sequence[str] | None = None,
     positive: str | None = None,

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, requires, version
 
 from judgerel_ray.analyses.doctor.codes import Doubt, Lack, Question, Role
+from judgerel_ray.blocks.result import Writable
 from judgerel_ray.core.text import install_hint
 
 BASE = "base"
@@ -134,7 +135,7 @@ class TakenFor:
     @property
     def taken_for(self) -> str:
         """What it is taken for, in words; ``""`` where nothing reads it."""
-        from judgerel_ray.analyses.doctor.show import role_words
+        from judgerel_ray.analyses.doctor.words import role_words
 
         return role_words(self.role)
 
@@ -158,21 +159,21 @@ class Support:
     @property
     def question(self) -> str:
         """The question, in words."""
-        from judgerel_ray.analyses.doctor.show import question_words
+        from judgerel_ray.analyses.doctor.words import question_words
 
         return question_words(self)
 
     @property
     def found(self) -> str:
         """What was found, in words."""
-        from judgerel_ray.analyses.doctor.show import found_words
+        from judgerel_ray.analyses.doctor.words import found_words
 
         return found_words(self)
 
     @property
     def unblock(self) -> str | None:
         """What would help, in words."""
-        from judgerel_ray.analyses.doctor.show import unblock_words
+        from judgerel_ray.analyses.doctor.words import unblock_words
 
         return unblock_words(self)
 
@@ -195,7 +196,7 @@ class Judging:
     @property
     def doubt(self) -> str | None:
         """Why it may be no judging, in words."""
-        from judgerel_ray.analyses.doctor.show import doubt_words
+        from judgerel_ray.analyses.doctor.words import doubt_words
 
         return doubt_words(self)
 
@@ -215,7 +216,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnosis:
+class Diagnosis(Writable):
     """What a doctor found: of the machine without a path, else of the judgments there.
 
     Attributes
@@ -244,7 +245,7 @@ class Diagnosis:
     @property
     def mapping(self) -> str:
         """The proposal as a file for ``import table --map``: ``?`` where no column is meant."""
-        from judgerel_ray.analyses.doctor.show import mapping_text
+        from judgerel_ray.analyses.doctor.words import mapping_text
 
         return "" if self.proposal is None else mapping_text(self.proposal)
 
@@ -253,22 +254,3 @@ class Diagnosis:
         """Whether a file of judgments can be reduced: on this machine, and as it is."""
         machine = all(one.is_there for one in self.machine if one.name == BASE)
         return self.proposal is None and machine
-
-    def as_json(self) -> str:
-        """Write it as one JSON object, what was not looked at left out."""
-        from judgerel_ray.analyses.doctor.show import diagnosis_json
-
-        return diagnosis_json(self)
-
-    def text(self) -> str:
-        """Write it for a terminal; needs no package but the standard library.
-
-        Examples
-        --------
-        >>> check = Check(name="gpu", is_there=False, found="no NVIDIA driver")
-        >>> print(Diagnosis(machine=(check,)).text())
-        --  gpu  no NVIDIA driver
-        """
-        from judgerel_ray.analyses.doctor.show import diagnosis_text
-
-        return diagnosis_text(self)

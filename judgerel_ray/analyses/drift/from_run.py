@@ -32,7 +32,8 @@ from judgerel_ray.config.series import Series
 from judgerel_ray.core import JudgeRelError, StoreError, count_of
 from judgerel_ray.core.types import JUDGE_ROLES
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
-from judgerel_ray.measuring.reducing import ReduceOptions, reduce_path
+from judgerel_ray.counting.snapshot import Snapshot
+from judgerel_ray.measuring.reducing import ReduceOptions, tolerated
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.store import (
     CHEAP_COLUMNS,
@@ -338,9 +339,9 @@ def _agreement(
     """
     found: dict[tuple[str, str, str], Row] = {}
     try:
-        rows = reduce_path(
-            run.url, ReduceOptions(coefficients=tuple(AGREEMENT), missing=("category",))
-        )
+        with Snapshot.open(run.url) as judged:
+            options = ReduceOptions(coefficients=tuple(AGREEMENT), missing=("category",))
+            rows = tolerated(judged, options)
     except JudgeRelError as error:  # such as a run in which nothing landed
         return [], [f"{sweep}: agreement is unknown: {error.sentence}"]
     for one in rows.iter_rows(named=True):
@@ -353,9 +354,10 @@ def _agreement(
     if before is not None:
         earlier, other = before
         try:
-            compared, _ = compare_with_serving(
-                other.url, run.url, coefficients=COMPARED, serving=False
-            )
+            with Snapshot.open(other.url) as first, Snapshot.open(run.url) as second:
+                compared, _ = compare_with_serving(
+                    first, second, coefficients=COMPARED, serving=False
+                )
         except JudgeRelError as error:  # such as questions of which none is the same
             compared = pl.DataFrame()
             lacking = [

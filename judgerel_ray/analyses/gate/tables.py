@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from judgerel_ray.blocks.result import Writable
 from judgerel_ray.core.meanings import Columns, shared
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ EXIT_CODES = {"PASS": 0, "FAIL": 4, "INCONCLUSIVE": 5}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Gated:
+class Gated(Writable):
     """What a gate found.
 
     Attributes
@@ -44,24 +45,6 @@ class Gated:
     def exit_code(self) -> int:
         """0 of PASS, 4 of FAIL, 5 of INCONCLUSIVE."""
         return EXIT_CODES[self.verdict]
-
-    def as_json(self) -> str:
-        """Write it as one JSON object."""
-        from judgerel_ray.analyses.gate.show import gate_json
-
-        return gate_json(self)
-
-    def as_markdown(self) -> str:
-        """Write it for a pull request."""
-        from judgerel_ray.analyses.gate.show import gate_markdown
-
-        return gate_markdown(self)
-
-    def as_junit(self) -> str:
-        """Write it as JUnit XML, a test case a row."""
-        from judgerel_ray.analyses.gate.show import gate_junit
-
-        return gate_junit(self)
 
 
 COLUMNS: Columns = {

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from judgerel_ray.core import Outcome, SweepError
+from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.verb import number
-from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.measured import TOKENS, unused_line
 from judgerel_ray.measuring.systems import SYSTEM
 

@@ -23,7 +23,7 @@ from judgerel_ray.analyses.selection.systems_paired import (
     with_holm,
 )
 from judgerel_ray.core import CHOSEN, Outcome
-from judgerel_ray.counting.given import warn_of
+from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.measured import SPENT, unused_line
 from judgerel_ray.counting.right_answers import ITEM
 from judgerel_ray.measuring.systems import (

@@ -8,9 +8,10 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.advice.advice import NEED_COLUMNS, advise_judgments
-from judgerel_ray.analyses.advice.show import advice_text, tables_json, unreached
+from judgerel_ray.analyses.advice.show import advice_text, unreached
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.analyses.comparison.show import comparison_text
+from judgerel_ray.blocks.result import tables_json
 
 
 @pytest.fixture(scope="module")

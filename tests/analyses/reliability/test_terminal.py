@@ -1,13 +1,14 @@
 from __future__ import annotations
 
-import io
 import json
 
 import polars as pl
 import pytest
-from rich.console import Console
 
-from judgerel_ray.analyses.reliability.show import coefficients_json, print_coefficients
+from judgerel_ray.analyses.reliability.show import coefficients_text
+from judgerel_ray.blocks.blocks import Laid
+from judgerel_ray.blocks.result import rows_json
+from judgerel_ray.blocks.terminal import printed as laid_out
 from judgerel_ray.cli import main
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.measuring.reliability import reduce_judgments
@@ -36,10 +37,8 @@ def coefficients(tmp_path) -> pl.DataFrame:
     return reduce_judgments(tally_file(str(path)).rows)
 
 
-def printed(coefficients: pl.DataFrame, **options) -> str:
-    console = Console(file=io.StringIO(), width=80, **options)
-    print_coefficients(coefficients, console=console)
-    return console.file.getvalue()
+def printed(coefficients: pl.DataFrame) -> str:
+    return laid_out([Laid(coefficients_text(coefficients))])
 
 
 def reduced(verdicts: list[list[str | None]], **options) -> pl.DataFrame:
@@ -188,7 +187,7 @@ def test_json_has_null_and_never_nan(coefficients):
     once = reduce_judgments(
         pl.LazyFrame({"item_id": ["q"], "replication": [0], "verdict": ["A"], "judge": ["j"]})
     )
-    text = coefficients_json(pl.concat([coefficients, once]))
+    text = rows_json(pl.concat([coefficients, once]))
     rows = json.loads(text, parse_constant=lambda name: pytest.fail(name))
     assert rows == pl.concat([coefficients, once]).to_dicts()
     assert rows[-2]["value"] is None
@@ -197,7 +196,7 @@ def test_json_has_null_and_never_nan(coefficients):
 
 def test_nan_is_refused():
     with pytest.raises(ValueError):
-        coefficients_json(pl.DataFrame({"value": [float("nan")]}))
+        rows_json(pl.DataFrame({"value": [float("nan")]}))
 
 
 def test_the_judge_that_is_not_given_is_said(tmp_path, capsys):
