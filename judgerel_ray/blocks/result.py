@@ -126,6 +126,17 @@ class Result(Generic[Found]):
         return [*map(str, noted if isinstance(noted, tuple | list) else ()), *words]
 
 
+FORMATS: dict[str, Callable[[Result[Any]], str]] = {
+    "table": Result.as_text,
+    "json": Result.as_json,
+    "markdown": Result.as_markdown,
+    "junit": Result.as_junit,
+}
+"""What a result may be printed as, by the name that ``--format`` takes."""
+OF_CASES = "junit"
+"""The format that only a result with cases has."""
+
+
 class Writable:
     """A result in Python that can be written as the command line writes it."""
 

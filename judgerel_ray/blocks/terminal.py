@@ -40,6 +40,7 @@ def printed(blocks: Sequence[Block]) -> str:
 
     Examples
     --------
+    >>> from judgerel_ray.blocks.blocks import Column
     >>> cells = [Column(head="judge", cells=["a"]), Column(head="alpha", cells=["0.5"])]
     >>> print(printed([Paragraph("How steady [b]a[/b] is"), Table("Steadiness", cells)]))
     How steady [b]a[/b] is

@@ -440,6 +440,7 @@ def group_columns(coefficients: pl.DataFrame) -> tuple[str, ...]:
 
     Examples
     --------
+    >>> import polars as pl
     >>> group_columns(pl.DataFrame({"judge": ["a"], "coefficient": ["x"]}))
     ('judge',)
     """

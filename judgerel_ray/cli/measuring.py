@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from judgerel_ray.blocks.result import FORMATS, OF_CASES
 from judgerel_ray.cli.paths import judged_path, named_log
 from judgerel_ray.cli.screen import tell
 from judgerel_ray.core import SweepError
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.cli.parsing import Asked
     from judgerel_ray.store.outputs import Output
-
-FORMATS = {"": ("table", "json", "markdown"), "gate": ("table", "json", "markdown", "junit")}
-"""What a result may be printed as: of all verbs, and of one with formats of its own."""
 
 
 def print_result(asked: Asked) -> int:
@@ -35,10 +33,8 @@ def print_result(asked: Asked) -> int:
     for note in result.notes:
         tell(note, aside=any(name != "table" for name in formats))
     for name in formats:
-        if name == "table":
-            tell(result.as_text())
-        else:
-            print(getattr(result, f"as_{name}")())
+        text = FORMATS[name](result)
+        tell(text) if name == "table" else print(text)
     if output is not None:
         _write(result, output, asked)
     if result.error is not None:
@@ -50,7 +46,7 @@ def _formats(asked: Asked) -> Sequence[str]:
     """What is printed."""
     if asked.printing.get("json"):
         return ["json"]
-    known = FORMATS.get(asked.verb.prints, FORMATS[""])
+    known = [name for name in FORMATS if name != OF_CASES or asked.verb.prints == "gate"]
     names = comma_names(asked.printing.get("format", "table"))
     for name in names or ("nothing",):
         if name not in known:

@@ -164,9 +164,8 @@ class UnfinishedRunWarning(RuntimeWarning):
 def warn_of(notes: Iterable[str]) -> None:
     """Warn of each note (:class:`ReadingWarning`), at the line outside this package that called."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
-        "judgerel_ray"
-    ):
+    inside = ("judgerel_ray", "contextlib")  # a context manager of ours runs below contextlib
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(inside):
         level, frame = level + 1, frame.f_back
     for note in notes:
         warnings.warn(ReadingWarning(note), stacklevel=level)

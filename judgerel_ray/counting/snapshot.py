@@ -86,7 +86,7 @@ class Snapshot:
 
         Examples
         --------
-        >>> rows = pl.DataFrame({"item_id": ["q", "q"], "verdict": ["A", "B"]})
+        >>> rows = pl.DataFrame({"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "B"]})
         >>> with Snapshot.open(rows) as judged:
         ...     judged.name, judged.frame.collect()["verdict"].to_list()
         ('the frame given', ['A', 'B'])

@@ -186,7 +186,7 @@ def test_reduce_prints_one_line_of_it_and_json_rows(run_of, capsys):
     assert [row["coefficient"] for row in noise] == list(SERVING)
     assert {frozenset(row) for row in rows} == {frozenset(rows[0])}
     assert main(["reduce", run, "--coefficient", "serving_noise"]) == 0
-    assert capsys.readouterr().out.startswith("\nServing noise of j")
+    assert capsys.readouterr().out.startswith("Serving noise of j")
 
 
 def test_reduce_without_repeats_says_nothing_of_it(run_of, capsys):

@@ -18,7 +18,7 @@ from judgerel_ray.analyses.gate.show import (
     verdict_line,
 )
 from judgerel_ray.core import ReadingWarning, SweepError
-from judgerel_ray.counting import judged as counting_judged
+from judgerel_ray.counting import snapshot as counting_snapshot
 from judgerel_ray.measuring.reducing import ReduceOptions, reduce_judged
 from judgerel_ray.stats import COEFFICIENTS, clopper_pearson
 from judgerel_ray.stats.agreement.agreement import declaration
@@ -470,7 +470,8 @@ def test_what_is_printed_is_parsed_back():
     )  # fmt: skip
     lines = found.as_markdown().splitlines()
     assert lines[0] == "### Judge gate: FAIL: 1 missed, 1 open, of 2"
-    assert all(line.replace("\\|", "").count("|") == 8 for line in lines if line.startswith("|"))
+    cells = {line.replace("\\|", "").count("|") for line in lines if line.startswith("|")}
+    assert len(cells) == 1
     told = found.as_markdown()
     assert not any(acts in told for acts in ("<script>", "\n::", " &lt;", "n::error::$", "]]>"))
 
@@ -732,13 +733,13 @@ def test_every_file_is_opened_once_and_its_notes_come_once(tmp_path, monkeypatch
     now.with_columns(pl.col("verdict").str.to_lowercase()).write_csv(tmp_path / "now.csv")
     earlier.write_csv(tmp_path / "earlier.csv")
     opened: list[str] = []
-    tally_file = counting_judged.tally_file
+    tally_file = counting_snapshot.tally_file
 
     def counted(path, **how):
         opened.append(path)
         return tally_file(path, **how)
 
-    monkeypatch.setattr(counting_judged, "tally_file", counted)
+    monkeypatch.setattr(counting_snapshot, "tally_file", counted)
     names = ("percent_agreement", "krippendorff_alpha", "accuracy", "valid_rate")
     rules = [f"drop of {name} <= .5 against {tmp_path}/earlier.csv" for name in names]
     found = judgerel_ray.gate(tmp_path / "now.csv", require=["valid_rate >= .5", *rules])

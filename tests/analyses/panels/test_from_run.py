@@ -8,8 +8,8 @@ from io import BytesIO
 import polars as pl
 import pytest
 
-from judgerel_ray import panels
-from judgerel_ray.analyses.panels.from_run import cascade_of, together_of
+from judgerel_ray.analyses.panels.from_run import cascade_of, open_voters, together_of
+from judgerel_ray.analyses.panels.tables import panel_tables
 from judgerel_ray.core import Item, Option, SweepError, TokenCounts, request_key
 from judgerel_ray.store import RunDirectory, begin_session, land
 from judgerel_ray.tables import Completions, Judgments, items_to_frame
@@ -76,7 +76,7 @@ def landed(tmp_path, ask=ASK):
 
 
 def test_a_run_knows_what_is_right_and_what_answers_stand_on(tmp_path):
-    found = panels(landed(tmp_path))
+    found = panel_tables(open_voters(answers(landed(tmp_path))))
     told = found.members.select("member", "accuracy", "cost", "cost_unit").rows()
     ant, bee = 2 * 110.0, 2 * 50.0
     assert told == [
@@ -108,7 +108,7 @@ def test_a_run_that_asked_a_cascade_has_no_panel(tmp_path):
     asked = ASK + 'responders = ["bee", "ant"]\ncascade = 0.8\n'
     path = landed(tmp_path, asked)
     with pytest.raises(SweepError, match="only the questions that the first ones passed on"):
-        panels(path)
+        open_voters(answers(path))
     assert together_of(snapshot(path)) is None
 
 
