@@ -86,7 +86,8 @@ class Snapshot:
 
         Examples
         --------
-        >>> rows = pl.DataFrame({"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "B"]})
+        >>> twice = {"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "B"]}
+        >>> rows = pl.DataFrame(twice)
         >>> with Snapshot.open(rows) as judged:
         ...     judged.name, judged.frame.collect()["verdict"].to_list()
         ('the frame given', ['A', 'B'])
