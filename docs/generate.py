@@ -26,7 +26,7 @@ from judgerel_ray.benchmarks import LOADERS
 from judgerel_ray.cli.parsing import commands
 from judgerel_ray.config import Sweep
 from judgerel_ray.core.meanings import GROUPS, Columns
-from judgerel_ray.core.verb import VERBS, Verb, flag_of
+from judgerel_ray.core.verb import VERBS, Verb, flag_of, given_in
 from judgerel_ray.protocols.ask import Table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -231,7 +231,7 @@ def columns_of(verb: Verb) -> Mapping[str, Mapping[str, str]]:
 
 def result_of(verb: Verb) -> type | None:
     """The class of a verb's result; None where it is a table of Polars or a plain value."""
-    name = verb.act.__annotations__["return"]
+    name = given_in(verb.act.__annotations__["return"])
     if not name.isidentifier():  # pl.DataFrame
         return None
     module = inspect.getmodule(verb.act)

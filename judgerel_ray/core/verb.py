@@ -254,7 +254,7 @@ def verb(
         if source.startswith("["):  # what may be left out
             first = first.replace(default=None)
         asked = list(inspect.signature(options).parameters.values())
-        gives = _given_in(str(own.return_annotation))
+        gives = given_in(str(own.return_annotation))
         signature = own.replace(parameters=[first, *asked], return_annotation=gives)
 
         @wraps(act)
@@ -280,12 +280,12 @@ def verb(
     return made
 
 
-def _given_in(annotation: str) -> str:
+def given_in(annotation: str) -> str:
     """What a program is given, as the annotation of a verb's function says it.
 
     Examples
     --------
-    >>> _given_in("Result[pl.DataFrame]")
+    >>> given_in("Result[pl.DataFrame]")
     'pl.DataFrame'
     """
     return annotation.removeprefix("Result[").removesuffix("]")
