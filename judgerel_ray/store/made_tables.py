@@ -10,7 +10,6 @@ import polars as pl
 
 from judgerel_ray.config import AskTable, parse_sweep
 from judgerel_ray.core import StoreError
-from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.digests import UNREADABLE
 from judgerel_ray.tables import Confusions, Distributions, Settled
@@ -84,7 +83,7 @@ def read_confusions(run: RunDirectory) -> pl.DataFrame:
         run,
         CONFUSIONS,
         Confusions,
-        asked=lambda ask: protocol_named(ask.protocol).traits.makes_matrices,
+        asked=lambda ask: ask.kind.traits.makes_matrices,
         nothing=nothing,
     )
 
