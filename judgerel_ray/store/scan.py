@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Literal
 
 import dataframely as dy
@@ -19,7 +18,7 @@ from judgerel_ray.core import FileGone, StoreError, request_key
 from judgerel_ray.store.digests import altered
 from judgerel_ray.store.files import Bucket
 from judgerel_ray.store.generations import READINGS, data_sizes, parse_generation, texts_sizes
-from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
+from judgerel_ray.store.ledger import LandedRun, Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.records import FOLDER, CommitRecord, parse_attempt
 from judgerel_ray.store.rundir import RunDirectory
@@ -229,7 +228,7 @@ def _scan(
     return frame if columns is None else frame.select(names)
 
 
-def as_landed(run: RunDirectory) -> RunDirectory:
+def as_landed(run: RunDirectory) -> LandedRun:
     """The run as of one look at its records, for all that a command makes of it.
 
     Raises
@@ -242,7 +241,7 @@ def as_landed(run: RunDirectory) -> RunDirectory:
     >>> as_landed(RunDirectory.create("memory://doctest-as-landed")).ledger.n_rows
     0
     """
-    return replace(run, ledger=checked_ledger(run))
+    return LandedRun.of(run, checked_ledger(run))
 
 
 def checked_ledger(run: RunDirectory) -> Ledger:
@@ -258,7 +257,7 @@ def checked_ledger(run: RunDirectory) -> Ledger:
     >>> checked_ledger(RunDirectory.create("memory://doctest-checked")).n_rows
     0
     """
-    if run.ledger is not None:
+    if isinstance(run, LandedRun):
         return run.ledger
     look = look_at_commits(run)
     lacking = _lacking(look)

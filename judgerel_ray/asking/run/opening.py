@@ -14,12 +14,12 @@ from itertools import chain, islice, zip_longest
 
 import polars as pl
 
-from judgerel_ray import __version__
 from judgerel_ray.asking.plan.identity import SAID_KEYS, shows_gold
 from judgerel_ray.asking.plan.planning import Plan
 from judgerel_ray.asking.plan.resolve import Resolved, uncollected
 from judgerel_ray.config import Sweep, parse_sweep
 from judgerel_ray.core import Item, StoreError, SweepError
+from judgerel_ray.core.version import __version__
 from judgerel_ray.store import (
     RunDirectory,
     check_same_sweep,
