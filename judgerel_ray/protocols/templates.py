@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from judgerel_ray.core import OwnForm, SweepError, decoded, digest
 from judgerel_ray.core.files import read_regular
-from judgerel_ray.protocols.criteria import listed, nearest
+from judgerel_ray.protocols.criteria import check_keys, listed, nearest
 from judgerel_ray.protocols.prompts import PLACEHOLDER, RECORDED, Template
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
 from judgerel_ray.protocols.replies.own_forms import OWN, own_form
@@ -134,14 +134,8 @@ def _settings(folder: Path, kind: AskKind) -> tuple[str, dict[str, str], OwnForm
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SweepError(f"not a TOML file: {error}", where={"file": path}) from error
-    known = kind.template_keys
+    check_keys(content, kind.template_keys, {"file": path})
     for key, value in content.items():
-        if key not in known:
-            raise SweepError(
-                f"unknown key, expected one of {listed(known)}, got {key!r}",
-                where={"file": path},
-                hint=nearest(key, known),
-            )
         if not isinstance(value, str) and not (key == "form" and isinstance(value, dict)):
             raise SweepError(f"{key} must be text, got {value!r}", where={"file": path})
     own = _own(content, kind, path)

@@ -281,7 +281,7 @@ class RunDirectory:
         return known is None or sha256(data) in known
 
     def own_digests(self) -> Mapping[str, Sequence[str]]:
-        """SHA-256 of the run's own files by name; none in runs of versions that wrote none down."""
+        """SHA-256 of the run's own files by name; none before it has begun."""
         data = self.files.read_many([MANIFEST]).get(MANIFEST)
         content = None if manifest_problem(data) else json.loads(data or b"{}")
         files = content.get(FILES, {}) if content else {}

@@ -71,10 +71,6 @@ def scan_judgments(
     --------
     >>> scan_judgments(RunDirectory.create("memory://doctest-scan")).collect().height
     0
-
-    Notes
-    -----
-    Files of versions whose records have no digest of every column are read and hashed whole.
     """
     return _scan(run, Judgments, "data_file", columns, judges, ledger)
 
@@ -150,8 +146,7 @@ def scan_files(
 ) -> pl.LazyFrame:
     """Scan Parquet files of one schema by name; at least one.
 
-    With a `table` its types are given whatever the files': the judge is a category in parts, and
-    texts of runs that kept no thoughts have none.
+    With a `table` its types are given whatever the files': the judge is a category in parts.
 
     Examples
     --------
@@ -169,7 +164,6 @@ def scan_files(
             glob=False,
             hive_partitioning=False,
             schema=table.create_empty().schema if table else None,
-            missing_columns="insert" if table is Completions else "raise",
             cast_options=pl.ScanCastOptions(categorical_to_string="allow"),
         )
     # Through pyarrow, because Polars opens remote files with credentials and URL rules of its
@@ -189,8 +183,6 @@ def scan_files(
         partitioning=None,
     )
     frame = pl.scan_pyarrow_dataset(source)
-    if table is Completions and "thought" not in source.schema.names:
-        frame = frame.with_columns(thought=pl.lit(None, pl.String))
     return frame.cast(table.create_empty().schema) if table else frame
 
 

@@ -83,8 +83,7 @@ def open_run(
     if not begun and run.names("commits") and not corrected:
         _check_adopted(run, resolved)
     # Of a run begun before, too, where they are lost: they follow from what was just compared.
-    # And of one begun by a version that did not vouch for them.
-    fresh = not begun or not run.own_digests()
+    fresh = not begun
     stored = stored_sweep(run)
     own: dict[str, bytes] = {}
     if fresh or stored is None or _tolerances(stored) != _tolerances(resolved.sweep):
