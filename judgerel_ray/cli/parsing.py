@@ -14,7 +14,6 @@ from typing import Any, NoReturn
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from judgerel_ray import __version__
 from judgerel_ray.cli.screen import one_line, tell
 from judgerel_ray.core.verb import (
     FORCE,
@@ -28,6 +27,7 @@ from judgerel_ray.core.verb import (
     flag_of,
     spelled,
 )
+from judgerel_ray.core.version import __version__
 
 PROGRAM = "judgerel"
 COMPLETION = "_JUDGEREL_COMPLETE"

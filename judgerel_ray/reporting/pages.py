@@ -74,7 +74,6 @@ from judgerel_ray.measuring.failures import failure_lines
 from judgerel_ray.measuring.page_data import PageData, page_data
 from judgerel_ray.measuring.tolerance import AT_MOST
 from judgerel_ray.measuring.unstable import UNSTABLE, Questions, question_text
-from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.reporting.standing import no_verdicts, unfinished_notice
 from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, scan_judgments
 from judgerel_ray.store.outputs import is_whole, sealed
@@ -184,7 +183,7 @@ def _absent(judged: Snapshot) -> str:
             "This sweep reads probabilities; their tables are written when the run ends, and are "
             "not there yet."
         )
-    if not any(protocol_named(ask.protocol).traits.judges for ask in asks):
+    if not any(ask.kind.traits.judges for ask in asks):
         return f"{answers}; this sweep asks for answers only, and for no judgment of them."
     return f"{answers}, and no judgment yet."
 
@@ -273,19 +272,19 @@ def _ask(ask: AskTable) -> str:
     text = f"{ask.protocol} on {ask.benchmark}: each prompt {' and '.join(often)}. "
     n_templates = len(ask.templates)
     templates = f"{count_of(n_templates, 'template')} ({', '.join(ask.templates)})"
-    return text + protocol_named(ask.protocol).prompts_told(ask, templates)
+    return text + ask.kind.prompts_told(ask, templates)
 
 
 def _reads(ask: AskTable) -> bool:
     """Whether probabilities are read, and no verdict is asked again."""
-    return protocol_named(ask.protocol).reads_probabilities(ask) is not None
+    return ask.kind.reads_probabilities(ask) is not None
 
 
 def _read(ask: AskTable) -> str:
     """One ask whose probabilities were read, in words."""
     heats = ", ".join(f"{value:g}" for value in ask.temperatures)
     templates = ", ".join(ask.templates)
-    return protocol_named(ask.protocol).probabilities_told(ask, templates, heats)
+    return ask.kind.probabilities_told(ask, templates, heats)
 
 
 def _repeated(ask: AskTable) -> str:
