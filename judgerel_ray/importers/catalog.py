@@ -121,7 +121,7 @@ def write_judgments(
 
     `mapping` says what the columns of a table stand for; `judge` and `role` whose answers the
     files of bergman2025 hold, and `reread` whether their replies are read again. `tell` is handed
-    how many there are of each outcome. By `force` a file at `out` may go that is no earlier output.
+    how many there are of each outcome. By `force` a file at `out` may go.
 
     Effects: writes one file, whole. Retry: safe.
     """
@@ -187,7 +187,7 @@ def write_items(
     `gold_is` says what ``gold`` is in a plain file, as for
     :func:`judgerel_ray.benchmarks.load_items`; where it is not given, how gold was read is handed
     to `tell` in a line. Of the log of a tool (:func:`.log_items`) `prompts` takes over what
-    its judge was asked. By `force` a file at `out` may go that is no earlier output.
+    its judge was asked. By `force` a file at `out` may go.
 
     Effects: writes one file, whole. Retry: safe.
     """

@@ -79,7 +79,7 @@ from judgerel_ray.measuring.unstable import UNSTABLE, Questions, question_text
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.reporting.standing import no_verdicts, unfinished_notice
 from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, reading, scan_judgments
-from judgerel_ray.store.outputs import is_whole, output_to, sealed
+from judgerel_ray.store.outputs import output_to
 from judgerel_ray.store.parts import encode_parquet
 from judgerel_ray.store.series import MADE, Refresh, SeriesDirectory
 from judgerel_ray.store.status import read_status
@@ -119,7 +119,7 @@ def report_path(
     A run without any verdict (it only wrote answers, or nothing landed yet) has a page, too: it
     says so, and so does the text returned.
 
-    By `force` a file at `out` may go that is no earlier page. In a run directory a page may lie
+    By `force` a file with other content at `out` may go. In a run directory a page may lie
     directly beside the run's own files.
 
     Effects: writes one file, whole. Retry: safe.
@@ -600,15 +600,9 @@ def _wavering(row: Row, names: Sequence[str], questions: Questions) -> str:
 def write_series(series: Series, directory: SeriesDirectory, refreshes: Sequence[Refresh]) -> None:
     """Write the history, the summary and the page of a series.
 
-    Effects: replaces three files where they are not there as they were written. Retry: safe.
+    Effects: replaces of three files those that are not there as they are now. Retry: safe.
     """
-    history_name, summary_name, page_name = MADE
     history, summary = history_of(series, refreshes), summary_of(series, refreshes)
-    rows, text = encode_parquet(history), (json.dumps(summary, indent=1) + "\n").encode()
-    there = directory.files.read_many(MADE)
-    is_there = (there.get(history_name), there.get(summary_name)) == (rows, text)
-    if is_there and is_whole(there.get(page_name, b"")):
-        return
     page = rendered_page(
         "reporting/page.html",
         script="reporting/tables.js.html",
@@ -617,6 +611,13 @@ def write_series(series: Series, directory: SeriesDirectory, refreshes: Sequence
         blocks=series_blocks(summary, history),
         footer="",
     )
-    directory.files.write(history_name, rows)
-    directory.files.write(page_name, sealed(page.encode()))
-    directory.files.write(summary_name, text)
+    history_name, summary_name, page_name = MADE
+    made = {
+        history_name: encode_parquet(history),
+        page_name: page.encode(),
+        summary_name: (json.dumps(summary, indent=1) + "\n").encode(),
+    }
+    there = directory.files.read_many(made)
+    for name, data in made.items():
+        if there.get(name) != data:
+            directory.files.write(name, data)

@@ -40,8 +40,8 @@ def write_coefficients(
 ) -> None:
     """Write coefficients by the file's ending: .parquet, .csv or .json.
 
-    `reads` names what they are of, which `out` must not be; by `force` a file at `out` may go that
-    is no earlier output. An `out` of :func:`output_to` has both.
+    `reads` names what they are of, which `out` must not be; by `force` a file with other
+    content at `out` may go. An `out` of :func:`output_to` has both.
 
     Effects: writes one file, whole. Retry: safe.
     """
