@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
-from judgerel_ray.counting.doubts import otherwise_line
+from judgerel_ray.counting.doubtful_names import otherwise_line
 from judgerel_ray.counting.given import Given, is_plain, warn_of
 from judgerel_ray.counting.judged import Judged, open_judgments
 from judgerel_ray.counting.verdict_names import refuse_unknown

@@ -31,7 +31,7 @@ from judgerel_ray.analyses.gate.standing import (
 from judgerel_ray.analyses.gate.tables import Gated
 from judgerel_ray.core import SweepError, count_of, printable
 from judgerel_ray.counting.columns import is_judge
-from judgerel_ray.counting.doubts import otherwise_line
+from judgerel_ray.counting.doubtful_names import otherwise_line
 from judgerel_ray.counting.given import Given, looked_at, reading_of, warn_of
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.intervals import IntervalChoice
