@@ -7,20 +7,19 @@ that is there is replaced only by force. The same content may be written again.
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.store.places import local_path, object_path, run_above
+from judgerel_ray.store.overlaps import overlap
+from judgerel_ray.store.places import bucket_of, local_path, run_above
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,8 +40,6 @@ _PAGE = re.compile(rb'<meta name="generator" content="judgerel_ray')
 _TABLE = re.compile(rb"\b(undefined|low|largest_shift)\b")
 _HEAD = 65536
 _ANOTHER = "give --out another name"
-_IS = "--out is what is read, and would destroy it"
-_AMONG = "--out lies where all files are read, and would be among them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,20 +113,18 @@ def check_output(output: Output) -> None:
         raise SweepError("--out must be a path or a plain URL", where=where)
     spelled = local_path(output.path)
     if spelled is None:
-        _ = _bucket(output.path)[0].filesystem  # there is one of this name
+        _ = bucket_of(output.path)[0].filesystem  # there is one of this name
     else:
         _check_place(spelled, where)
     is_page = output.kind == "report"
     if run := run_above(output.path, may_hold=is_page):
-        raise SweepError(
-            "--out lies in a run directory, whose files are its own",
-            where={"file": output.path, "run": run},
-            hint="a page of report may lie directly in it, any other file elsewhere"
-            if is_page
-            else _ANOTHER,
-        )
+        problem = "--out lies in a run directory, whose files are its own"
+        page = "a page of report may lie directly in it, any other file elsewhere"
+        raise SweepError(problem, where={**where, "run": run}, hint=page if is_page else _ANOTHER)
+    # Pages and items are read from no folder, but others' files of the same ending may be.
+    may_share = is_page or (output.kind == "items" and _may_be_ours(output))
     for source in output.reads:
-        if how := next(filter(None, (_read_as(output, part) for part in source.split("::"))), ""):
+        if how := overlap(output.path, source, may_share=may_share):
             raise SweepError(how, where={**where, "read": source}, hint=_ANOTHER)
     # Whether the new content is the same is known once there is any; what is evidently somebody
     # else's is refused before anything is read.
@@ -166,72 +161,12 @@ def _is_there(path: Path) -> bool:
     return False
 
 
-def _read_as(output: Output, source: str) -> str:
-    """What is wrong where a target is a source, is in it, or names a file of it; else nothing."""
-    path, real = local_path(source), output.real
-    if path is not None and real is not None:
-        raw = source.partition("://")[2] or source  # what takes a URL's %20 as it stands
-        spelled = {path, raw, os.path.expanduser(source)}
-        with suppress(OSError, ValueError):
-            return next(filter(None, (_read_here(output, real, one) for one in spelled)), "")
-    elif path is None and real is None:
-        return _read_there(output.path, source, output.kind)
-    return ""
-
-
-def _read_here(output: Output, target: str, source: str) -> str:
-    """The same of a target on a disk."""
-    verdict = _IS if os.path.exists(target) else _AMONG
-    if os.path.isdir(source):
-        root = os.path.realpath(source)
-        if os.path.commonpath([target, root]) == root:
-            if output.kind in ("table", "judgments"):
-                return verdict
-            # Pages and items are read from no folder, but others' files of the same ending may be.
-            is_read = output.kind == "items" and not _may_be_ours(output)
-            return _IS if is_read else ""
-        named = _hard_links(root) if verdict == _IS and os.stat(target).st_nlink > 1 else iter(())
-    elif glob.has_magic(source) and not os.path.exists(source):
-        folder, name = os.path.split(source)
-        if fnmatchcase(target, os.path.join(os.path.realpath(folder), name)):
-            return verdict
-        named = glob.iglob(source, recursive=True)
-    else:
-        named = iter((source,) if os.path.exists(source) else ())
-    return _IS if verdict == _IS and any(os.path.samefile(target, one) for one in named) else ""
-
-
-def _hard_links(folder: str) -> Iterator[str]:
-    """Every file below a folder."""
-    return (str(path) for path in Path(folder).rglob("*") if path.exists())
-
-
-def _read_there(target: str, source: str, kind: Kind) -> str:
-    """The same of a target in a bucket, where a prefix is a folder."""
-    if type(_bucket(target)[0].filesystem) is not type(_bucket(source)[0].filesystem):
-        return ""
-    path, read = object_path(target), object_path(source)
-    if path == read:
-        return _IS
-    below = path.startswith(f"{read}/") and kind in ("table", "judgments")
-    return _AMONG if below or (glob.has_magic(read) and fnmatchcase(path, read)) else ""
-
-
-def _bucket(url: str) -> tuple[Bucket, str]:
-    """What holds an object of a URL, and its name there."""
-    from judgerel_ray.store.files import Bucket
-
-    protocol, _, path = url.partition("://")
-    folder, _, name = path.rpartition("/")
-    return Bucket(url=f"{protocol.lower()}://{folder}"), name
-
-
 def _place(output: Output) -> tuple[Disk | Bucket, str]:
     """What holds a target, and its name there."""
     from judgerel_ray.store.files import Disk
 
     if output.real is None:
-        return _bucket(output.path)
+        return bucket_of(output.path)
     folder, name = os.path.split(output.real)
     return Disk(root=folder), name
 

@@ -6,9 +6,13 @@ import os
 import posixpath
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from judgerel_ray.core import StoreError, SweepError
+
+if TYPE_CHECKING:
+    from judgerel_ray.store.files import Bucket
 
 _LOCAL = ("file", "local")
 
@@ -25,6 +29,15 @@ def local_path(path: str) -> str | None:
     if not sign:
         return path
     return unquote(rest) if protocol.lower() in _LOCAL else None
+
+
+def bucket_of(url: str) -> tuple[Bucket, str]:
+    """What holds an object of a URL, and its name there."""
+    from judgerel_ray.store.files import Bucket
+
+    protocol, _, path = url.partition("://")
+    folder, _, name = path.rpartition("/")
+    return Bucket(url=f"{protocol.lower()}://{folder}"), name
 
 
 def object_path(url: str) -> str:
