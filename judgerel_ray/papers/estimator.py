@@ -326,7 +326,7 @@ def schroeder2024(codes_RQ: ArrayLike) -> Schroeder2024:
     Parameters
     ----------
     codes_RQ : array-like of float, shape (n_replications, n_questions)
-        One code a judgment, from :func:`judgerel_ray.legacy.codes_from_verdicts`; NaN is missing,
+        One code a judgment, from :func:`judgerel_ray.papers.codes_from_verdicts`; NaN is missing,
         and its whole replication is left out.
 
     Returns
