@@ -174,7 +174,7 @@ class Named(Written):
 
 
 FORCE = flag(
-    "replace the file of --out even if judgerel did not write it; input files and files of a run "
+    "replace the file of --out that is there with other content; input files and files of a run "
     "directory are never replaced, and no folder is made"
 )
 BY = flag("columns to group by; default those of judge, benchmark, ... that are there", "COLS",

@@ -16,7 +16,7 @@ import polars as pl
 from judgerel_ray.core import ReadingWarning, SweepError, count_of
 from judgerel_ray.core.files import read_bytes
 from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value, typed_columns
-from judgerel_ray.counting.doubts import renamed_lines, unread_lines
+from judgerel_ray.counting.doubtful_names import renamed_lines, unread_lines
 from judgerel_ray.counting.files.records import (
     is_nested,
     names_inside,

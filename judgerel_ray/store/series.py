@@ -21,7 +21,7 @@ from judgerel_ray.config.series import Role, Series
 from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.store import RunDirectory, read_manifest
 from judgerel_ray.store.files import Bucket, Disk
-from judgerel_ray.store.outputs import refuse_inside_run
+from judgerel_ray.store.places import refuse_inside_run
 from judgerel_ray.store.records import seal, unseal
 
 REFRESHES, BEGUN, RESULT, SERIES = "refreshes", "refresh.json", "result.json", "series.toml"

@@ -18,7 +18,6 @@ from typing import Literal, TypeGuard
 import polars as pl
 from polars.exceptions import PolarsError
 
-from judgerel_ray.benchmarks import load_schroeder2024
 from judgerel_ray.benchmarks.source import read_records, stem
 from judgerel_ray.core import Item, Menu, Outcome, ReadingWarning, SweepError, count_of
 from judgerel_ray.core.files import (
@@ -30,7 +29,8 @@ from judgerel_ray.core.files import (
     read_member,
 )
 from judgerel_ray.counting.files.source import read_source, readable, unreadable
-from judgerel_ray.legacy import AnsweredQuestion, response_accuracy
+from judgerel_ray.papers.schroeder2024_items import load_schroeder2024
+from judgerel_ray.papers.summaries import AnsweredQuestion, response_accuracy
 from judgerel_ray.protocols import Reading, read_verdict
 
 _TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson")
@@ -156,7 +156,7 @@ def import_schroeder2024(path: str) -> pl.DataFrame:
         temperature (0 for machine epsilon), replication, verdict and label (what was shown),
         outcome: ``scored``, ``unparsed`` where no letter or word is read and ``conflicting`` where
         several letters are, which `schroeder2024` counts apart. Texts are not kept. Of a folder,
-        what :func:`judgerel_ray.importers.scored_answers` gives.
+        what :func:`.scored_answers` gives.
 
     Raises
     ------
