@@ -14,7 +14,6 @@ Examples
 1
 """
 
-from typing import TYPE_CHECKING
 
 from judgerel_ray.benchmarks.admission import REFERENCE, GoldReading
 from judgerel_ray.benchmarks.bbh import load_bbh
