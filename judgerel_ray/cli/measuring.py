@@ -14,7 +14,7 @@ from judgerel_ray.core.verb import comma_names
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.doctor.diagnosis import Diagnosis
-    from judgerel_ray.analyses.gate.tables import Gated
+    from judgerel_ray.analyses.gate.gated import Gated
     from judgerel_ray.cli.parsing import Asked
     from judgerel_ray.core.verb import Printed
     from judgerel_ray.counting.given import Given

@@ -14,7 +14,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from judgerel_ray.analyses.confusion.tables import ArguedShares, MatrixRows
 from judgerel_ray.core import Condition, Menu, SweepError
+from judgerel_ray.core.tables import GroupColumns
 from judgerel_ray.stats import Uncertainty, confusion_uncertainty
 from judgerel_ray.tables import Confusions
 
@@ -253,7 +255,8 @@ def matrix_rows(matrices: Sequence[ScoredMatrix]) -> pl.DataFrame:
     >>> matrix_rows([]).height
     0
     """
-    return pl.DataFrame([one.row for one in matrices], schema=_row_schema())
+    named = {name: GroupColumns.dtypes.get(name, pl.String()) for name in MATRIX}
+    return MatrixRows.frame((one.row for one in matrices), named)
 
 
 def scored_matrices(
@@ -340,25 +343,6 @@ def _row(
         "correct": None if answer is None else verdict == answer,
         "correct_by_matrix": None if answer is None else by_matrix == answer,
         "undefined": one.undefined,
-    }
-
-
-def _row_schema() -> dict[str, pl.DataType]:
-    """Columns of :func:`matrix_rows`."""
-    texts = {name: pl.String() for name in MATRIX if name != "temperature"}
-    return {
-        **{name: texts.get(name, pl.Float64()) for name in MATRIX},
-        "options": pl.List(pl.String()),
-        "u": pl.List(pl.Float64()),
-        "chosen": pl.String(),
-        "chosen_by_matrix": pl.String(),
-        "label": pl.String(),
-        **{name: pl.Float64() for name in SCORES},
-        "n_missing": pl.Int64(),
-        "right": pl.String(),
-        "correct": pl.Boolean(),
-        "correct_by_matrix": pl.Boolean(),
-        "undefined": pl.String(),
     }
 
 
@@ -466,14 +450,7 @@ def sparsity_table(matrices: Sequence[ScoredMatrix]) -> pl.DataFrame:
         if one.matrix_OA.shape == (n, n) and n > 1 and one.scores.u_O:
             found.setdefault((str(one.row["judge"]), n), []).append(one.matrix_OA)
     rows = [dict(_filled(judge, n, members)) for (judge, n), members in sorted(found.items())]
-    numbers = {name: pl.Float64() for name in ("argued", "other", "even", "empty")}
-    schema = {
-        "judge": pl.String(),
-        "n_options": pl.Int64(),
-        "n_matrices": pl.Int64(),
-        **numbers,
-    }
-    return pl.DataFrame(rows, schema=schema)
+    return ArguedShares.frame(rows)
 
 
 def _filled(

@@ -6,19 +6,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from judgerel_ray.analyses.confusion.tables import PeopleAgreement
 from judgerel_ray.stats import inter_rater_accuracy
-
-_SCHEMA = {
-    "benchmark": pl.String(),
-    "criterion": pl.String(),
-    "raters": pl.String(),
-    "value": pl.Float64(),
-    "low": pl.Float64(),
-    "high": pl.Float64(),
-    "n_items": pl.Int64(),
-    "n_ratings": pl.Int64(),
-    "undefined": pl.String(),
-}
 
 
 def people_labels(items: pl.DataFrame) -> pl.DataFrame:
@@ -92,7 +81,7 @@ def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.D
             for criterion in names:
                 ratings = part.filter(pl.col("criterion") == criterion)
                 rows += _agreement({**place, "criterion": criterion}, ratings)
-    return pl.DataFrame(rows, schema=_SCHEMA)
+    return PeopleAgreement.frame(rows)
 
 
 def _exploded(items: pl.DataFrame) -> pl.DataFrame:

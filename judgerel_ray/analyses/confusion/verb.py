@@ -11,7 +11,7 @@ from judgerel_ray.counting.given import basis_of, given
 if TYPE_CHECKING:
     from os import PathLike
 
-    from judgerel_ray.analyses.confusion.tables import UncertaintyTables
+    from judgerel_ray.analyses.confusion.confusion import UncertaintyTables
     from judgerel_ray.counting.given import Given
 
 

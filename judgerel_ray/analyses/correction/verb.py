@@ -20,7 +20,7 @@ from judgerel_ray.core.verb import (
 from judgerel_ray.counting.given import basis_of, given
 
 if TYPE_CHECKING:
-    from judgerel_ray.analyses.correction.tables import CorrectionTables
+    from judgerel_ray.analyses.correction.correction import CorrectionTables
     from judgerel_ray.counting.given import Given, Judgments
 
 

@@ -17,7 +17,6 @@ from judgerel_ray.analyses.gate.requirement import LESS_IS_BETTER
 from judgerel_ray.analyses.gate.standing import (
     ALONE,
     AT_LIMIT,
-    COLUMNS,
     CROSSES,
     HABITS,
     MOST_QUESTIONS,
@@ -25,6 +24,7 @@ from judgerel_ray.analyses.gate.standing import (
     Verdict,
     overall,
 )
+from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Span, Table, row_columns
 from judgerel_ray.blocks.words import (
     CONFOUNDED,
@@ -45,7 +45,7 @@ from judgerel_ray.counting.groups.grouping import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 
 if TYPE_CHECKING:
-    from judgerel_ray.analyses.gate.tables import Gated
+    from judgerel_ray.analyses.gate.gated import Gated
 
 
 TOO_MANY = f"more than {MOST_QUESTIONS:,} questions"
@@ -221,7 +221,7 @@ def _in_xml(text: str) -> str:
 
 def _groups(gated: Gated) -> list[str]:
     """Columns that make a group."""
-    return [name for name in gated.requirements.columns if name not in COLUMNS]
+    return Requirements.groups(gated.requirements)
 
 
 def _cells(row: Row, groups: Sequence[str]) -> list[str]:
@@ -346,7 +346,7 @@ def decisions(requirements: pl.DataFrame) -> list[Decision]:
     >>> [(one.group["judge"], one.verdict.value) for one in decisions(found)]
     [('simulated-erratic', 'PASS'), ('simulated-steady', 'PASS')]
     """
-    names = [name for name in requirements.columns if name not in COLUMNS]
+    names = Requirements.groups(requirements)
     rest = [name for name in names if name != TEMPERATURE]
     parts: dict[tuple[object, ...], dict[object, list[Row]]] = {}
     for row in requirements.iter_rows(named=True):

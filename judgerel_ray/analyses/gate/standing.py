@@ -14,6 +14,7 @@ import polars as pl
 
 from judgerel_ray.analyses.advice.plans import Plan
 from judgerel_ray.analyses.gate.requirement import Requirement
+from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.core import SweepError, printable
 from judgerel_ray.core.codes import ALIKE, UNANIMOUS, UNANIMOUS_UNITS, Flag, IntervalMethod
 from judgerel_ray.core.text import closest
@@ -50,17 +51,6 @@ _FEWEST = 2
 CROSSES, AT_LIMIT = "interval_crosses_limit", "value_at_limit"
 ALONE = "repeatability_alone"
 """Of a judge that agrees with itself when asked the same prompt again: nothing else is known."""
-COLUMNS = {
-    "requirement": pl.String(), "verdict": pl.String(), "coefficient": pl.String(),
-    "missing": pl.String(), "conditions": pl.String(), "value": pl.Float64(),
-    "low": pl.Float64(), "high": pl.Float64(), "at_most": pl.Boolean(), "limit": pl.Float64(),
-    "baseline": pl.Float64(), "reason": pl.String(), "more_questions": pl.Int64(),
-    "more_replications": pl.Int64(), "n_items": pl.Int64(), "n_compared": pl.Int64(),
-    "n_replications": pl.Int64(), "n_judgments": pl.Int64(), "flags": pl.List(pl.String),
-}  # fmt: skip
-"""Columns of the table of requirements, after those of the groups. Of a drop, ``value`` is the
-baseline's less this one, on the questions both have, and ``baseline`` the first of the two;
-``n_compared`` are the questions that the interval is over: asked twice, with a right verdict."""
 
 
 class Verdict(StrEnum):
@@ -101,7 +91,7 @@ def of_requirement(
 ) -> pl.DataFrame:
     """Judge the groups of a table by one requirement.
 
-    The groups, and the columns of `COLUMNS`. What leads is judged: reproducibility where it is
+    The groups, and the columns of `Requirements`. What leads is judged: reproducibility where it is
     known; agreement of a judge with a habit (`HABITS`) meets nothing, nor does that within one
     prompt where several were asked (`WITHIN`). The interval of a share is drawn out to that of Korn
     and Graubard, where that is wider (:func:`.share_ends`), and is exact where every question has
@@ -155,14 +145,14 @@ def of_requirement(
     found = [
         {
             **{name: row[name] for name in kept},
-            **{name: row.get(name) for name in COLUMNS},
+            **{name: row.get(name) for name in Requirements.columns},
             "verdict": known.get(row["__standing"], Verdict.INCONCLUSIVE.value),
             "reason": None if row["__standing"] in known else _reason(row),
         }
         for row in rows.iter_rows(named=True)
     ]
     keys = {name: rows.schema[name] for name in kept}
-    return pl.DataFrame(found, schema={**keys, **COLUMNS}, orient="row")
+    return Requirements.frame(found, keys)
 
 
 def _in_groups(asked: Requirement, rows: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
@@ -375,11 +365,10 @@ def with_needs(
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.gate.standing import COLUMNS
     >>> row = {"coefficient": "valid_rate", "reason": CROSSES, "value": 0.96, "low": 0.94,
     ...        "high": 0.98, "limit": 0.95, "baseline": None, "n_items": 100,
     ...        "n_compared": 100, "conditions": None}
-    >>> told = pl.DataFrame([row], schema={name: COLUMNS[name] for name in row})
+    >>> told = pl.DataFrame([row], schema={name: Requirements.dtypes[name] for name in row})
     >>> with_needs(told, [], {}, confidence=0.95, then=0.95)["more_questions"].item()
     293
     """

@@ -11,7 +11,7 @@ from judgerel_ray.core.verb import BY, Named, Names, Printed, flag, names_of, ve
 from judgerel_ray.counting.given import basis_of, given
 
 if TYPE_CHECKING:
-    from judgerel_ray.analyses.gate.tables import Gated
+    from judgerel_ray.analyses.gate.gated import Gated
     from judgerel_ray.counting.given import Given, Judgments
 
 

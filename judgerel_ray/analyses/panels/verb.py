@@ -12,8 +12,8 @@ from judgerel_ray.measuring.answered import KINDS, Answered
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.panels.cascades import CascadeTables
+    from judgerel_ray.analyses.panels.panels import PanelTables
     from judgerel_ray.analyses.panels.spending import Price
-    from judgerel_ray.analyses.panels.tables import PanelTables
     from judgerel_ray.counting.given import Given, Judgments
 
 
