@@ -65,7 +65,7 @@ from judgerel_ray.measuring.noise import SERVING
 from judgerel_ray.measuring.order_effects import check_order, order_rows, orders_of
 from judgerel_ray.measuring.published import PUBLISHED, published_rows
 from judgerel_ray.measuring.reproducibility import reproducible_rows, several_prompts
-from judgerel_ray.measuring.tables import Coefficients
+from judgerel_ray.measuring.tables import Coefficients, MeasuredCoefficients
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS
@@ -164,7 +164,8 @@ def reduce_judgments(
         computed[group] = LedGroup(key=key, rows=rows, replies=replies, steady=steady)
         found_in.append(computed[group])
     labelled = SHOWN in columns and found.counted.nested.places is None
-    schema = {**found.keys, **Coefficients.dtypes}
+    table = MeasuredCoefficients if intervals.with_errors else Coefficients
+    schema = {**found.keys, **table.dtypes}
     return led(found_in, found.rows, labelled=labelled, schema=schema)
 
 

@@ -45,6 +45,12 @@ class Coefficients(Schema):
     )
 
 
+class MeasuredCoefficients(Coefficients):
+    """The same, with what an interval of another confidence is made of; not printed."""
+
+    standard_error = Float64("Standard error that the interval was laid with; null of others.")
+
+
 class Questions(Schema):
     """A row a question."""
 

@@ -88,7 +88,9 @@ def gate_path(
         look = look_at(
             {"": judged.frame, **{name: one.frame for name, one in others.items()}}, ledger
         )
-        options = replace(options, intervals=IntervalChoice(confidence=look.confidence))
+        options = replace(
+            options, intervals=IntervalChoice(confidence=look.confidence, with_errors=True)
+        )
         if asked:
             judged = with_gold(judged) if right else judged
             others = {
@@ -132,7 +134,7 @@ def gate_by_default(
     order of the options where none was asked. Where neither is known, that a judge agrees with
     itself does not pass: one that goes by the place of an option does, too.
     """
-    options = options or ReduceOptions()
+    options = options or ReduceOptions(intervals=IntervalChoice(with_errors=True))
     confidence = options.intervals.confidence
     asked = default_requirements(judged.tolerance)
     groups = coefficients.columns[: coefficients.columns.index("coefficient")]

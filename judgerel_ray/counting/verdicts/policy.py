@@ -158,6 +158,7 @@ def method_columns(
     by_question = made not in (None, IntervalMethod.T_REPLICATIONS)
     return {
         "statistic": statistic,
+        "standard_error": interval.standard_error,
         "interval_method": made and made.value,
         "no_interval": alike if why == ALIKE else why,
         "n_compared": interval.n_questions if by_question or why == ALIKE else None,
