@@ -290,12 +290,9 @@ def columns_page() -> str:
         lines += [f"## judgerel {name}", "", *made.values(), ""]
         if result is not None:
             lines += [f"In Python: {{py:class}}`~{result.__module__}.{result.__qualname__}`.", ""]
-        of_tables = {} if result is None else described(result, "Attributes")
         for table, schema in tables_of(verb).items():
             if table:
-                lines += [f"### `{table}`", ""]
-            if table in of_tables:
-                lines += [of_tables[table], ""]
+                lines += [f"### `{table}`", "", _marked([inspect.getdoc(schema) or ""]), ""]
             lines += [*_meanings(schema), ""]
     return "\n".join(lines)
 

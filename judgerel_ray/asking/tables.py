@@ -17,7 +17,7 @@ class PlanAnswer(Schema):
 
 
 class PlannedStages(Schema):
-    """A row a stage of an ask."""
+    """One row per ask, stage and judge: items, conditions, requests."""
 
     ask = Int64("Place of the ask in the sweep, from 0.")
     judge = String("Name of the judge, or of the model that answers.")
@@ -31,7 +31,7 @@ class PlannedStages(Schema):
 
 
 class PlannedJudges(Schema):
-    """A row a judge."""
+    """One row per judge: requests, tokens, hours of GPU time."""
 
     judge = String("Name of the judge.")
     requests = Int64("Requests that are made whatever is answered.")
@@ -72,7 +72,7 @@ class StatusAnswer(Schema):
 
 
 class StatusByJudge(Schema):
-    """A row a judge."""
+    """One row per judge: requests asked, landed, pending and failed, outcomes, tokens, pace."""
 
     judge = String("Name of the judge.")
     asked = Int64("Requests that are asked of it; null where no plan says it.")
@@ -111,7 +111,7 @@ class ReplayAnswer(Schema):
 
 
 class ReplayedRequests(Schema):
-    """A row a request asked again."""
+    """One row per request: what landed, and what came back now."""
 
     key = String("Key of the request.")
     judge = String("Name of the judge.")

@@ -7,7 +7,7 @@ from judgerel_ray.core.tables import Common, EndColumns, FloorColumns, GroupColu
 
 
 class Coefficients(Schema):
-    """A row a group, coefficient, level and missing policy."""
+    """One row per group, coefficient, level and missing policy."""
 
     coefficient = Common.coefficient
     value = Float64("The coefficient; null where undefined says why, and in rows of bounds.")
@@ -52,7 +52,7 @@ class MeasuredCoefficients(Coefficients):
 
 
 class Questions(Schema):
-    """A row a question."""
+    """One row per question."""
 
     item_id = String("The question.")
     n_judgments = Int64("Replies counted; with --missing drop those with a verdict alone.")
@@ -89,7 +89,7 @@ class Questions(Schema):
 
 
 class LimitCoefficients(Schema):
-    """A row a group and coefficient, in the limit of infinitely many replications."""
+    """One row per group and coefficient, in the limit of infinitely many replications."""
 
     coefficient = Common.coefficient
     measurement = Common.measurement
@@ -109,7 +109,7 @@ class LimitCoefficients(Schema):
 
 
 class ReasoningShares(Schema):
-    """A row a judge, benchmark and temperature."""
+    """One row per judge, benchmark and temperature."""
 
     judge = GroupColumns.judge
     benchmark = GroupColumns.benchmark
@@ -135,7 +135,7 @@ class ReasoningShares(Schema):
 
 
 class RequestsDiffering(Schema):
-    """Requests that two sides share: a row a judge, temperature, matching, and what is compared."""
+    """Requests of both sides: one row per judge, temperature, matching, and what is compared."""
 
     judge = GroupColumns.judge
     temperature = GroupColumns.temperature

@@ -25,7 +25,7 @@ class RefreshAnswer(Schema):
 
 
 class AnchorDrift(Schema):
-    """A row a sweep of anchors and judge."""
+    """One row per sweep of anchors and judge."""
 
     sweep = Float64("The sweep of anchors.")
     judge = String("Name of the judge.")
@@ -53,7 +53,7 @@ class AnchorDrift(Schema):
 
 
 class RefreshHistory(Schema):
-    """A row a refresh."""
+    """One row per refresh."""
 
     refresh = Int64("Number of the refresh.")
     started_at = String("When it began.")

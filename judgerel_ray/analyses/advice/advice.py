@@ -62,24 +62,8 @@ class Advice:
 
     Attributes
     ----------
-    components : pl.DataFrame
-        Variance components: what is the question's, and what is error. Repeats at temperature 0
-        are the serving's noise: they have this table alone, and ``flags`` say so.
-    designs : pl.DataFrame
-        What the mean, and the majority, of 1, 2, 3, 5, ... judgments is worth: with replications
-        of the same prompts (and what those are worth where that prompt is all that counts:
-        ``repeatability``), and where prompts vary with judgments spread over their levels, new ones
-        each time or equally many at each of a known number.
-    needs : pl.DataFrame
-        What each target takes, by lever, with its cost. ``needed_cautious`` is where the low end
-        of the interval reaches the target; ``standing`` is whether the judgments there are meet
-        it, fail it, or leave it undecided. ``unreachable`` is a code (an :class:`.Unreachable`, or
-        why there is no plan), with the numbers beside it.
-    splits : pl.DataFrame
-        Ways to split a budget between questions and replications, the narrowest interval of
-        Krippendorff's alpha marked as best.
-    panel : pl.DataFrame
-        Judges as a panel; empty where there is one.
+    components, designs, needs, splits, panel : pl.DataFrame
+        As :mod:`judgerel_ray.analyses.advice.tables` says.
     """
 
     components: pl.DataFrame

@@ -7,7 +7,11 @@ from judgerel_ray.core.tables import Common, FlagColumns, WorthColumns
 
 
 class Components(Schema):
-    """A row a group and effect; one that cannot be distinguished has no estimate."""
+    """Variance components: what is the question's, and what is error.
+
+    Repeats at temperature 0 are the serving's noise: they have this table alone, and ``flags``
+    say so.
+    """
 
     component = String(
         "The effect: one facet, or several with x between; residual is what replications differ "
@@ -52,7 +56,11 @@ class Components(Schema):
 
 
 class Designs(Schema):
-    """A row a group, design and number of judgments of one question."""
+    """What the mean, and the majority, of 1, 2, 3, 5, ... judgments is worth.
+
+    With replications of the same prompts, and where prompts vary with judgments spread over
+    their levels, new ones each time or equally many at each of a known number.
+    """
 
     design = String(
         "replications (the same prompt again) or apart (judgments spread over the levels of facets "
@@ -109,7 +117,7 @@ class Designs(Schema):
 
 
 class Needs(Schema):
-    """A row a group, target and lever."""
+    """What each target takes, by lever, with its cost."""
 
     target = String(
         "What is aimed at: generalizability, dependability, majority_stability or interval_width "
@@ -170,7 +178,7 @@ class Needs(Schema):
 
 
 class Splits(Schema):
-    """A row a group and split of the budget."""
+    """Ways to split a budget between questions and replications."""
 
     n_items = Int64("Questions that this split asks.")
     n_replications = Int64("Replications of each.")
@@ -184,7 +192,7 @@ class Splits(Schema):
 
 
 class PanelSizes(Schema):
-    """A row a group and size of a panel."""
+    """Judges as a panel; empty where there is one."""
 
     n_judges = Int64("Size of the panel.")
     agreement = Float64(

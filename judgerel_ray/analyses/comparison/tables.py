@@ -7,7 +7,7 @@ from judgerel_ray.core.tables import Common, FlagColumns
 
 
 class Comparisons(Schema):
-    """A row a pair, coefficient and missing policy."""
+    """One row per pair, coefficient and missing policy."""
 
     a = String("The one side: a run or file, or the values of the columns compared.")
     b = String("The other side.")

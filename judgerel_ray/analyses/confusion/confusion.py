@@ -51,31 +51,10 @@ class UncertaintyTables:
 
     Attributes
     ----------
-    judgments : pl.DataFrame
-        One row a confusion matrix: the option chosen, the right one where it is known, the label of
-        low or high uncertainty, and every score.
-    worth : pl.DataFrame
-        One row a group and quantity: accuracy by label, how well the margin ranks right before
-        wrong, what a threshold guarantees.
-    scores : pl.DataFrame
-        One row a group and score: its mean, and how well it tells right judgments from wrong ones.
-    labels : pl.DataFrame
-        One row a group, way of labelling and criterion: accuracy under each label, and the share of
-        low uncertainty.
-    transfer : pl.DataFrame
-        One row a pair of benchmarks, judges or criteria: a threshold chosen on the one, used on the
-        other.
-    people : pl.DataFrame
-        One row a benchmark and kind of people: how often two of them agree.
-    against_people : pl.DataFrame
-        One row a group, kind of people and label: how often the judge gives the label of a person,
-        beside a person held out.
-    curves : pl.DataFrame
-        One row a group and threshold from .01 to .99: the columns of `labels`.
-    acceptance : pl.DataFrame
-        One row a group and margin: the share wrong among judgments that reach it.
-    sparsity : pl.DataFrame
-        One row a judge and number of options: how far probability follows what was argued.
+    judgments, worth, scores, labels, transfer, people, against_people : pl.DataFrame
+        As :mod:`judgerel_ray.analyses.confusion.tables` says.
+    curves, acceptance, sparsity : pl.DataFrame
+        Likewise, of figures.
     picked : tuple of Picked
         Matrices that show most: of each judge the most certain, the most torn, and the most
         confidently wrong one.

@@ -7,7 +7,11 @@ from judgerel_ray.core.tables import Common, EndColumns, FlagColumns, FloorColum
 
 
 class JudgmentWorth(Schema):
-    """A row a group and quantity."""
+    """One row per group and quantity.
+
+    Accuracy by label, how well the margin ranks right before wrong, what a threshold
+    guarantees.
+    """
 
     n_matrices = Int64("Confusion matrices of the group.")
     quantity = String(
@@ -34,7 +38,7 @@ class JudgmentWorth(Schema):
 
 
 class ScoreWorth(Schema):
-    """A row a group and score."""
+    """One row per group and score: its mean, and how well it tells right from wrong judgments."""
 
     score = String(
         "The score of a judgment: margin, entropy, largest_u, ..., or a plain baseline: "
@@ -118,7 +122,10 @@ class LabelColumns(Schema):
 
 
 class LabelledShares(Schema):
-    """A row a group, way of labelling and criterion."""
+    """One row per group, way of labelling and criterion.
+
+    Accuracy under each label, and the share of low uncertainty.
+    """
 
     kind = String(
         "How labels of low and high uncertainty were given: threshold (stated), cross-fitted (by "
@@ -136,7 +143,10 @@ class LabelledShares(Schema):
 
 
 class ThresholdTransfers(Schema):
-    """A row a source of a threshold and a target."""
+    """One row per pair of benchmarks, judges or criteria.
+
+    A threshold chosen on the one, used on the other.
+    """
 
     across = String("The column in which source and target differ: benchmark, judge or criterion.")
     within = String("What source and target have in common.")
@@ -162,7 +172,7 @@ class ThresholdTransfers(Schema):
 
 
 class PeopleAgreement(Schema):
-    """A row a benchmark, criterion and kind of people."""
+    """One row per benchmark, criterion and kind of people: how often two of them agree."""
 
     benchmark = GroupColumns.benchmark
     criterion = String("The criterion that the row is of; null for all together.")
@@ -178,7 +188,10 @@ class PeopleAgreement(Schema):
 
 
 class PeopleMatches(Schema):
-    """A row a group, kind of people, criterion and label."""
+    """One row per group, kind of people, criterion and label.
+
+    How often the judge gives the label of a person, beside a person held out.
+    """
 
     raters = String("Kind of people, where raters are named kind:name; else null.")
     criterion = String("The criterion that the row is of; null for all together.")
@@ -221,14 +234,14 @@ class PeopleMatches(Schema):
 
 
 class ThresholdCurve(Schema):
-    """A row a group and threshold of a grid."""
+    """One row per group and threshold from .01 to .99."""
 
     threshold = Float64("Threshold that u must reach, .01 to .99.")
     shares = LabelColumns
 
 
 class MarginAcceptance(Schema):
-    """A row a group and margin, at most 50 at even steps of acceptance."""
+    """One row per group and margin: the share wrong among judgments that reach it."""
 
     margin = Float64("Least margin of the judgments accepted.")
     accepted = Float64("Share of judgments that reach it (0 to 1).")
@@ -240,7 +253,10 @@ class MarginAcceptance(Schema):
 
 
 class MatrixRows(Schema):
-    """A row a confusion matrix, after the columns that name it."""
+    """One row per confusion matrix, after the columns that name it.
+
+    The option chosen, the right one, the label and every score.
+    """
 
     options = List(String(), "Ids of the options.")
     u = List(Float64(), "Mean probability of each option over the assessments.")
@@ -270,7 +286,7 @@ class MatrixRows(Schema):
 
 
 class ArguedShares(Schema):
-    """A row a judge and number of options."""
+    """One row per judge and number of options: how far probability follows what was argued."""
 
     judge = GroupColumns.judge
     n_options = Int64("Number of options.")
@@ -282,7 +298,7 @@ class ArguedShares(Schema):
 
 
 class PlainScores(Schema):
-    """A row a judge, question, score and verdict, of scores that took no matrix."""
+    """One row per judge, question, score and verdict, of scores that took no matrix."""
 
     judge = GroupColumns.judge
     benchmark = GroupColumns.benchmark

@@ -64,29 +64,10 @@ class CorrectionTables:
 
     Attributes
     ----------
-    estimates : pl.DataFrame
-        A row an ``estimate``: ``judge_alone``, ``labels_alone``, ``ppi`` (PPI++), and of pass
-        rates ``rogan_gladen``. ``measure`` is "rate" or "mean"; ``weight`` how far the judge is
-        followed (0 to 1); ``replication_share`` the share of the variance that is the judge's own,
-        between replications of one prompt; ``n_unmatched`` labels of nothing judged; ``flags``
-        codes: few_labels, transport, unmatched_labels, raters_disagree.
-    rates : pl.DataFrame
-        ``tpr`` and ``tnr``: how often the judge passes what people pass, and fails what they fail.
-    transport : pl.DataFrame
-        What the judge says of ``labelled`` and ``unlabelled`` units; ``differs`` where the
-        interval of their difference leaves out 0.
-    differences : pl.DataFrame
-        Corrected differences ``a - b`` of groups that differ in one column (``differing``) that
-        labels have, paired by question: a row an ``estimate``, ``ppi`` and of pass rates
-        ``rogan_gladen``; ``judge_alone`` the uncorrected one.
-    budget : pl.DataFrame
-        Labels ``needed`` for the interval of PPI++ to be as narrow as ``width``, and without the
-        judge; null where labelling everything would not do. Empty unless asked for.
-    agreed : pl.DataFrame
-        Without labels: a row a group, the pass rate that several judges agree on if they err
-        independently; empty otherwise.
-    judges : pl.DataFrame
-        Without labels: a row a judge, how often it is right by what they agree on; empty otherwise.
+    estimates, rates, transport, differences, budget : pl.DataFrame
+        With labels, as :mod:`judgerel_ray.analyses.correction.tables` says.
+    agreed, judges : pl.DataFrame
+        Without.
     """
 
     estimates: pl.DataFrame

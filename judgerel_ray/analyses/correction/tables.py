@@ -7,7 +7,7 @@ from judgerel_ray.core.tables import Common, EndColumns, GroupColumns
 
 
 class CorrectedScores(Schema):
-    """A row a group and estimate."""
+    """One row per group and estimate."""
 
     estimate = String(
         "judge_alone (as judged), labels_alone (labels alone), ppi (both, by PPI++) or "
@@ -35,7 +35,7 @@ class CorrectedScores(Schema):
 
 
 class JudgeErrorRates(Schema):
-    """A row a group and rate."""
+    """How often the judge passes what people pass, and fails what they fail."""
 
     rate = String(
         "tpr: how often the judge passes what people pass; tnr: how often it fails what they fail."
@@ -47,7 +47,7 @@ class JudgeErrorRates(Schema):
 
 
 class LabelTransport(Schema):
-    """A row a group: what the judge says of labelled things, and of others."""
+    """What the judge says of labelled things, and of the others."""
 
     labelled = Float64(
         "What the judge says of labelled things: its mean there; null where there are none."
@@ -63,7 +63,10 @@ class LabelTransport(Schema):
 
 
 class CorrectedDifferences(Schema):
-    """A row a pair of groups that differ in one column, and estimate."""
+    """Corrected differences, paired by question.
+
+    The groups differ in one column that labels have.
+    """
 
     differing = String("Column in which the two groups differ.")
     a = String("Its value of the one group.")
@@ -78,7 +81,10 @@ class CorrectedDifferences(Schema):
 
 
 class LabelNeeds(Schema):
-    """A row a group: labels for an interval of a width."""
+    """Labels needed for the interval of PPI++ to be as narrow as asked for, and without the judge.
+
+    Empty unless asked for.
+    """
 
     width = Float64("Width of the interval that is wanted, from end to end.")
     width_now = Float64("Width of that of PPI++ now; null where there is none.")
@@ -91,7 +97,10 @@ class LabelNeeds(Schema):
 
 
 class AgreedScores(Schema):
-    """Without labels: a row a group, by what several judges agree on."""
+    """Without labels: the pass rate that several judges agree on if they err independently.
+
+    Empty otherwise.
+    """
 
     value = Float64(
         "Pass rate by what the judges agree on, if they err independently (0 to 1); null where "
@@ -115,7 +124,10 @@ class AgreedScores(Schema):
 
 
 class AgreedJudges(Schema):
-    """Without labels: a row a group and judge, by what they agree on."""
+    """Without labels: one row per judge, how often it is right by what they agree on.
+
+    Empty otherwise.
+    """
 
     judge = GroupColumns.judge
     judge_alone = Float64("Pass rate of this judge (0 to 1).")

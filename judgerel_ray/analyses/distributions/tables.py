@@ -7,7 +7,7 @@ from judgerel_ray.measuring.tables import LimitCoefficients, ReasoningShares
 
 
 class WeightedMeans(Schema):
-    """A row a group of probability-weighted scores."""
+    """One row per group of probability-weighted scores."""
 
     n_items = Int64("Questions with a score.")
     n_responses = Int64("Responses with a score, each way of asking counted.")
@@ -23,7 +23,7 @@ class WeightedMeans(Schema):
 
 
 class SettledCounts(Schema):
-    """A row a group of conditions that were asked adaptively."""
+    """One row per group of conditions that were asked adaptively."""
 
     conditions = Int64(
         "Prompts that were asked until they were settled, or as often as was allowed."

@@ -13,7 +13,7 @@ class DoctorAnswer(Schema):
 
 
 class MachineParts(Schema):
-    """A row a part of this machine."""
+    """One row per part of this machine: whether it is there."""
 
     name = String("What was looked for: python, base, an extra, gpu, disk or token.")
     is_there = Bool("Whether it can be used.")
@@ -22,7 +22,7 @@ class MachineParts(Schema):
 
 
 class FileColumns(Schema):
-    """A row a column of the file."""
+    """One row per column of the file: what it is taken for."""
 
     column = String("Column of the file.")
     taken_for = String("What it is taken for; empty where nothing reads it.")
@@ -32,7 +32,7 @@ class FileColumns(Schema):
 
 
 class JudgeDoubts(Schema):
-    """A row a group of judgments."""
+    """One row per group of judgments."""
 
     group = String("The group of judgments, in words.")
     n_items = Int64("Questions.")
@@ -48,7 +48,7 @@ class JudgeDoubts(Schema):
 
 
 class SupportedQuestions(Schema):
-    """A row a question that one may have."""
+    """One row per question: whether these judgments can answer it."""
 
     question = String("What one may want to know.")
     verb = String("The verb that tells it.")

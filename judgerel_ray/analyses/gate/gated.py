@@ -23,9 +23,7 @@ class Gated:
         "FAIL" where any requirement fails in any group, else "INCONCLUSIVE" where any is, else
         "PASS".
     requirements : pl.DataFrame
-        A row a requirement, group and missing policy: the group's columns, ``requirement``,
-        ``verdict``, the value with its interval and its limit, ``reason`` where nothing is decided,
-        and what would decide.
+        As :class:`judgerel_ray.analyses.gate.tables.Requirements`, after the group's columns.
     look : Look
         Which look at these data it was, and the confidence of its intervals.
     notes : tuple of str

@@ -21,7 +21,10 @@ class GateAnswer(Schema):
 
 
 class Requirements(Schema):
-    """A row a requirement, group and missing policy, after the columns of the group."""
+    """One row per requirement, group and missing policy.
+
+    The value with its interval and its limit, why nothing is decided, and what would decide.
+    """
 
     requirement = String("The requirement as it was written.")
     verdict = String(

@@ -61,18 +61,10 @@ class CascadeTables:
 
     Attributes
     ----------
-    stages : pl.DataFrame
-        Who is asked, in order: accuracy of each on all questions, ``cost`` of a question,
-        ``confident``: share of answers that state a confidence.
-    curve : pl.DataFrame
-        A row a budget. ``accuracy`` and ``cost`` are of thresholds that other folds chose, with
-        intervals by question; ``in_sample`` and ``thresholds`` of those that all questions chose.
-        ``answered`` is the share each stage answers. ``random``: as many passed on at each stage,
-        however sure they are. ``alone``: the best member for that money, its majority of so many
-        replications, chosen on other folds, too.
+    stages, curve : pl.DataFrame
+        As :mod:`judgerel_ray.analyses.panels.tables` says.
     cascaded : pl.DataFrame, optional
-        In place of the other two, where a run asked a cascade: a row a model, one of what was left
-        to a person, and one of all of it.
+        In place of the other two, where a run asked a cascade.
     """
 
     stages: pl.DataFrame

@@ -43,20 +43,8 @@ class PanelTables:
 
     Attributes
     ----------
-    members : pl.DataFrame
-        Each system alone: accuracy (of all questions; no verdict is wrong) with its interval,
-        ``valid`` (share with a verdict), mean ``cost`` a question.
-    panels : pl.DataFrame
-        All members together, a row a rule (majority, confidence, accuracy): ``tied`` and
-        ``silent`` are the shares of questions drawn by lot and without any vote; ``gain`` over
-        the best single member, which the other folds chose; floor: verdicts permuted at random.
-    best : pl.DataFrame
-        The best panel of each size, and at each cost: ``in_sample`` where it was chosen,
-        ``accuracy`` where other folds chose (``n_alike`` of ``n_folds`` chose the same).
-    next : pl.DataFrame
-        One row a size: panels drawn at random from the members, and what one more member adds.
-    worth : pl.DataFrame
-        One row a group: how many members with independent errors they are worth.
+    members, panels, best, next, worth : pl.DataFrame
+        As :mod:`judgerel_ray.analyses.panels.tables` says.
     """
 
     members: pl.DataFrame

@@ -39,7 +39,7 @@ class GainColumns(Schema):
 
 
 class Members(Schema):
-    """A row a group and member."""
+    """Each system alone: one row per group and member."""
 
     member = String("The system: a judge, and its role where there are several.")
     n_items = Int64("Questions that all members answered.")
@@ -50,7 +50,10 @@ class Members(Schema):
 
 
 class PanelRules(Schema):
-    """A row a group and rule by which all members vote."""
+    """One row per group and rule by which all members vote.
+
+    The noise floor permutes verdicts at random.
+    """
 
     rule = String(
         "What a vote counts: majority (all alike), confidence (by confidence) or accuracy (by "
@@ -69,7 +72,7 @@ class PanelRules(Schema):
 
 
 class BestPanels(Schema):
-    """A row a group and size, or cost, of the best panel."""
+    """The best panel of each size, and at each cost, and its worth where other folds chose."""
 
     chosen_by = String(
         "size: the best panel of so many members; cost: the best that costs no more."
@@ -93,7 +96,7 @@ class BestPanels(Schema):
 
 
 class RandomPanels(Schema):
-    """A row a group and size of panels drawn at random."""
+    """One row per group and size: panels drawn at random, and what one more member adds."""
 
     n_members = Int64("Members of panels drawn at random.")
     answered_rightly = AccuracyColumns
@@ -103,7 +106,7 @@ class RandomPanels(Schema):
 
 
 class PanelWorth(Schema):
-    """A row a group: how many members with independent errors all are worth."""
+    """One row per group: how many members with independent errors they are worth."""
 
     n_members = Int64("Members whose errors vary.")
     worth = WorthColumns
@@ -119,7 +122,7 @@ class PanelWorth(Schema):
 
 
 class Stages(Schema):
-    """A row a group and stage."""
+    """Who is asked, in order."""
 
     stage = Int64("Place in asking order, from 1.")
     member = String("Who is asked there; person where nobody measured it.")
@@ -139,7 +142,11 @@ class Stages(Schema):
 
 
 class CascadeCurve(Schema):
-    """A row a group and budget of one question."""
+    """One row per group and budget.
+
+    ``random``: as many passed on at each stage, however sure they are. ``alone``: the best member
+    for that money, its majority of so many replications.
+    """
 
     budget = Float64("What one question may cost on average, in cost_unit.")
     cost_unit = Common.cost_unit
@@ -193,7 +200,10 @@ class CascadeCurve(Schema):
 
 
 class CascadedShares(Schema):
-    """A row a cascade that ran and model of it, person, or all of it."""
+    """In place of the other two, where a run asked a cascade.
+
+    One row per model, one of what was left to a person, and one of all of it.
+    """
 
     benchmark = GroupColumns.benchmark
     template = GroupColumns.template

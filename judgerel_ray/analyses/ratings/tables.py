@@ -15,7 +15,10 @@ from judgerel_ray.measuring.tables import Coefficients
 
 
 class ScaleComparisons(Schema):
-    """A row a group and pair of scales, or all together."""
+    """One row per group and comparison of scales.
+
+    Agreement across scales, beside what a judge without noise reaches.
+    """
 
     scales = String("The scales compared, names with / between.")
     n_scales = Int64("How many they are.")
@@ -90,7 +93,7 @@ class ScaleComparisons(Schema):
 
 
 class Alignments(Schema):
-    """A row a group, scale and coefficient."""
+    """One row per group, scale and coefficient."""
 
     coefficient = String("pearson, spearman, kendall, icc_agreement or icc_consistency.")
     single = Float64(
@@ -131,7 +134,10 @@ class Alignments(Schema):
 
 
 class Ranks(Schema):
-    """A row a temperature, measure and judge."""
+    """One row per temperature, measure and judge.
+
+    The measure, and the judge's rank by it with the ranks that it may have.
+    """
 
     measure = String(
         "What the judges are ranked by: self_consistency, inter_scale, alignment or outside."
@@ -167,7 +173,7 @@ class Ranks(Schema):
 
 
 class MeanRanks(Schema):
-    """A row a temperature and judge."""
+    """One row per temperature and judge: the mean rank over the measures."""
 
     value = Float64(
         "Mean rank over the measures by which all ranked judges have one, 1 the best; null where "
@@ -187,7 +193,7 @@ class MeanRanks(Schema):
 
 
 class MeasureAgreements(Schema):
-    """A row a temperature and pair of measures."""
+    """One row per temperature and pair of measures: how far they rank the judges alike."""
 
     first = String("The one measure.")
     second = String("The other measure.")

@@ -235,15 +235,8 @@ class Selection:
 
     Attributes
     ----------
-    systems : DataFrame
-        One row a system and confidence: accuracy beside chance, ranking, calibration.
-    acceptance : DataFrame
-        One row a system, confidence and threshold: error and accuracy of what it accepts.
-    reliability : DataFrame
-        One row a system, confidence and bin: accuracy by confidence.
-    guarantees : DataFrame
-        One row a system and confidence: a threshold with a bound on the risk, and what it did on
-        questions held out.
+    systems, acceptance, reliability, guarantees : pl.DataFrame
+        As :mod:`judgerel_ray.analyses.selection.tables` says.
     """
 
     systems: pl.DataFrame

@@ -54,18 +54,8 @@ class SystemComparison:
 
     Attributes
     ----------
-    pairs : DataFrame
-        One row a pair of systems: questions right by both, one or neither, and the difference of
-        their accuracy.
-    equal_acceptance : DataFrame
-        One row a pair and share accepted, in tenths: their errors where both accept that share.
-    matched_cost : DataFrame
-        Two rows a judge that compares others' answers: against the best model alone, and against
-        that model's majority for the same cost. The best is chosen on these very questions, which
-        favours it.
-    self_preference : DataFrame
-        One row a judge and temperature: how far it prefers its own answer. The control is the same
-        model where that answer is not shown to it.
+    pairs, equal_acceptance, matched_cost, self_preference : pl.DataFrame
+        As :mod:`judgerel_ray.analyses.selection.tables` says.
     """
 
     pairs: pl.DataFrame

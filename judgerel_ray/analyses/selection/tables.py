@@ -7,7 +7,7 @@ from judgerel_ray.core.tables import Common, FloorColumns, GroupColumns
 
 
 class SystemConfidences(Schema):
-    """A row a system and confidence."""
+    """One row per system and confidence: accuracy beside chance, ranking, calibration."""
 
     system = String("The system in words: the judge, and what tells it from the others.")
     n_questions = Int64("Questions with a right answer that it was asked.")
@@ -131,7 +131,7 @@ class SystemConfidences(Schema):
 
 
 class Acceptances(Schema):
-    """A row a system, confidence and threshold."""
+    """One row per system, confidence and threshold: error and accuracy of what it accepts."""
 
     system = String("The system in words, as in systems.")
     confidence = Common.confidence
@@ -170,7 +170,7 @@ class Acceptances(Schema):
 
 
 class ConfidenceBins(Schema):
-    """A row a system, confidence and bin of it."""
+    """One row per system, confidence and bin of it: accuracy by confidence."""
 
     system = String("The system in words, as in systems.")
     confidence = Common.confidence
@@ -191,7 +191,10 @@ class ConfidenceBins(Schema):
 
 
 class Guarantees(Schema):
-    """A row a system, confidence and guarantee asked for."""
+    """One row per system and confidence.
+
+    A threshold with a bound on the risk, and what it did on questions held out.
+    """
 
     system = String("The system in words, as in systems.")
     confidence = Common.confidence
@@ -273,7 +276,10 @@ class PairedColumns(Schema):
 
 
 class SystemPairs(Schema):
-    """A row a pair of systems."""
+    """One row per pair of systems.
+
+    Questions right by both, one or neither, and the difference of their accuracy.
+    """
 
     benchmark = GroupColumns.benchmark
     first = String("The one system in words.")
@@ -283,7 +289,7 @@ class SystemPairs(Schema):
 
 
 class EqualAcceptances(Schema):
-    """A row a pair of systems and share of the answers that both accept."""
+    """One row per pair and share accepted, in tenths: their errors where both accept that share."""
 
     benchmark = GroupColumns.benchmark
     first = String("The one system in words.")
@@ -298,7 +304,11 @@ class EqualAcceptances(Schema):
 
 
 class MatchedCosts(Schema):
-    """A row a judge that compares answers, against a model alone, for the same money."""
+    """Two rows per judge that compares others' answers.
+
+    Against the best model alone, and against that model's majority for the same cost. The best
+    is chosen on these very questions, which favours it.
+    """
 
     benchmark = GroupColumns.benchmark
     first = String(
@@ -326,10 +336,11 @@ class MatchedCosts(Schema):
 
 
 class SelfPreferences(Schema):
-    """A row a judge that compares answers, its own among them.
+    """One row per judge and temperature: how far it prefers its own answer.
 
-    ``own`` is its answer as a model alone, against the other participants; ``self`` that answer
-    against the same model as evaluator_only.
+    The control is the same model where that answer is not shown to it. ``own`` is its answer as
+    a model alone, against the other participants; ``self`` that answer against the same model
+    as evaluator_only.
     """
 
     benchmark = GroupColumns.benchmark
