@@ -113,11 +113,9 @@ def question_table(
 ) -> pl.DataFrame:
     """Lay accuracy and agreement of every question side by side.
 
-    The groups' columns, then those of `Questions`, sorted. ``low`` and ``high`` are the exact 95 %
-    interval of the accuracy on this question, were it asked again; agreement_right and
-    agreement_wrong sum to percent_agreement, within units where the question has several. No number
-    is null, and ``undefined`` says why: "no_gold", "single_replication", "no_verdicts";
-    "few_verdicts", behind it or alone, where fewer than half of the replies hold one.
+    The groups' columns, then those of `Questions`, sorted. agreement_right and agreement_wrong sum
+    to percent_agreement, within units where the question has several. "few_verdicts" stands where
+    fewer than half of the replies hold one.
 
     Examples
     --------

@@ -162,12 +162,9 @@ def limit_table(
     Ratings have alpha at the level of their scale, replies without a score left out; all other
     coefficients take verdicts for mere names.
 
-    One row a group and coefficient: ``coefficient, value, low, high`` (95 %, by question),
-    ``measurement`` (the level), ``n_items``, ``n_categories`` (options and "no verdict" where it
-    occurs), ``undecided`` (the largest probability left open of any question), ``estimator``,
-    ``undefined``. Of temperature 0 every coefficient is undefined, by `GREEDY`: it has no agreement
-    to measure. Groups of several temperatures leave it out. Of several scales together all are
-    undefined ("several_scales"), of a scale nobody declared alpha ("unknown_scale").
+    Of temperature 0 every coefficient is undefined, by `GREEDY`: it has no agreement to measure.
+    Groups of several temperatures leave it out. Of several scales together all are undefined
+    ("several_scales"), of a scale nobody declared alpha ("unknown_scale").
 
     Examples
     --------
@@ -294,12 +291,6 @@ UNIT = ("item_id", "template", "option_order")
 
 def reasoning_table(rows: pl.DataFrame) -> pl.DataFrame:
     """Split the variance of verdicts into that of reasonings and that of verdicts drawn after them.
-
-    One row a judge, benchmark and temperature: ``agreement`` (unbiased), ``reasoning`` and
-    ``verdict`` (they and agreement sum to 1), ``ratio`` with its 95 % interval over questions
-    (reasonings needed, as a share of letters drawn, for the same error), ``largest_shift`` (largest
-    difference, over questions and verdicts, between mean distribution and share of letters drawn),
-    ``n_questions``, ``n_replications``.
 
     Notes
     -----

@@ -189,10 +189,8 @@ def shared_requests(
 ) -> pl.DataFrame:
     """Compute how often requests that both have were answered otherwise.
 
-    One row a judge, temperature, way of matching, and what is compared ("verdicts", "texts"):
-    `RequestsDiffering`. ``value`` is the share of requests that differ, its interval over
-    questions. A reply without a verdict counts as a verdict of its own; failed requests are left
-    out. No rows where nothing is shared.
+    A reply without a verdict counts as a verdict of its own; failed requests are left out. No rows
+    where nothing is shared.
 
     Examples
     --------

@@ -184,10 +184,7 @@ def panel_table(
     A panel is of judges that each judge once; where they were asked more often, that tells how
     steady each is.
 
-    One row a group and size of panel, up to two judges more than there are, and up to 170:
-    ``agreement`` of the majorities of two such panels and the last judge's ``gain`` in it (null for
-    scores); ``effective`` is how many independent judges those there are worth. Groups of one judge
-    are left out; ``undefined`` says why there is no ``effective``.
+    Sizes go up to two judges more than there are, and up to 170. Groups of one judge are left out.
 
     Examples
     --------

@@ -92,15 +92,10 @@ def compare_judgments(
     varies on both sides, their reproducibility is compared, and not how well each repeats itself
     for the same prompt: a judge that goes by position is never higher for it.
 
-    One row a pair, coefficient and missing policy: the shared columns, then `Comparisons`.
-    ``difference`` is b less a on the questions both have; ``p`` and the interval are of a swap test
-    (:func:`judgerel_ray.stats.terms_difference`), so the interval excludes 0 exactly where p is
-    below 0.05. ``p_holm``, ``p_fdr`` (Benjamini-Hochberg) and the other two of Holm are corrected
-    for all tests of the table: pairs, coefficients and policies. ``n_differing`` of the ``n_items``
-    questions differ between the sides; ``few_informative``: they are fewer than ten, or either side
-    rests on few. ``standing`` and ``reason``: see
-    :func:`judgerel_ray.analyses.comparison.comparison.with_standings`. ``n_left_out_a`` and
-    ``n_left_out_b``: questions that one side alone was asked.
+    The interval and ``p`` are of a swap test (:func:`judgerel_ray.stats.terms_difference`), so the
+    interval excludes 0 exactly where p is below 0.05. Adjusted p-values are for all tests of the
+    table: pairs, coefficients and policies. ``standing`` and ``reason``: see
+    :func:`judgerel_ray.analyses.comparison.comparison.with_standings`.
 
     Examples
     --------

@@ -131,10 +131,7 @@ _ENDS = [f"{name}_{end}" for name in ("low", "high", "share") for end in ("from"
 def threshold_curves(groups: Sequence[JudgedGroup]) -> pl.DataFrame:
     """Lay out what every threshold of a grid would give.
 
-    One row a group and ``threshold`` (0.01 to 0.99): accuracy of ``low``, of ``high`` and of
-    ``all``, and the ``share`` of low, each with ``k_``, ``n_`` and the exact 95 % interval
-    ``_from`` and ``_to`` (null where there is nothing). Intervals hold at each threshold by itself:
-    a threshold chosen for what it shows here is worth less.
+    Intervals hold at each threshold by itself: one chosen for what it shows here is worth less.
 
     Examples
     --------
@@ -161,10 +158,8 @@ def label_table(
 ) -> pl.DataFrame:
     """Lay out accuracy by label and share of low, of all judgments and of each criterion.
 
-    One row a group, way of labelling (``kind``, ``threshold``, ``how`` as a code, ``n_folds`` of
-    folds) and ``criterion`` (null for all together; none of their own where there is one only),
-    with the columns of :func:`threshold_curves`. Rows of kind "in-sample" are optimistic, and have
-    no intervals.
+    Each criterion has rows where there are several. Rows of kind "in-sample" are optimistic, and
+    have no intervals.
 
     Examples
     --------
@@ -227,9 +222,8 @@ def _columns(found: LabelAccuracy) -> dict[str, object]:
 def acceptance_table(groups: Sequence[JudgedGroup]) -> pl.DataFrame:
     """Lay out the share wrong among the surest judgments, at margins that occur.
 
-    One row a group and margin, at most 50 at even steps of acceptance: ``margin``, ``accepted``
-    (share of judgments that reach it), ``n_accepted``, ``n_errors``, ``error`` with its pointwise
-    interval ``low``, ``high`` (exact with one judgment a text, else by text).
+    At most 50 margins at even steps of acceptance; intervals are exact with one judgment a text,
+    else by text.
 
     Examples
     --------
@@ -267,16 +261,9 @@ def matched_table(
 ) -> pl.DataFrame:
     """Compare judges with people by one measure: how often a label is that of another person.
 
-    One row a group, kind of ``raters`` (null where they have none; kinds are never pooled) and
-    ``label``: "all", then "low" and "high" uncertainty by the labels that lead; and one a
-    ``criterion`` where there are several (null for all together). ``judge_share`` is the mean over
-    items of the share of its people whose label the judge gave, ``person_share`` the same of each
-    person against the item's other people, ``difference`` the one less the other, on the same
-    items, with 95 % intervals over texts; the people are those who rated, and none is drawn anew.
-    ``noise_floor``: the judge's share with its labels shuffled across items, with spread, p and
-    ``noise``; ``person_floor``: that of people. ``n_items`` of two people or more take part,
-    ``n_split`` of them without a single most frequent label; ``n_single`` items of one person do
-    not, as nobody is there to hold out.
+    Kinds of people are never pooled. Labels are those that lead. Intervals are over texts; the
+    people are those who rated, and none is drawn anew. Items of one person take no part, as nobody
+    is there to hold out.
 
     Examples
     --------

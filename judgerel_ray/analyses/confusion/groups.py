@@ -306,12 +306,8 @@ def transfer_table(
 ) -> pl.DataFrame:
     """Carry thresholds across benchmarks, across judges, and across criteria.
 
-    One row a ``source`` (where the threshold was chosen) and ``target`` (where it is used): what
-    they differ in (``across``) and what they share (``within``), the ``threshold`` (null where both
-    are one, labelled by cross-fitting), ``n`` judgments of the target and ``n_low`` of low
-    uncertainty, ``accuracy_low`` and ``share_low`` with 95 % intervals (exact with one judgment a
-    text, else by text). No row is optimistic: no judgment is labelled by a threshold that it helped
-    to choose.
+    Intervals are exact with one judgment a text, else by text. No row is optimistic: no judgment is
+    labelled by a threshold that it helped to choose.
 
     Examples
     --------

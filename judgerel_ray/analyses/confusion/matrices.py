@@ -246,10 +246,6 @@ class ScoredMatrix:
 def matrix_rows(matrices: Sequence[ScoredMatrix]) -> pl.DataFrame:
     """Lay out scored matrices, a row each.
 
-    The columns of the matrix, options (list), u (list, in their order), chosen, chosen_by_matrix,
-    label (null without a threshold), the scores of :class:`judgerel_ray.stats.Uncertainty`,
-    n_missing, right, correct, correct_by_matrix, undefined.
-
     Examples
     --------
     >>> matrix_rows([]).height
@@ -434,10 +430,7 @@ _KINDS: tuple[
 def sparsity_table(matrices: Sequence[ScoredMatrix]) -> pl.DataFrame:
     """Tell by number of options how far probability follows what was argued.
 
-    One row a judge and number of options: ``n_matrices``, mean probability of the option argued for
-    (``argued``) and of each other option (``other``), the probability of even odds (``even``), and
-    the share of cells off the diagonal below 0.01 (``empty``). Columns that are not there do not
-    count.
+    Columns that are not there do not count.
 
     Examples
     --------

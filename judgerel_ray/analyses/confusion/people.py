@@ -45,11 +45,8 @@ def people_labels(items: pl.DataFrame) -> pl.DataFrame:
 def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.DataFrame:
     """Compute how often two people who rate the same give the same rating.
 
-    One row a benchmark and kind of ``raters`` (null where they have none), of all criteria
-    (``criterion`` null) and of each of several: ``value`` (mean over items of the share of pairs
-    that agree) with its 95 % interval over texts, ``n_items`` (responses, where ratings name them)
-    with two ratings or more, and their ``n_ratings``. Benchmarks that no two people rated are left
-    out.
+    Of all criteria, and of each of several; intervals are over texts. Items are responses where
+    ratings name them. Benchmarks that no two people rated are left out.
 
     Examples
     --------

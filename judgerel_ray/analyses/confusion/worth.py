@@ -297,11 +297,6 @@ _IN_NATS = ("entropy", "mutual_information")
 def no_baselines() -> pl.DataFrame:
     """Give the table of plain scores that holds none.
 
-    One row a judge, benchmark, item_id, ``score`` (with the replications it is of) and ``verdict``:
-    the ``value`` the score has for
-    that verdict (null where it is the same for all), whether ``higher_is_surer``, and the
-    ``tokens`` it took for the item.
-
     Examples
     --------
     >>> no_baselines().height
@@ -317,13 +312,9 @@ def score_table(
 ) -> pl.DataFrame:
     """Lay out every score of a judgment: its mean, and how well it tells right from wrong.
 
-    One row a group and ``score`` (a code; ``of_replications`` and ``drawn_at``, their temperature,
-    of a score of replications): ``mean`` with its interval over questions (which ends where no
-    score goes further: entropy and mutual information are in nats, from 0 to log of the number of
-    options, signed margin and suggestibility in [-1, 1], all else in [0, 1]), ``auroc`` and
-    ``aurc`` with theirs, of the score turned so that ``surer`` is better, over ``n`` judgments that
-    have it, ``few`` ("few_wrong" or "few_right") where fewer than ten texts have such a judgment,
-    and ``tokens`` an item (computed for its prompts and generated).
+    Intervals are over questions, and end where no score goes further: entropy and mutual
+    information are in nats, from 0 to log of the number of options, signed margin and
+    suggestibility in [-1, 1], all else in [0, 1].
 
     Examples
     --------

@@ -303,13 +303,7 @@ def agreed_tables(
     resamples: int = 200,
     seed: int = 0,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Estimate pass rates, and how judges err, from judges alone.
-
-    ``agreed``, one row a group: the pass rate (``value``) with its interval, ``mean_of_judges`` the
-    uncorrected one, how many independent judges these are worth (``effective``) beside what it
-    would be if errors were independent, and ``p_correlated``. ``judges``: by judge its pass rate,
-    and how often it is right by what they agree on.
-    """
+    """Estimate pass rates, and how judges err, from judges alone."""
     if "judge" not in judged.frame.collect_schema():
         raise SweepError(
             "without labels judges are held against each other, expected a column judge",

@@ -295,11 +295,7 @@ def cascaded_table(
 ) -> pl.DataFrame:
     """Tell what each model of a cascade was asked, what it answered, and what that was worth.
 
-    A row for each model, one for what was left to a person, and one for all of it. ``n_asked``
-    counts questions times replications; ``accuracy`` is of the answers given to questions with a
-    gold answer, its interval by question, its noise floor that of the same answers shuffled across
-    questions; ``spent`` is the mean of one question put to the cascade (in "cost" where every row
-    has one, else in "tokens", else null), both steps together.
+    Intervals are by question; the noise floor is of the same answers shuffled across questions.
 
     Examples
     --------

@@ -205,13 +205,9 @@ def alignment_table(
 ) -> pl.DataFrame:
     """Compute how far every group's scores agree with a reference, on every scale.
 
-    The groups' columns, ``scale`` and those of `Alignments`: one row a group, scale and
-    coefficient. ``single`` is the mean over replications of each one's coefficient, ``averaged``
-    that of the items' mean scores, ``gain`` the one less the other. ``weighted`` is that of
-    ``n_weighted`` scores weighted by their probabilities; groups that have only those are
-    undefined, "not_sampled". Scores are compared as they are: intraclass correlations need a
-    reference on the same scale, and are undefined, "reference_off_scale", where it has scores
-    beyond the scale's ends.
+    Groups that have only weighted scores are undefined, "not_sampled". Scores are compared as they
+    are: intraclass correlations need a reference on the same scale, and are undefined,
+    "reference_off_scale", where it has scores beyond the scale's ends.
 
     Examples
     --------

@@ -131,13 +131,8 @@ def group_ratings(group: RatedGroup, names: Sequence[str], choice: ScaleChoice) 
 def inter_scale_table(groups: Sequence[RatedGroup], choice: ScaleChoice) -> pl.DataFrame:
     """Compute inter-scale consistency of every group.
 
-    The groups' columns and those of `ScaleComparisons`: one row a group and comparison.
-    ``own_first`` and ``own_second`` are self-consistency of each scale on the common axis;
-    ``shift`` is second less first there; ``ceiling`` is what a judge without noise reaches, its
-    latent score uniform; ``ceiling_of`` is `TO_POINTS` or `TO_TENTHS`. ``disattenuated`` is a
-    heuristic and may exceed 1. Of more than two scales only the value, its floor and the ceiling
-    are given. ``undefined`` is "does_not_apply" where the scales do not allow the mapping;
-    ``flags`` say why.
+    Of more than two scales only the value, its floor and the ceiling are there. ``undefined`` is
+    "does_not_apply" where the scales do not allow the mapping; ``flags`` say why.
 
     Examples
     --------

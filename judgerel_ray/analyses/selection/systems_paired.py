@@ -64,10 +64,8 @@ def pair_tables(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare systems two by two.
 
-    One row a pair: questions right by both, one or neither, exact McNemar with Holm's adjustment
-    over ``n_comparisons`` pairs, and the mean difference of error over the shares accepted that
-    both reach; and one row a pair and share (tenths), with the interval of questions drawn anew for
-    both at once.
+    Exact McNemar with Holm's adjustment, and the mean difference of error over the shares accepted
+    that both reach, with the interval of questions drawn anew for both at once.
 
     Examples
     --------
