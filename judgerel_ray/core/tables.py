@@ -28,6 +28,20 @@ class GroupColumns(Schema):
     )
 
 
+def interval_ends(what: str, null: str = "where there is none") -> tuple[Float64, Float64]:
+    """Describe the columns of a 95 % interval's ends.
+
+    Examples
+    --------
+    >>> interval_ends("the mean")[0].description
+    'Lower end of the 95 % interval of the mean; null where there is none.'
+    """
+    lower, upper = (
+        f"{end} end of the 95 % interval of {what}; null {null}." for end in ("Lower", "Upper")
+    )
+    return Float64(lower), Float64(upper)
+
+
 class EndColumns(Schema):
     """Ends of a 95 % interval."""
 
@@ -97,12 +111,7 @@ class WorthColumns(Schema):
     """Independent members that would do as well as these."""
 
     effective = Float64("Independent members that would do as well; null where undefined says why.")
-    effective_low = Float64(
-        "Lower end of the 95 % interval of effective; null where there is none."
-    )
-    effective_high = Float64(
-        "Upper end of the 95 % interval of effective; null where there is none."
-    )
+    effective_low, effective_high = interval_ends("effective")
 
 
 class Common(Schema):

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from judgerel_ray.core.schema import Float64, Int64, Schema, String
-from judgerel_ray.core.tables import Common, EndColumns, FloorColumns, GroupColumns, MethodColumns
+from judgerel_ray.core.tables import (
+    Common,
+    EndColumns,
+    FloorColumns,
+    GroupColumns,
+    MethodColumns,
+    interval_ends,
+)
 
 
 class Coefficients(Schema):
@@ -120,12 +127,7 @@ class ReasoningShares(Schema):
     )
     verdict = Float64("Share that verdicts drawn after the same reasoning vary by.")
     ratio = Float64("Reasonings needed, as a share of verdicts drawn, for the same error.")
-    ratio_low = Float64(
-        "Lower end of the 95 % interval of the ratio, over questions; null where there is none."
-    )
-    ratio_high = Float64(
-        "Upper end of the 95 % interval of the ratio, over questions; null where there is none."
-    )
+    ratio_low, ratio_high = interval_ends("the ratio, over questions")
     largest_shift = Float64(
         "Largest difference, over questions and verdicts, between the mean distribution and the "
         "share of verdicts drawn."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judgerel_ray.core.schema import Bool, Float64, Int64, List, Schema, String, Tables
-from judgerel_ray.core.tables import Common, FlagColumns, WorthColumns
+from judgerel_ray.core.tables import Common, FlagColumns, WorthColumns, interval_ends
 
 
 class Components(Schema):
@@ -28,8 +28,7 @@ class Components(Schema):
     share = Float64(
         "Share of the variance of one judgment; null where that variance is not above 0."
     )
-    low = Float64("Lower end of the 95 % interval of the estimate; null where there is none.")
-    high = Float64("Upper end of the 95 % interval of the estimate; null where there is none.")
+    low, high = interval_ends("the estimate")
     no_interval = String(
         "too_few_levels where a facet that is drawn from more has two levels in the data; else "
         "null."
@@ -84,8 +83,7 @@ class Designs(Schema):
         "How well the mean of so many judgments compares questions: the share of its variance that "
         "is the questions' own (0 to 1); null where undefined says why."
     )
-    low = Float64("Lower end of the 95 % interval of generalizability; null where there is none.")
-    high = Float64("Upper end of the 95 % interval of generalizability; null where there is none.")
+    low, high = interval_ends("generalizability")
     no_interval = String(
         "too_few_levels where a facet that is drawn from more has two levels in the data; else "
         "null."
@@ -97,12 +95,7 @@ class Designs(Schema):
     repeatability = Float64(
         "generalizability of the mean where this very prompt is all that counts; null of apart."
     )
-    repeatability_low = Float64(
-        "Lower end of the 95 % interval of repeatability; null where there is none."
-    )
-    repeatability_high = Float64(
-        "Upper end of the 95 % interval of repeatability; null where there is none."
-    )
+    repeatability_low, repeatability_high = interval_ends("repeatability")
     majority_stability = Float64(
         "Chance that two majorities of so many replications agree; null of scores, of apart, and "
         "where nothing was asked twice."

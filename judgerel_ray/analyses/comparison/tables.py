@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judgerel_ray.core.schema import Bool, Float64, Int64, List, Schema, String, Tables
-from judgerel_ray.core.tables import Common, FlagColumns
+from judgerel_ray.core.tables import Common, FlagColumns, interval_ends
 
 
 class Comparisons(Schema):
@@ -28,8 +28,7 @@ class Comparisons(Schema):
         "value_b less value_a; in rows of serving_noise the share of the requests that both sent "
         "whose replies differ; null where undefined says why."
     )
-    low = Float64("Lower end of the 95 % interval of the difference; null where there is none.")
-    high = Float64("Upper end of the 95 % interval of the difference; null where there is none.")
+    low, high = interval_ends("the difference")
     p = Float64(
         "Two-sided p-value of no difference, of a swap test by question, below .05 exactly where "
         "the interval leaves out 0; null where it was not made."

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from judgerel_ray.core.schema import Bool, Float64, Int64, List, Schema, String, Tables
-from judgerel_ray.core.tables import Common, EndColumns, FlagColumns, FloorColumns, GroupColumns
+from judgerel_ray.core.tables import (
+    Common,
+    EndColumns,
+    FlagColumns,
+    FloorColumns,
+    GroupColumns,
+    interval_ends,
+)
 
 
 class JudgmentWorth(Schema):
@@ -66,18 +73,12 @@ class ScoreWorth(Schema):
         "How often a right judgment is surer than a wrong one, ties counting half (1 perfect, .5 "
         "says nothing); null where undefined says why."
     )
-    auroc_low = Float64("Lower end of the 95 % interval of auroc; null where there is none.")
-    auroc_high = Float64("Upper end of the 95 % interval of auroc; null where there is none.")
+    auroc_low, auroc_high = interval_ends("auroc")
     aurc = Float64(
         "Share wrong among the surest judgments, averaged over all shares accepted (0 to 1, less "
         "is better); null where no judgment has the score."
     )
-    aurc_low = Float64(
-        "Lower end of the 95 % interval of aurc; null where all are right, or all wrong."
-    )
-    aurc_high = Float64(
-        "Upper end of the 95 % interval of aurc; null where all are right, or all wrong."
-    )
+    aurc_low, aurc_high = interval_ends("aurc", "where all are right, or all wrong")
     few = String(
         "few_wrong or few_right where fewer than ten texts have such a judgment; else null."
     )
@@ -98,27 +99,23 @@ class LabelColumns(Schema):
     k_all = Int64("Right judgments.")
     n_all = Int64("Judgments.")
     all = Float64("Share right of all judgments (0 to 1).")
-    all_from = Float64("Lower end of the 95 % interval of all; null where there is none.")
-    all_to = Float64("Upper end of the 95 % interval of all; null where there is none.")
+    all_from, all_to = interval_ends("all")
     k_low = Int64("Right judgments of low uncertainty.")
     n_low = Int64("Judgments of low uncertainty.")
     low = Float64(
         "Share right of the judgments of low uncertainty (0 to 1); null where there are none."
     )
-    low_from = Float64("Lower end of the 95 % interval of low; null in-sample.")
-    low_to = Float64("Upper end of the 95 % interval of low; null in-sample.")
+    low_from, low_to = interval_ends("low", "in-sample")
     k_high = Int64("Right judgments of high uncertainty.")
     n_high = Int64("Judgments of high uncertainty.")
     high = Float64(
         "Share right of the judgments of high uncertainty (0 to 1); null where there are none."
     )
-    high_from = Float64("Lower end of the 95 % interval of high; null in-sample.")
-    high_to = Float64("Upper end of the 95 % interval of high; null in-sample.")
+    high_from, high_to = interval_ends("high", "in-sample")
     k_share = Int64("Judgments of low uncertainty.")
     n_share = Int64("Judgments.")
     share = Float64("Share of the judgments that are of low uncertainty (0 to 1).")
-    share_from = Float64("Lower end of the 95 % interval of share; null in-sample.")
-    share_to = Float64("Upper end of the 95 % interval of share; null in-sample.")
+    share_from, share_to = interval_ends("share", "in-sample")
 
 
 class LabelledShares(Schema):
@@ -159,15 +156,9 @@ class ThresholdTransfers(Schema):
     n = Int64("Judgments of the target.")
     n_low = Int64("Those of low uncertainty.")
     accuracy_low = Float64("Share right of these (0 to 1); null where there are none.")
-    low = Float64("Lower end of the 95 % interval of accuracy_low; null where there is none.")
-    high = Float64("Upper end of the 95 % interval of accuracy_low; null where there is none.")
+    low, high = interval_ends("accuracy_low")
     share_low = Float64("Share of the target's judgments that are of low uncertainty (0 to 1).")
-    share_low_low = Float64(
-        "Lower end of the 95 % interval of share_low; null where there is none."
-    )
-    share_low_high = Float64(
-        "Upper end of the 95 % interval of share_low; null where there is none."
-    )
+    share_low_low, share_low_high = interval_ends("share_low")
     undefined = Common.undefined
 
 
@@ -200,25 +191,14 @@ class PeopleMatches(Schema):
         "How often the judge gives the label of a person, the mean over items of the share of "
         "their people (0 to 1)."
     )
-    judge_low = Float64("Lower end of the 95 % interval of judge_share; null where there is none.")
-    judge_high = Float64("Upper end of the 95 % interval of judge_share; null where there is none.")
+    judge_low, judge_high = interval_ends("judge_share")
     person_share = Float64("The same of each person against the item's other people.")
-    person_low = Float64(
-        "Lower end of the 95 % interval of person_share; null where there is none."
-    )
-    person_high = Float64(
-        "Upper end of the 95 % interval of person_share; null where there is none."
-    )
+    person_low, person_high = interval_ends("person_share")
     difference = Float64(
         "judge_share less person_share, on the same items; above 0 the judge is nearer to people "
         "than they are to each other."
     )
-    difference_low = Float64(
-        "Lower end of the 95 % interval of the difference; null where there is none."
-    )
-    difference_high = Float64(
-        "Upper end of the 95 % interval of the difference; null where there is none."
-    )
+    difference_low, difference_high = interval_ends("the difference")
     noise_floor = Float64(
         "judge_share with the judge's labels shuffled across items; null where it has no floor."
     )

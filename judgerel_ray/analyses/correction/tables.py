@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judgerel_ray.core.schema import Bool, Float64, Int64, List, Schema, String, Tables
-from judgerel_ray.core.tables import Common, EndColumns, GroupColumns
+from judgerel_ray.core.tables import Common, EndColumns, GroupColumns, interval_ends
 
 
 class CorrectedScores(Schema):
@@ -54,8 +54,7 @@ class LabelTransport(Schema):
     )
     unlabelled = Float64("What the judge says of the others; null where there are none.")
     difference = Float64("labelled less unlabelled.")
-    low = Float64("Lower end of the 95 % interval of the difference; null where there is none.")
-    high = Float64("Upper end of the 95 % interval of the difference; null where there is none.")
+    low, high = interval_ends("the difference")
     differs = Bool(
         "true where the interval leaves out 0, so that labels are not of things like the others."
     )

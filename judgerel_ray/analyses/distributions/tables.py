@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from judgerel_ray.core.schema import Float64, Int64, Schema, String, Tables
+from judgerel_ray.core.tables import interval_ends
 from judgerel_ray.measuring.tables import LimitCoefficients, ReasoningShares
 
 
@@ -42,8 +43,7 @@ class SettledCounts(Schema):
         "Share of conditions asked to the end that have a stable verdict (0 to 1); null where "
         "there are none."
     )
-    low = Float64("Lower end of the 95 % interval of settled_share; null where there is none.")
-    high = Float64("Upper end of the 95 % interval of settled_share; null where there is none.")
+    low, high = interval_ends("settled_share")
     estimator = String("How that interval was made, in words.")
 
 

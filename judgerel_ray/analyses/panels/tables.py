@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from judgerel_ray.core.schema import Bool, Float64, Int64, Schema, String, Tables
-from judgerel_ray.core.tables import Common, FloorColumns, GroupColumns, WorthColumns
+from judgerel_ray.core.tables import Common, FloorColumns, GroupColumns, WorthColumns, interval_ends
 
 
 class AccuracyEnds(Schema):
     """Ends of an accuracy."""
 
-    low = Float64(
-        "Lower end of the 95 % interval of the accuracy, over questions; null where there is none."
-    )
-    high = Float64(
-        "Upper end of the 95 % interval of the accuracy, over questions; null where there is none."
-    )
+    low, high = interval_ends("the accuracy, over questions")
 
 
 class AccuracyColumns(Schema):
@@ -34,8 +29,7 @@ class GainColumns(Schema):
         "Accuracy less that of the best single member, which other folds chose, on the same "
         "questions; null of a single question."
     )
-    gain_low = Float64("Lower end of the 95 % interval of the gain; null where there is none.")
-    gain_high = Float64("Upper end of the 95 % interval of the gain; null where there is none.")
+    gain_low, gain_high = interval_ends("the gain")
 
 
 class Members(Schema):
@@ -101,8 +95,7 @@ class RandomPanels(Schema):
     n_members = Int64("Members of panels drawn at random.")
     answered_rightly = AccuracyColumns
     gain = Float64("Accuracy less that of random panels with one member fewer; null for the first.")
-    gain_low = Float64("Lower end of the 95 % interval of the gain; null for the first.")
-    gain_high = Float64("Upper end of the 95 % interval of the gain; null for the first.")
+    gain_low, gain_high = interval_ends("the gain", "for the first")
 
 
 class PanelWorth(Schema):
@@ -132,12 +125,7 @@ class Stages(Schema):
     accuracy = Float64(
         "Share of all questions that it answers rightly by itself; of a person as assumed."
     )
-    low = Float64(
-        "Lower end of the 95 % interval of the accuracy, over questions; null of a person."
-    )
-    high = Float64(
-        "Upper end of the 95 % interval of the accuracy, over questions; null of a person."
-    )
+    low, high = interval_ends("the accuracy, over questions", "of a person")
     confident = Float64("Share of its answers that state a confidence; null of a person.")
 
 
@@ -151,12 +139,7 @@ class CascadeCurve(Schema):
     budget = Float64("What one question may cost on average, in cost_unit.")
     cost_unit = Common.cost_unit
     cost = Float64("What one question cost, with thresholds that other questions chose.")
-    cost_low = Float64(
-        "Lower end of the 95 % interval of the cost, over questions; null where there is none."
-    )
-    cost_high = Float64(
-        "Upper end of the 95 % interval of the cost, over questions; null where there is none."
-    )
+    cost_low, cost_high = interval_ends("the cost, over questions")
     accuracy = Float64(
         "Share of the questions answered rightly, with thresholds that other questions chose (0 to "
         "1)."
@@ -177,12 +160,7 @@ class CascadeCurve(Schema):
     n_folds = Int64("Folds.")
     random = Float64("Accuracy were as many questions passed on at each stage at random.")
     over_random = Float64("accuracy less random.")
-    over_random_low = Float64(
-        "Lower end of the 95 % interval of over_random; null where both answer alike."
-    )
-    over_random_high = Float64(
-        "Upper end of the 95 % interval of over_random; null where both answer alike."
-    )
+    over_random_low, over_random_high = interval_ends("over_random", "where both answer alike")
     alone = String(
         "The best single member for the same money, x K where it is the majority of K of its "
         "replications; null where the money buys none."
@@ -190,12 +168,7 @@ class CascadeCurve(Schema):
     alone_accuracy = Float64("Its accuracy, chosen on other questions than those it is tried on.")
     alone_cost = Float64("Its cost of one question.")
     over_alone = Float64("accuracy less alone_accuracy.")
-    over_alone_low = Float64(
-        "Lower end of the 95 % interval of over_alone; null where both answer alike."
-    )
-    over_alone_high = Float64(
-        "Upper end of the 95 % interval of over_alone; null where both answer alike."
-    )
+    over_alone_low, over_alone_high = interval_ends("over_alone", "where both answer alike")
     n_items = Int64("Questions that all members answered.")
 
 
@@ -214,14 +187,12 @@ class CascadedShares(Schema):
     n_asked = Int64("Questions times replications put to it.")
     n_answered = Int64("Those of them that it answered.")
     answered = Float64("Share that it answered (0 to 1); null of a person.")
-    answered_low = Float64("Lower end of the 95 % interval of answered; null where there is none.")
-    answered_high = Float64("Upper end of the 95 % interval of answered; null where there is none.")
+    answered_low, answered_high = interval_ends("answered")
     n_right = Int64("Right answers, where the right one is known.")
     accuracy = Float64(
         "Share right of the answers to questions whose right answer is known; null without any."
     )
-    low = Float64("Lower end of the 95 % interval of the accuracy; null where there is none.")
-    high = Float64("Upper end of the 95 % interval of the accuracy; null where there is none.")
+    low, high = interval_ends("the accuracy")
     interval = String("How the interval of the accuracy was made, in words.")
     noise_floor = Float64(
         "Accuracy that the same answers would have on average with the right answers shuffled "

@@ -10,6 +10,7 @@ from judgerel_ray.core.tables import (
     FloorColumns,
     GroupColumns,
     MethodColumns,
+    interval_ends,
 )
 from judgerel_ray.measuring.tables import Coefficients
 
@@ -41,28 +42,17 @@ class ScaleComparisons(Schema):
         "The alpha divided by what the scales' own consistency leaves of it at most; a heuristic "
         "that may exceed 1; null of more than two scales, and where it has no value."
     )
-    disattenuated_low = Float64(
-        "Lower end of the 95 % interval of disattenuated; null where there is none."
-    )
-    disattenuated_high = Float64(
-        "Upper end of the 95 % interval of disattenuated; null where there is none."
-    )
+    disattenuated_low, disattenuated_high = interval_ends("disattenuated")
     shift = Float64(
         "How much higher the same things come out on the second scale, on the common axis; null of "
         "more than two scales, and of midranks."
     )
-    shift_low = Float64("Lower end of the 95 % interval of the shift; null where there is none.")
-    shift_high = Float64("Upper end of the 95 % interval of the shift; null where there is none.")
+    shift_low, shift_high = interval_ends("the shift")
     rank_correlation = Float64(
         "Spearman's rho of mean scores on two scales, before any mapping (-1 to 1); null of more "
         "than two scales."
     )
-    rank_correlation_low = Float64(
-        "Lower end of the 95 % interval of rank_correlation; null where there is none."
-    )
-    rank_correlation_high = Float64(
-        "Upper end of the 95 % interval of rank_correlation; null where there is none."
-    )
+    rank_correlation_low, rank_correlation_high = interval_ends("rank_correlation")
     own_first = Float64(
         "Self-consistency (alpha of replications) on the first scale, on the common axis; null "
         "where it was rated once."
@@ -100,25 +90,21 @@ class Alignments(Schema):
         "Agreement of one replication with the reference, the mean over replications (at most 1); "
         "null where undefined says why."
     )
-    single_low = Float64("Lower end of the 95 % interval of single; null where there is none.")
-    single_high = Float64("Upper end of the 95 % interval of single; null where there is none.")
+    single_low, single_high = interval_ends("single")
     averaged = Float64(
         "Agreement of the mean of a thing's replications with the reference; null where undefined "
         "says why."
     )
-    averaged_low = Float64("Lower end of the 95 % interval of averaged; null where there is none.")
-    averaged_high = Float64("Upper end of the 95 % interval of averaged; null where there is none.")
+    averaged_low, averaged_high = interval_ends("averaged")
     gain = Float64("averaged less single: what averaging buys; null where either is.")
-    gain_low = Float64("Lower end of the 95 % interval of the gain; null where there is none.")
-    gain_high = Float64("Upper end of the 95 % interval of the gain; null where there is none.")
+    gain_low, gain_high = interval_ends("the gain")
     p_gain = Float64("Two-sided p-value of no gain; null where it was not tested.")
     n_averaged = Float64("Replications that were averaged, in the mean over things.")
     weighted = Float64(
         "Agreement of probability-weighted scores with the reference; null where a run has no "
         "distributions."
     )
-    weighted_low = Float64("Lower end of the 95 % interval of weighted; null where there is none.")
-    weighted_high = Float64("Upper end of the 95 % interval of weighted; null where there is none.")
+    weighted_low, weighted_high = interval_ends("weighted")
     n_weighted = Int64("Weighted scores compared; null where there are none.")
     n_items = Int64("Questions with a reference.")
     n_units = Int64("Things compared: the question, its response and how it was asked.")

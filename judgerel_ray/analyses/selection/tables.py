@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judgerel_ray.core.schema import Bool, Float64, Int64, Schema, String, Tables
-from judgerel_ray.core.tables import Common, FloorColumns, GroupColumns
+from judgerel_ray.core.tables import Common, FloorColumns, GroupColumns, interval_ends
 
 
 class SystemConfidences(Schema):
@@ -18,16 +18,12 @@ class SystemConfidences(Schema):
     accuracy = Float64(
         "Share of the answers that are right, unread ones counted as wrong (0 to 1)."
     )
-    low = Float64("Lower end of the 95 % interval of the accuracy; null where there is none.")
-    high = Float64("Upper end of the 95 % interval of the accuracy; null where there is none.")
+    low, high = interval_ends("the accuracy")
     interval = String("How the interval of the accuracy was made.")
     accuracy_read = Float64(
         "Share right of the answers with a readable verdict; null where there are none."
     )
-    read_low = Float64("Lower end of the 95 % interval of accuracy_read; null where there is none.")
-    read_high = Float64(
-        "Upper end of the 95 % interval of accuracy_read; null where there is none."
-    )
+    read_low, read_high = interval_ends("accuracy_read")
     chance = Float64(
         "Accuracy of guessing, the mean of 1 by the number of options; null where that number is "
         "not known of every question."
@@ -48,8 +44,7 @@ class SystemConfidences(Schema):
         "How often a right answer has more confidence than a wrong one, ties counting half (1 "
         "perfect, .5 says nothing); null where undefined says why."
     )
-    auroc_low = Float64("Lower end of the 95 % interval of auroc; null where there is none.")
-    auroc_high = Float64("Upper end of the 95 % interval of auroc; null where there is none.")
+    auroc_low, auroc_high = interval_ends("auroc")
     auroc_floor_sd = Float64(
         "Standard deviation of auroc about .5 by chance; null without an auroc, and where all "
         "confidences tie."
@@ -66,12 +61,7 @@ class SystemConfidences(Schema):
         "Area under the risk-coverage curve: the share wrong among the surest answers, averaged "
         "over all shares accepted (0 to 1, less is better); null without a confidence."
     )
-    aurc_low = Float64(
-        "Lower end of the 95 % interval of aurc; null where all answers are right, or all wrong."
-    )
-    aurc_high = Float64(
-        "Upper end of the 95 % interval of aurc; null where all answers are right, or all wrong."
-    )
+    aurc_low, aurc_high = interval_ends("aurc", "where all answers are right, or all wrong")
     aurc_floor = Float64(
         "The area of a confidence that says nothing: the share wrong among answers that have one; "
         "null without a confidence."
@@ -118,8 +108,7 @@ class SystemConfidences(Schema):
         "Brier score: mean squared distance of confidence from 1 (right) or 0 (wrong); less is "
         "better; null without a confidence."
     )
-    brier_low = Float64("Lower end of the 95 % interval of brier; null where there is none.")
-    brier_high = Float64("Upper end of the 95 % interval of brier; null where there is none.")
+    brier_low, brier_high = interval_ends("brier")
     brier_floor = Float64(
         "Brier score of the same confidences shuffled across the answers; null without a "
         "confidence."
@@ -143,14 +132,7 @@ class Acceptances(Schema):
     n_errors = Common.n_errors
     n_answers = Int64("All answers.")
     error = Float64("Share wrong of the accepted (0 to 1).")
-    low = Float64(
-        "Lower end of the 95 % interval of the error at this threshold by itself; null where there "
-        "is none."
-    )
-    high = Float64(
-        "Upper end of the 95 % interval of the error at this threshold by itself; null where there "
-        "is none."
-    )
+    low, high = interval_ends("the error at this threshold by itself")
     band_low = Float64(
         "Lower end of the error that holds at all thresholds together (95 %); null where there is "
         "none."
@@ -186,8 +168,7 @@ class ConfidenceBins(Schema):
     accuracy = Float64(
         "Share right of them; below mean_confidence the system is overconfident there."
     )
-    low = Float64("Lower end of the 95 % interval of the accuracy; null where there is none.")
-    high = Float64("Upper end of the 95 % interval of the accuracy; null where there is none.")
+    low, high = interval_ends("the accuracy")
 
 
 class Guarantees(Schema):
@@ -216,8 +197,7 @@ class Guarantees(Schema):
     )
     n_errors = Int64("Wrong ones among the accepted; null without a threshold.")
     error = Float64("Share wrong of the accepted held-out answers; null where none are.")
-    low = Float64("Lower end of the 95 % interval of the error; null where there is none.")
-    high = Float64("Upper end of the 95 % interval of the error; null where there is none.")
+    low, high = interval_ends("the error")
     split = String(
         "How the questions were split in two; half_of_questions draws half of them by seed."
     )
@@ -241,8 +221,7 @@ class PairedColumns(Schema):
     difference = Float64(
         "Accuracy of the second less that of the first; above 0 where the second is better."
     )
-    low = Float64("Lower end of the 95 % interval of the difference; null where there is none.")
-    high = Float64("Upper end of the 95 % interval of the difference; null where there is none.")
+    low, high = interval_ends("the difference")
     p = Float64(
         "Two-sided p-value of no difference: exact McNemar's, or Student's where answers are not "
         "each right or wrong."
@@ -259,12 +238,7 @@ class PairedColumns(Schema):
         "Share wrong of the second less that of the first, at the same share accepted, averaged "
         "over these shares; below 0 the second is better; null without a confidence."
     )
-    error_low = Float64(
-        "Lower end of the 95 % interval of error_difference; null where there is none."
-    )
-    error_high = Float64(
-        "Upper end of the 95 % interval of error_difference; null where there is none."
-    )
+    error_low, error_high = interval_ends("error_difference")
     error_p = Float64("Two-sided p-value of no difference of errors; null where there is none.")
     error_p_holm = Float64(
         "error_p adjusted by Holm's method for n_comparisons; null where that is."
@@ -299,8 +273,7 @@ class EqualAcceptances(Schema):
     first_error = Float64("Share wrong of what the first accepts.")
     second_error = Float64("Share wrong of what the second accepts.")
     difference = Float64("second_error less first_error; below 0 where the second errs less.")
-    low = Float64("Lower end of the 95 % interval of the difference; null where there is none.")
-    high = Float64("Upper end of the 95 % interval of the difference; null where there is none.")
+    low, high = interval_ends("the difference")
 
 
 class MatchedCosts(Schema):
@@ -354,8 +327,7 @@ class SelfPreferences(Schema):
     participant = Float64("Its accuracy where its own answer is among those it compares.")
     evaluator_only = Float64("Its accuracy where its own answer is not shown.")
     difference = Float64("participant less evaluator_only.")
-    low = Float64("Lower end of the 95 % interval of the difference; null where there is none.")
-    high = Float64("Upper end of the 95 % interval of the difference; null where there is none.")
+    low, high = interval_ends("the difference")
     p = Float64("Two-sided p-value of no difference of the accuracies.")
     n_disputed = Int64(
         "Questions on which the models disagree, which it answered itself, and of which the other "
@@ -369,21 +341,13 @@ class SelfPreferences(Schema):
         "own_picked less own_picked_by_others; opinions differ, so by itself it shows no "
         "preference."
     )
-    own_low = Float64("Lower end of the 95 % interval of own_difference; null where there is none.")
-    own_high = Float64(
-        "Upper end of the 95 % interval of own_difference; null where there is none."
-    )
+    own_low, own_high = interval_ends("own_difference")
     own_p = Float64("Two-sided p-value of own_difference.")
     n_own_wrong = Int64("Those questions on which its own answer is wrong.")
     own_wrong_picked = Float64("own_picked where its own answer is wrong.")
     own_wrong_picked_by_others = Float64("own_picked_by_others where its own answer is wrong.")
     own_wrong_difference = Float64("own_difference where its own answer is wrong.")
-    own_wrong_low = Float64(
-        "Lower end of the 95 % interval of own_wrong_difference; null where there is none."
-    )
-    own_wrong_high = Float64(
-        "Upper end of the 95 % interval of own_wrong_difference; null where there is none."
-    )
+    own_wrong_low, own_wrong_high = interval_ends("own_wrong_difference")
     own_wrong_p = Float64("Two-sided p-value of own_wrong_difference.")
     n_self = Int64("Disputed questions that it was asked as evaluator_only, too.")
     self_picked = Float64("How often it picks its own answer there as participant.")
@@ -394,12 +358,7 @@ class SelfPreferences(Schema):
         "self_picked less self_picked_as_evaluator: above 0 where showing it its own answer makes "
         "it pick it more."
     )
-    self_low = Float64(
-        "Lower end of the 95 % interval of self_difference; null where there is none."
-    )
-    self_high = Float64(
-        "Upper end of the 95 % interval of self_difference; null where there is none."
-    )
+    self_low, self_high = interval_ends("self_difference")
     self_noise_sd = Float64(
         "Standard deviation of self_difference about 0, were the two roles exchanged at random."
     )
@@ -411,12 +370,7 @@ class SelfPreferences(Schema):
         "self_picked_as_evaluator where its own answer is wrong."
     )
     self_wrong_difference = Float64("self_difference where its own answer is wrong.")
-    self_wrong_low = Float64(
-        "Lower end of the 95 % interval of self_wrong_difference; null where there is none."
-    )
-    self_wrong_high = Float64(
-        "Upper end of the 95 % interval of self_wrong_difference; null where there is none."
-    )
+    self_wrong_low, self_wrong_high = interval_ends("self_wrong_difference")
     self_wrong_noise_sd = Float64("self_noise_sd where its own answer is wrong.")
     self_wrong_p = Float64("Two-sided p-value of self_wrong_difference.")
     self_wrong_p_holm = Float64("self_wrong_p adjusted by Holm's method over the judges.")
