@@ -14,7 +14,6 @@ Examples
 1
 """
 
-
 from judgerel_ray.benchmarks.admission import REFERENCE, GoldReading
 from judgerel_ray.benchmarks.bbh import load_bbh
 from judgerel_ray.benchmarks.catalog import LOADERS, SCALES, load_items, load_mix, read_items

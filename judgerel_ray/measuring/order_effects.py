@@ -262,8 +262,9 @@ def _swap_row(
 def _row(group: Group, policy: Missing, found: Coefficient, *, crossed: bool = True) -> Row:
     """One row of the result."""
     interval = Interval(
-        kind=found.interval_method, undefined=found.no_interval, n_questions=found.n_units
-    )
+        kind=found.interval_method, undefined=found.no_interval, n_questions=found.n_units,
+        standard_error=found.standard_error,
+    )  # fmt: skip
     floor = NoiseFloor(
         mean=None, sd=None, p=None, n_permutations=found.n_permutations, kind=found.null_method
     )

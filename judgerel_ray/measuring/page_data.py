@@ -8,6 +8,7 @@ import polars as pl
 
 from judgerel_ray.blocks.columns import in_order
 from judgerel_ray.blocks.words import group_columns
+from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.failures import failures_of
@@ -51,7 +52,7 @@ class PageData:
 
 def page_data(judged: Snapshot, questions: Questions | None) -> PageData:
     """Measure what the sections of a page share."""
-    coefficients = tolerated(judged, ReduceOptions())
+    coefficients = tolerated(judged, ReduceOptions(intervals=IntervalChoice(with_errors=True)))
     unstable = least_stable(judged.source, scales=judged.scales)
     return PageData(
         judged=judged,

@@ -33,7 +33,6 @@ from judgerel_ray.counting.verdicts.places import (
     SHOWN,
 )
 from judgerel_ray.counting.verdicts.policy import (
-    COLUMNS,
     MISSING,
     POLICIES,
     REPEATABILITY,
@@ -66,6 +65,7 @@ from judgerel_ray.measuring.leading import (
 from judgerel_ray.measuring.noise import SERVING
 from judgerel_ray.measuring.order_effects import check_order, order_rows, orders_of
 from judgerel_ray.measuring.reproducibility import reproducible_rows, several_prompts
+from judgerel_ray.measuring.tables import Coefficients, MeasuredCoefficients
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS
@@ -102,9 +102,9 @@ def reduce_judgments(
     Reproducibility leads: two judgments of an item, the facets of each drawn at random among those
     recorded. Repeatability follows: the same prompt again.
 
-    One row a group, coefficient, level and missing policy: the group's columns, then `COLUMNS`.
-    Never NaN: no number is null, and ``undefined`` or ``no_interval`` says why. ``lead`` is what a
-    reader of the group should know first, in all its rows: see
+    One row a group, coefficient, level and missing policy: the group's columns, then those of
+    `Coefficients`. Never NaN: no number is null, and ``undefined`` or ``no_interval`` says why.
+    ``lead`` is what a reader of the group should know first, in all its rows: see
     :func:`judgerel_ray.measuring.lead_codes.lead_code`.
 
     Notes
@@ -164,7 +164,8 @@ def reduce_judgments(
         computed[group] = LedGroup(key=key, rows=rows, replies=replies, steady=steady)
         found_in.append(computed[group])
     labelled = SHOWN in columns and found.counted.nested.places is None
-    schema = {**found.keys, **COLUMNS}
+    table = MeasuredCoefficients if intervals.with_errors else Coefficients
+    schema = {**found.keys, **table.dtypes}
     return led(found_in, found.rows, labelled=labelled, schema=schema)
 
 

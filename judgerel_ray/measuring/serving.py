@@ -13,13 +13,14 @@ from judgerel_ray.core import FileGone, StoreError, SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.traits import protocols_where
 from judgerel_ray.counting.groups.grouping import TEMPERATURE, Block
-from judgerel_ray.counting.verdicts.policy import COLUMNS, flag_columns
+from judgerel_ray.counting.verdicts.policy import flag_columns
 from judgerel_ray.measuring.noise import (
     SERVING,
     hashed_texts,
     serving_noise,
     shared_requests,
 )
+from judgerel_ray.measuring.tables import Coefficients
 
 if TYPE_CHECKING:
     from judgerel_ray.counting.snapshot import Snapshot
@@ -84,7 +85,7 @@ def texts_are_gone(serving: pl.DataFrame) -> bool:
 
 def _nothing(coefficients: pl.DataFrame) -> pl.DataFrame:
     """No rows, in the columns of those that there might be."""
-    return coefficients.select(*_groups(coefficients), *COLUMNS).head(0)
+    return coefficients.select(*_groups(coefficients), *Coefficients.columns).head(0)
 
 
 def _groups(coefficients: pl.DataFrame) -> list[str]:

@@ -28,7 +28,8 @@ from judgerel_ray.analyses.gate.show import (
     more_words,
     verdict_line,
 )
-from judgerel_ray.analyses.gate.standing import COLUMNS, CROSSES, Verdict, overall
+from judgerel_ray.analyses.gate.standing import CROSSES, Verdict, overall
+from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.analyses.ratings.from_run import RatingOptions, unknown_scales, with_scales
 from judgerel_ray.analyses.reliability.headlines import WARNINGS, cautions, first_rows, group_leads
 from judgerel_ray.analyses.reliability.sections import answer_section
@@ -438,7 +439,7 @@ def first_screen(
     """
     if requirements.is_empty():
         return []
-    groups = [name for name in requirements.columns if name not in COLUMNS]
+    groups = Requirements.groups(requirements)
     found = decisions(requirements)
     varying = [
         name

@@ -195,7 +195,7 @@ class Coefficient:
         Which estimator, in words.
     undefined : str or None
         Why there is no value.
-    interval_method, no_interval, null_method, n_permutations
+    interval_method, standard_error, no_interval, null_method, n_permutations
         How interval and noise floor were made where a function fills them, or why not.
 
     Raises
@@ -224,6 +224,7 @@ class Coefficient:
     p_noise: float | None = None
     undefined: str | None = None
     interval_method: IntervalMethod | None = None
+    standard_error: float | None = None
     no_interval: str | None = None
     null_method: NullMethod | None = None
     n_permutations: int = 0

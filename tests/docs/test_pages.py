@@ -212,7 +212,7 @@ def test_references_name_every_result_and_its_tables():
     made = [name for name, verb in VERBS.items() if verb.prints]
     assert re.findall(r"\n## judgerel (\w+)", columns) == made
     assert re.findall(r"columns\.md#judgerel-(\w+)", generate.verbs_page()) == made
-    assert "### `guarantees`\n\nOne row a system and confidence: a threshold" in columns
+    assert "### `guarantees`\n\nOne row per system and confidence. A threshold" in columns
     assert ":: judgerel_ray.analyses.selection.selection.Selection\n" in front
     assert [one.__name__ for one in generate.results()][:2] == ["Advice", "CascadeTables"]
 

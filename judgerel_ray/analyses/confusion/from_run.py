@@ -13,10 +13,10 @@ from io import BytesIO
 import numpy as np
 import polars as pl
 
+from judgerel_ray.analyses.confusion.confusion import UncertaintyTables, uncertainty_tables
 from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
 from judgerel_ray.analyses.confusion.people import people_labels
 from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_sections
-from judgerel_ray.analyses.confusion.tables import UncertaintyTables, uncertainty_tables
 from judgerel_ray.analyses.confusion.worth import (
     ENTROPY_OF_REPLICATIONS,
     OWN_PROBABILITY,
@@ -240,7 +240,7 @@ def right_options(items: pl.DataFrame, *, raters: str | None = None) -> pl.DataF
     Beside it what the judged text is about (the question it answers, the article it sums up, else
     the text itself): judgments about one thing are not independent. A majority is of people who
     agree: for what needs no single right label see
-    :func:`judgerel_ray.analyses.confusion.tables.matched_table`.
+    :func:`judgerel_ray.analyses.confusion.confusion.matched_table`.
 
     benchmark, item_id, ``right``, ``text``, ``basis`` ("gold"; "majority"; "no_majority" where two
     labels are as frequent, so that ``right`` is null; null where nobody says), the kind of

@@ -10,7 +10,7 @@ from judgerel_ray.core.verb import Names, comma_names, flag, names_of, verb
 if TYPE_CHECKING:
     from os import PathLike
 
-    from judgerel_ray.analyses.confusion.tables import UncertaintyTables
+    from judgerel_ray.analyses.confusion.confusion import UncertaintyTables
     from judgerel_ray.blocks.result import Result
 
 

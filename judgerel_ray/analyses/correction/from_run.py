@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from judgerel_ray.analyses.correction.labels import labelled_units, read_labels
-from judgerel_ray.analyses.correction.show import correction_sections
-from judgerel_ray.analyses.correction.tables import (
+from judgerel_ray.analyses.correction.correction import (
     CorrectionTables,
     agreed_tables,
     correction_tables,
 )
+from judgerel_ray.analyses.correction.labels import labelled_units, read_labels
+from judgerel_ray.analyses.correction.show import correction_sections
 from judgerel_ray.blocks.blocks import FirstScreen, Section
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.snapshot import Snapshot

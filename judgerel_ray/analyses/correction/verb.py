@@ -18,7 +18,7 @@ from judgerel_ray.core.verb import (
 )
 
 if TYPE_CHECKING:
-    from judgerel_ray.analyses.correction.tables import CorrectionTables
+    from judgerel_ray.analyses.correction.correction import CorrectionTables
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.snapshot import Judgments
 

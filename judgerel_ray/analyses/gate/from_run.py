@@ -11,6 +11,7 @@ from judgerel_ray.analyses.advice.from_run import plans_of
 from judgerel_ray.analyses.comparison.compared_facets import pairs_between
 from judgerel_ray.analyses.comparison.from_run import compare_with_serving
 from judgerel_ray.analyses.comparison.show import left_out_words
+from judgerel_ray.analyses.gate.gated import Gated
 from judgerel_ray.analyses.gate.looks import Look, look_at
 from judgerel_ray.analyses.gate.requirement import (
     ALPHA,
@@ -21,14 +22,13 @@ from judgerel_ray.analyses.gate.requirement import (
 from judgerel_ray.analyses.gate.standing import (
     AGREEMENT,
     ALONE,
-    COLUMNS,
     Verdict,
     needs_a_plan,
     of_requirement,
     overall,
     with_needs,
 )
-from judgerel_ray.analyses.gate.tables import Gated
+from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.core import SweepError, count_of, printable
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.columns import is_judge
@@ -81,7 +81,8 @@ def gate_judgments(
     frames = {"": judged.frame, **{name: one.frame for name, one in others.items()}}
     look = look_at(frames, ledger)
     options = ReduceOptions(
-        by=None if by is None else tuple(by), intervals=IntervalChoice(confidence=look.confidence)
+        by=None if by is None else tuple(by),
+        intervals=IntervalChoice(confidence=look.confidence, with_errors=True),
     )
     if asked:
         right = any(one.coefficient in CORRECTNESS for one in asked)
@@ -124,7 +125,7 @@ def gate_by_default(
     order of the options where none was asked. Where neither is known, that a judge agrees with
     itself does not pass: one that goes by the place of an option does, too.
     """
-    options = options or ReduceOptions()
+    options = options or ReduceOptions(intervals=IntervalChoice(with_errors=True))
     confidence = options.intervals.confidence
     asked = default_requirements(judged.tolerance)
     groups = coefficients.columns[: coefficients.columns.index("coefficient")]
@@ -172,7 +173,7 @@ def _decided(
 ) -> pl.DataFrame:
     """Requirements in their order, with what would decide those that are open."""
     found = pl.concat(tables, how="diagonal_relaxed")
-    groups = [name for name in found.columns if name not in COLUMNS]
+    groups = Requirements.groups(found)
     planned = found.filter(needs_a_plan()).height and judged.verdicts_known
     plans = plans_of(judged, by=options.by) if planned else {}
     place = found["requirement"].map_elements(
@@ -182,7 +183,7 @@ def _decided(
         found.with_columns(place.alias("__place")), groups, plans,
         confidence=options.intervals.confidence, then=then,
     )  # fmt: skip
-    return found.sort("__place", maintain_order=True).select(*groups, *COLUMNS)
+    return found.sort("__place", maintain_order=True).select(*groups, *Requirements.columns)
 
 
 def _of_levels(

@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass
 
 import polars as pl
 
+from judgerel_ray.analyses.gate.gated import Gated
 from judgerel_ray.analyses.gate.requirement import LESS_IS_BETTER
 from judgerel_ray.analyses.gate.standing import (
     ALONE,
     AT_LIMIT,
-    COLUMNS,
     CROSSES,
     HABITS,
     MOST_QUESTIONS,
@@ -23,7 +23,7 @@ from judgerel_ray.analyses.gate.standing import (
     Verdict,
     overall,
 )
-from judgerel_ray.analyses.gate.tables import Gated
+from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Span, Table, row_columns
 from judgerel_ray.blocks.junit import Case
 from judgerel_ray.blocks.result import Result
@@ -180,7 +180,7 @@ def _case(row: Row, groups: Sequence[str]) -> Case:
 
 def _groups(gated: Gated) -> list[str]:
     """Columns that make a group."""
-    return [name for name in gated.requirements.columns if name not in COLUMNS]
+    return Requirements.groups(gated.requirements)
 
 
 def _cells(row: Row, groups: Sequence[str]) -> list[str]:
@@ -294,7 +294,7 @@ def decisions(requirements: pl.DataFrame) -> list[Decision]:
     >>> [(one.group["judge"], one.verdict.value) for one in decisions(found)]
     [('simulated-erratic', 'PASS'), ('simulated-steady', 'PASS')]
     """
-    names = [name for name in requirements.columns if name not in COLUMNS]
+    names = Requirements.groups(requirements)
     rest = [name for name in names if name != TEMPERATURE]
     parts: dict[tuple[object, ...], dict[object, list[Row]]] = {}
     for row in requirements.iter_rows(named=True):

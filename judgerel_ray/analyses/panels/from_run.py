@@ -11,16 +11,16 @@ from io import BytesIO
 import polars as pl
 
 from judgerel_ray.analyses.panels.cascades import (
-    SCHEMA,
     CascadeChoice,
     CascadeTables,
     cascade_tables,
     cascaded_table,
     orders_itself,
 )
+from judgerel_ray.analyses.panels.panels import panel_tables
 from judgerel_ray.analyses.panels.show import Together, panel_sections
 from judgerel_ray.analyses.panels.spending import Price
-from judgerel_ray.analyses.panels.tables import panel_tables
+from judgerel_ray.analyses.panels.tables import CascadedShares
 from judgerel_ray.analyses.panels.voters import Voters, check_voters, read_voters
 from judgerel_ray.analyses.selection.from_run import known_items, open_systems
 from judgerel_ray.blocks.blocks import Block
@@ -175,4 +175,4 @@ def cascaded_of(judged: Snapshot) -> pl.DataFrame | None:
         here = rows.filter(pl.col("judge").is_in(ask.responders), pl.col("benchmark").is_in(named))
         if here.height:
             found.append(cascaded_table(here, gold, order=ask.responders, threshold=threshold))
-    return pl.concat(found) if found else pl.DataFrame(schema=SCHEMA)
+    return pl.concat(found) if found else CascadedShares.frame()

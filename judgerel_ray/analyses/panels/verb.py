@@ -11,8 +11,8 @@ from judgerel_ray.measuring.answered import KINDS, Answered
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.panels.cascades import CascadeTables
+    from judgerel_ray.analyses.panels.panels import PanelTables
     from judgerel_ray.analyses.panels.spending import Price
-    from judgerel_ray.analyses.panels.tables import PanelTables
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.snapshot import Judgments
 
@@ -92,7 +92,7 @@ def panels(path: Judgments, asked: PanelsRequest) -> Result[PanelTables]:
     [('simulated-erratic', 0.65625), ('simulated-steady', 0.875)]
     """
     from judgerel_ray.analyses.panels.from_run import open_voters
-    from judgerel_ray.analyses.panels.tables import panel_tables
+    from judgerel_ray.analyses.panels.panels import panel_tables
 
     with asked.opened(path) as judged:
         voters = open_voters(

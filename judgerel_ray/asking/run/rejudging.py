@@ -21,6 +21,7 @@ from judgerel_ray.asking.plan.resolve import Resolved, resolve
 from judgerel_ray.asking.run.opening import known_judges, stored_sweep
 from judgerel_ray.asking.run.pending import landed_texts
 from judgerel_ray.asking.run.running import lay_out
+from judgerel_ray.asking.tables import ReplayedRequests
 from judgerel_ray.benchmarks import sample_items
 from judgerel_ray.config import AskTable, Sweep, load_sweep, parse_sweep
 from judgerel_ray.core import Ask, Completion, Condition, Item, StoreError, SweepError, request_key
@@ -270,22 +271,6 @@ def _readings(frame: pl.DataFrame) -> list[tuple[object, ...]]:
     return frame.select(READ).rows()
 
 
-COLUMNS = {
-    "key": pl.String,
-    "judge": pl.String,
-    "item_id": pl.String,
-    "temperature": pl.Float64,
-    "replication": pl.Int32,
-    "same": pl.Boolean,
-    "first_difference": pl.Int64,
-    "landed_tokens": pl.Int32,
-    "replayed_tokens": pl.Int32,
-    "landed_text": pl.String,
-    "replayed_text": pl.String,
-}
-"""Of what is replayed; ``first_difference`` is the first character that differs, from 0."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Replayed:
     """Requests asked again, and the share that differ with its 95 % interval.
@@ -442,7 +427,7 @@ def _compared(rows: pl.DataFrame, done: Iterable[Completion]) -> pl.DataFrame:
         differs_by_tokens = None not in (known, tokens) and known != tokens
         found.append(
             {
-                **{name: row[name] for name in COLUMNS if name in row},
+                **{name: row[name] for name in ReplayedRequests.columns if name in row},
                 "same": text == row["text"] and not differs_by_tokens,
                 "first_difference": first_difference(row["text"], text),
                 "landed_tokens": known,
@@ -451,7 +436,7 @@ def _compared(rows: pl.DataFrame, done: Iterable[Completion]) -> pl.DataFrame:
                 "replayed_text": text,
             }
         )
-    return pl.DataFrame(found, schema=COLUMNS)
+    return ReplayedRequests.frame(found)
 
 
 def first_difference(one: str, other: str | None) -> int | None:

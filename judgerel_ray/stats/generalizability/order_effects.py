@@ -426,5 +426,6 @@ def _coefficient(
         n_ratings=n_ratings,
         n_missing=m_Q.size * most - n_ratings,
         interval_method=interval.kind,
+        standard_error=interval.standard_error,
         no_interval=interval.undefined,
     )

@@ -140,6 +140,8 @@ class Interval:
         The ends; both None where `undefined` is set.
     kind : IntervalMethod or None
         How it was made; `method` says it in words.
+    standard_error : float or None
+        The jackknife's, on the scale of the value, where Student's t was laid with it.
     undefined : str or None
         "undefined" where the coefficient is, "too_few_units" below two questions, "no_spread" where
         all questions say the same, "depends_on_one_question" where leaving one out leaves none.
@@ -165,6 +167,7 @@ class Interval:
     low: float | None = None
     high: float | None = None
     kind: IntervalMethod | None = None
+    standard_error: float | None = None
     undefined: str | None = None
     n_questions: int = 0
     n_resamples: int = 0
@@ -361,7 +364,10 @@ def student_interval(
         low, high, kind = ends_less_bias(value, half, bias)
     else:
         low, high, kind = student_ends(value, half, chance_corrected=chance_corrected)
-    return Interval(low=max(low, least), high=high, kind=kind, n_questions=n, biased=biased)
+    return Interval(
+        low=max(low, least), high=high, kind=kind, standard_error=error, n_questions=n,
+        biased=biased,
+    )  # fmt: skip
 
 
 def flagged(

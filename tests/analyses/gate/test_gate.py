@@ -19,6 +19,7 @@ from judgerel_ray.analyses.gate.show import (
 )
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting import snapshot as counting_snapshot
+from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.measuring.reducing import ReduceOptions, reduce_judged
 from judgerel_ray.stats import COEFFICIENTS, clopper_pearson
 from judgerel_ray.stats.agreement.agreement import declaration
@@ -220,7 +221,8 @@ def test_alpha_of_a_judge_that_never_wavers_has_an_exact_interval():
 def test_the_tolerances_of_a_sweep_are_required():
     opened = snapshot(judgerel_ray.example("run"))
     opened = replace(opened, tolerance={"krippendorff_alpha": 0.1})
-    found = gate_by_default(opened, reduce_judged(opened, ReduceOptions()))
+    options = ReduceOptions(intervals=IntervalChoice(with_errors=True))
+    found = gate_by_default(opened, reduce_judged(opened, options))
     asked = set(found["requirement"])
     assert "krippendorff_alpha >= 0.1" in asked
     assert "krippendorff_alpha >= .667" not in asked

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.panels.from_run import cascade_of, open_voters, together_of
-from judgerel_ray.analyses.panels.tables import panel_tables
+from judgerel_ray.analyses.panels.panels import panel_tables
 from judgerel_ray.core import Item, Option, SweepError, TokenCounts, request_key
 from judgerel_ray.store import RunDirectory, begin_session, land
 from judgerel_ray.tables import Completions, Judgments, items_to_frame
