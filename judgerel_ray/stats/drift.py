@@ -62,8 +62,6 @@ def exchangeability(
     place, a shift of ratings), and how far they moved towards or away from what is usual in their
     condition (a colder or hotter judge).
 
-    Shapes: ``old_UV, new_UV`` (n_conditions, n_values).
-
     References
     ----------
     .. [1] Vovk, Gammerman, Shafer (2022), Algorithmic Learning in a Random World, 2nd edition,

@@ -14,8 +14,6 @@ def grouped_folds(groups_N: ArrayLike, *, n_folds: int, seed: int) -> NDArray[np
 
     Shape (n_items,). Fold of each item, from 0 on. Folds have as many groups, give or take one.
 
-    Shapes: ``groups_N`` (n_items,).
-
     Examples
     --------
     >>> folds = grouped_folds(["q1", "q1", "q2", "q3"], n_folds=3, seed=0)
@@ -36,8 +34,6 @@ def one_of_each(groups_N: ArrayLike, *, n: int, seed: int, function: str) -> NDA
     """Draw one item of every group.
 
     Shape (n_groups,). Places of the items, in their order.
-
-    Shapes: ``groups_N`` (n_items,).
 
     Examples
     --------

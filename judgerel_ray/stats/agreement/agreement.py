@@ -514,8 +514,6 @@ def named_statistic(
 ) -> CountStatistic:
     """Give a coefficient as sums over units, by name or function where one is given.
 
-    Shapes: ``counts_UV`` (n_units, n_values).
-
     Examples
     --------
     >>> named_statistic("percent_agreement", [[2, 0], [1, 1]]).name

@@ -419,8 +419,6 @@ def mean_range(
 
     exact: Whether all ways of all units were tried; otherwise some units count as 0, and as 1.
 
-    Shapes: ``seen_UK`` (n_units, n_categories), ``missing_U`` (n_units,).
-
     Examples
     --------
     >>> from judgerel_ray.stats import count_statistic

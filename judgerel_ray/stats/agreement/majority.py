@@ -294,8 +294,6 @@ def disjoint_agreement(counts_NV: Floats, k: int) -> Floats:
 
     Shape (n_rows,).
 
-    Shapes: ``counts_NV`` (n_rows, n_values).
-
     Examples
     --------
     >>> disjoint_agreement(np.array([[3.0, 1.0], [4.0, 0.0]]), 1).tolist()

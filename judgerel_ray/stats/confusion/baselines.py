@@ -282,8 +282,6 @@ def conditional_logit(
 
     Shape (n_features,).
 
-    Shapes: ``features_NOF`` (n_items, n_options, n_features), ``right_N`` (n_items,).
-
     Examples
     --------
     Three of four: the intercept is log 3.

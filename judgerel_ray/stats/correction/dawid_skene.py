@@ -49,8 +49,6 @@ def dawid_skene(
 ) -> DawidSkene:
     """Estimate shares of true values, and judges' errors, from verdicts alone.
 
-    Shapes: ``votes_NJV`` (n_items, n_judges, n_values), ``clusters_N`` (n_items,).
-
     Notes
     -----
     Expectation-maximisation from majority votes, until nothing moves by 1e-12 (by 1e-4 in

@@ -69,9 +69,6 @@ def judge_rates(
 ) -> JudgeRates:
     """Compute a judge's true positive and true negative rates.
 
-    Shapes: ``labels_N, judged_N`` (n_labels,), ``weights_N`` (n_labels,), ``clusters_N``
-    (n_labels,).
-
     Examples
     --------
     >>> found = judge_rates([1, 1, 1, 1, 0, 0], [1, 1, 1, 0, 0, 1])
@@ -108,8 +105,6 @@ def rogan_gladen(
 
     It holds where the judge errs on all units as on the labelled ones, even if other shares of
     them pass; :func:`.ppi_mean` holds where the labelled ones are drawn at random.
-
-    Shapes: ``all_M`` (n_units,), ``clusters_M`` (n_units,).
 
     Notes
     -----

@@ -107,8 +107,6 @@ def ppi_mean(
     bias. A judge's score of a unit may be the mean of several replications: what they vary by is
     part of the scores' variance, and so of the interval.
 
-    Shapes: ``labels_N, judged_N`` (n_labels,), ``others_M`` (n_others,), ``weights_N`` (n_labels,).
-
     Notes
     -----
     Without weights, clusters and small-sample terms (`standard_error`) equal to ``ppi_py`` [1]_.

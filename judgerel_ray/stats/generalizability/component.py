@@ -266,8 +266,6 @@ def described(
 ) -> tuple[VarianceComponent, ...]:
     """Give estimates their names, shares and intervals.
 
-    Shapes: ``estimates_GP`` (groups + 1, n_components).
-
     Examples
     --------
     >>> import numpy as np

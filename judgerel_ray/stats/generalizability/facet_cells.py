@@ -192,8 +192,6 @@ def equations(
 
     squares_GE (n_groups + 1, n_equations): What the rows came to.
 
-    Shapes: ``groups_C`` (n_cells,).
-
     Examples
     --------
     Two questions judged twice each: T_q = N mu^2 + 4 var_q + 2 var_e.

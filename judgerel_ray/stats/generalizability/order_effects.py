@@ -45,9 +45,6 @@ def swap_terms(
 ) -> QuestionTerms:  # fmt: skip
     """Lay swap consistency out by question: pairs of judgments in different orders that agree.
 
-    Shapes: ``counts_UV`` (n_units, n_values), ``questions_U, orders_U`` (n_units,), ``clusters_U``
-    (n_units,).
-
     Examples
     --------
     >>> found = swap_terms([[2, 0], [0, 2], [2, 0], [2, 0]], np.array([0, 0, 1, 1]),

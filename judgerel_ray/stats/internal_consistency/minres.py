@@ -55,9 +55,6 @@ def lowest_minima(
     Newton's method, steps shortened while they lead uphill: six from every start, then from the
     quarter of the starts that lead lowest until the slope is flat.
 
-    Shapes: ``start_BSK`` (n_functions, n_starts, n_coordinates), ``low_BK, high_BK`` (n_functions,
-    n_coordinates).
-
     Notes
     -----
     Of 810 matrices of noise, of one and of three groups (6 to 16 items, three factors, 50
@@ -175,8 +172,6 @@ class OneFactor(NamedTuple):
 
 def one_factor_minres(matrices_BKK: Floats) -> OneFactor:
     """Fit one factor to covariance or correlation matrices.
-
-    Shapes: ``matrices_BKK`` (n_matrices, n_items, n_items).
 
     Notes
     -----

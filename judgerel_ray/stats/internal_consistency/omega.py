@@ -51,9 +51,6 @@ def one_factor_likelihood(
     given. Uniquenesses are kept at .005 of an item's variance or above, and it is said where they
     lie there.
 
-    Shapes: ``matrix_KK`` (n_items, n_items), ``start_K`` (n_items,), ``errors_KK`` (n_items,
-    n_items).
-
     Notes
     -----
     Fisher's scoring with step halving; the fit is equivariant in the scale of each item.

@@ -67,8 +67,6 @@ def minres_factors(correlations_BKK: Floats, *, n_factors: int) -> Factors:
     Loadings of shape (n_matrices, n_items, n_factors); NaN where R - Psi has fewer than `n_factors`
     positive eigenvalues.
 
-    Shapes: ``correlations_BKK`` (n_matrices, n_items, n_items).
-
     Notes
     -----
     32 starts up to ten items, where minima are many, down to eight from 40 on: 0.2 ms a matrix and
@@ -168,8 +166,6 @@ def oblimin(loadings_BKF: Floats) -> Oblique:
     along the slope of the rotation, columns scaled back to length 1, halved while they lead uphill.
     It starts close to the unrotated axes: of 310 sets of 6 to 12 items none of 20 other starts led
     lower.
-
-    Shapes: ``loadings_BKF`` (n_matrices, n_items, n_factors).
 
     References
     ----------

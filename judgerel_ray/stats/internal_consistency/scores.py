@@ -42,8 +42,6 @@ def item_scores(
 ) -> ItemScores:
     """Compute the covariances of items, dropping those that do not vary.
 
-    Shapes: ``scores_NK`` (n_subjects, n_items).
-
     Examples
     --------
     >>> found = item_scores([[1, 5, 2], [2, 5, 4], [3, 5, 6]])

@@ -60,8 +60,6 @@ def differing_replies(
     needs no spread: where none differ it is 0 with an interval. That of the questions is Clopper
     and Pearson's.
 
-    Shapes: ``counts_UV`` (n_units, n_values).
-
     Examples
     --------
     Of three pairs two differ in the first unit, none in the second:
@@ -95,8 +93,6 @@ def differing_requests(
     differing_Q: ArrayLike, asked_Q: ArrayLike, *, confidence: float = 0.95
 ) -> Differing:
     """Compute how often the two replies to requests that were asked twice differ.
-
-    Shapes: ``differing_Q, asked_Q`` (n_questions,).
 
     Examples
     --------

@@ -281,8 +281,6 @@ def swap_test(first_CT: Floats, second_CT: Floats, value: Value, *, draws: int =
     Over all exchanges where they are no more than the draws. Exchanges that leave a side without a
     value count as the furthest apart.
 
-    Shapes: ``first_CT, second_CT`` (n_questions, n_terms).
-
     Notes
     -----
     Questions of one kind are exchanged together, by a binomial draw: the time goes with the kinds

@@ -48,8 +48,6 @@ def mixing_states(
     (n_tables, n_atoms, n_values). The first 40 draws are dropped already; neighbouring draws are
     correlated.
 
-    Shapes: ``rows_DV`` (n_rows, n_values), ``numbers_BD`` (n_tables, n_rows).
-
     Notes
     -----
     Twenty atoms with Dirichlet(M / 20) weights, a finite form of the process with total weight M
@@ -99,8 +97,6 @@ def posterior_shares(counts_UV: ArrayLike, *, n_shares: int = 400, seed: int = 0
     distribution, values from the most frequent on; no rows where no unit takes part. Unlike
     observed shares they differ no more than the questions do, and unlike shares drawn together by
     one factor they keep questions of two kinds apart.
-
-    Shapes: ``counts_UV`` (n_units, n_values).
 
     Examples
     --------
@@ -380,8 +376,6 @@ def alpha_draws(rows_DV: Ints, numbers_BD: Ints, *, seed: int = 0) -> Floats:
     """Draw nominal alpha of infinitely many questions from its posterior.
 
     Shape (n_draws, n_tables). Each in [0, 1]: 400 draws of a table, from four chains.
-
-    Shapes: ``rows_DV`` (n_rows, n_values), ``numbers_BD`` (n_tables, n_rows).
 
     Examples
     --------

@@ -116,8 +116,6 @@ def clustered_share(
     many independent trials as the spread over questions is worth [1]_, at most all and at least the
     questions where no spread can be seen (all trials are hits, or none is).
 
-    Shapes: ``hits_N`` (n_trials,), ``clusters_N`` (n_trials,).
-
     References
     ----------
     .. [1] Korn, E. L. and Graubard, B. I. (1998), Confidence intervals for proportions with small
@@ -287,8 +285,6 @@ def clustered_mean(
     r"""Compute a weighted mean and its variance over clusters.
 
     .. math:: V = \sum_c (\sum_{i \in c} w_i (x_i - \bar x))^2 / (\sum_i w_i)^2
-
-    Shapes: ``values_N`` (n_rows,), ``weights_N`` (n_rows,), ``clusters_N`` (n_rows,).
 
     Examples
     --------

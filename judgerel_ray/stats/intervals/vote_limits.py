@@ -253,8 +253,6 @@ def expected_limits(
 ) -> VoteLimits | None:
     """Find what would fit if other questions like these were asked so often.
 
-    Shapes: ``shares_UV`` (n_units, n_values).
-
     Examples
     --------
     >>> shares = np.array([[1.0, 0.0]] * 8 + [[0.5, 0.5]] * 2)

@@ -131,8 +131,6 @@ _FEWEST_DRAWS = 200
 def unit_floor(counts_UV: Floats, statistic: CountStatistic, *, seed: int = 0) -> ClosedNull | None:
     """Compute the moments of a coefficient over all permutations.
 
-    Shapes: ``counts_UV`` (n_units, n_values).
-
     Notes
     -----
     The relative error of the spread is of the order of 1 / n, and 0.5 % where it rests on draws.

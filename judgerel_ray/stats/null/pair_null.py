@@ -57,8 +57,6 @@ class PairKernel:
 def kernel_of_counts(totals_V: NDArray[np.int64], pairs_VV: Floats) -> PairKernel:
     """Sum up a table of what pairs of values count.
 
-    Shapes: ``totals_V`` (n_values,), ``pairs_VV`` (n_values, n_values).
-
     Examples
     --------
     Two of one, one of the other: of six ordered pairs two agree.
@@ -97,8 +95,6 @@ def kernel_of_counts(totals_V: NDArray[np.int64], pairs_VV: Floats) -> PairKerne
 
 def kernel_of_agreement(totals_V: NDArray[np.int64]) -> PairKernel:
     """Sum up pairs that count 1 where their values are equal: :func:`kernel_of_counts` of an eye.
-
-    Shapes: ``totals_V`` (n_values,).
 
     Notes
     -----
@@ -149,8 +145,6 @@ def kernel_of_agreement(totals_V: NDArray[np.int64]) -> PairKernel:
 def kernel_of_scores(scores_N: Floats) -> PairKernel:
     """Sum up squared differences of scores.
 
-    Shapes: ``scores_N`` (n_ratings,).
-
     Notes
     -----
     (x - y)^2 = -2 x y + x^2 + y^2, about the mean: power sums are all it takes.
@@ -193,8 +187,6 @@ def permuted_moments(
     Over all permutations of the ratings: mean and variance, exactly (Mantel [1]_), and the third
     central moment in the limit of many ratings, that of independent ratings less what their totals
     explain. Last, what the fourth cumulant is at most about, from its largest parts.
-
-    Shapes: ``sizes_U`` (n_units,).
 
     References
     ----------
@@ -249,8 +241,6 @@ def pair_floor(
 
     None where the coefficient rests on more than pairs and mean shares, has no value, there are
     fewer than four ratings, or mean shares vary of more than 3,000 values.
-
-    Shapes: ``total_T`` (n_terms,).
 
     Notes
     -----

@@ -163,8 +163,6 @@ def best_cascades(
 def policy_grid(confidence_UL: Floats, *, most: int = MOST_POLICIES) -> tuple[Thresholds, ...]:
     """Every combination of thresholds at which decisions differ, or evenly some of them.
 
-    Shapes: ``confidence_UL`` (n_units, n_stages).
-
     Examples
     --------
     >>> policy_grid(np.array([[0.9, 0.5], [0.6, 0.5]]))

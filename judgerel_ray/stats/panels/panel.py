@@ -50,9 +50,6 @@ def panel_votes(
 ) -> PanelVotes:
     """Count a panel's votes, unit by unit.
 
-    Shapes: ``votes_UJ`` (n_units, n_judges), ``right_U`` (n_units,), ``weights_UJ`` (n_units,
-    n_judges).
-
     Examples
     --------
     Two against one, a tie, and nobody:
@@ -109,8 +106,6 @@ def question_means(values_U: ArrayLike, questions_U: ArrayLike) -> Floats:
 
     Shape (n_questions,).
 
-    Shapes: ``values_U`` (n_units,), ``questions_U`` (n_units,).
-
     Examples
     --------
     >>> question_means([1.0, 0.0, 1.0], [0, 0, 1]).tolist()
@@ -125,8 +120,6 @@ def mean_interval(
     values_Q: ArrayLike, *, is_share: bool = True, confidence: float = 0.95
 ) -> Interval:
     """Compute the interval of a mean over questions.
-
-    Shapes: ``values_Q`` (n_questions,).
 
     Examples
     --------
@@ -176,8 +169,6 @@ def panel_floor(
 
     All verdicts on one question go together to another question's right answer; mean and
     variance of such a permutation are known in closed form.
-
-    Shapes: ``questions_U`` (n_units,), ``weights_UJ`` (n_units, n_judges).
 
     Notes
     -----
@@ -494,8 +485,6 @@ def random_panels(votes_UJ: ArrayLike, right_U: ArrayLike) -> Floats:
 
     Shape (n_units, n_judges). Column k - 1: mean over all panels of k judges; verdicts that tie are
     drawn by lot.
-
-    Shapes: ``votes_UJ`` (n_units, n_judges), ``right_U`` (n_units,).
 
     Notes
     -----

@@ -199,8 +199,6 @@ def search_panels(
 ) -> PanelSearch:
     """Choose the panel with the most accurate majority within each budget, cross-fitted.
 
-    Shapes: ``questions_U`` (n_units,).
-
     Examples
     --------
     >>> prices = PanelPrices(needs_JP=np.eye(3, dtype=bool), prices_P=np.ones(3))
@@ -318,8 +316,6 @@ def best_affordable(
     right_MQ: ArrayLike, costs_M: ArrayLike, budget: float, *, n_folds: int = 5, seed: int = 0
 ) -> Affordable:
     """Choose the method with the most right answers within a budget, cross-fitted.
-
-    Shapes: ``right_MQ`` (n_methods, n_questions), ``costs_M`` (n_methods,).
 
     Examples
     --------

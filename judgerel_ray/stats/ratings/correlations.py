@@ -128,8 +128,6 @@ def below(first_N: Codes, second_N: Codes, weights_BN: Floats) -> Floats:
 
     Shape (n_sets, n_items).
 
-    Shapes: ``first_N, second_N`` (n_items,), ``weights_BN`` (n_sets, n_items).
-
     Notes
     -----
     Items lie sorted by the second number. The values of the first are halved again and again; each
@@ -177,8 +175,6 @@ def net_order(first_N: Codes, second_N: Codes, weights_BN: Floats) -> Floats:
     """Sum the weights of the items in the same order with each by both, less those opposite.
 
     Shape (n_sets, n_items).
-
-    Shapes: ``first_N, second_N`` (n_items,), ``weights_BN`` (n_sets, n_items).
 
     Examples
     --------

@@ -84,8 +84,6 @@ def people_match(
     many people an item has: no majority is taken, so nothing ties. A majority's label is another
     matter: people who agree make it, and items on which they do not have none.
 
-    Shapes: ``counts_UV`` (n_items, n_labels), ``verdicts_U`` (n_items,), ``clusters_U`` (n_items,).
-
     Examples
     --------
     Of three people two say 0; then two people differ; the last item has one person only:

@@ -290,9 +290,6 @@ def accepted_errors(
 ) -> AcceptedErrors:
     """Compute the error among the accepted at scores that occur, with pointwise and joint ends.
 
-    Shapes: ``scores_N`` (n_judgments,), ``correct_N`` (n_judgments,), ``clusters_N``
-    (n_judgments,).
-
     References
     ----------
     .. [1] Massart, P. (1990), doi:10.1214/aop/1176990746.

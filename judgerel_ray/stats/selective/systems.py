@@ -184,9 +184,6 @@ def answered(
 ) -> Answered:
     """Take answers of a system.
 
-    Shapes: ``scores_N`` (n_judgments,), ``correct_N`` (n_judgments,), ``questions_N``
-    (n_judgments,).
-
     Examples
     --------
     >>> answered([0.9, 0.4], [True, False]).questions_N.tolist()

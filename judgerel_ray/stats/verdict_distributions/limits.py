@@ -205,9 +205,6 @@ def score_limit(
     krippendorff_alpha. ``undefined`` is "no_verdicts" where no reply has a score, and "no_variance"
     where all have the same. ``n_raters`` and ``n_ratings`` are 0.
 
-    Shapes: ``distributions_UV`` (n_units, n_values), ``values_V`` (n_values,), ``clusters_U``
-    (n_units,).
-
     Examples
     --------
     Var within: (0 + 1) / 2; of all: scores 1 with .75 and 3 with .25, so .75.
