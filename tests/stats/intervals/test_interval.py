@@ -25,9 +25,10 @@ from judgerel_ray.stats import (
     measure,
     omega_bootstrap,
 )
+from judgerel_ray.stats.agreement.intraclass import moment_statistic, moments_from_scores
 from judgerel_ray.stats.intervals import interval
 from judgerel_ray.stats.intervals.interval import bootstrap_weights, ends_less_bias, student_ends
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.precision import effective_questions, n_distinct, t_quantile
 
 
 def covered(name, truth, tables):
@@ -526,3 +527,14 @@ def test_an_interval_about_a_value_less_its_bias_holds_the_value():
     )
     assert found.high == -0.5
     assert found.method.endswith("extended to the value")
+
+
+def test_two_low_questions_of_twenty_share_the_variance():
+    moments = moments_from_scores([[1.0, 1.0]] * 18 + [[5.0, 5.0]] * 2)
+    found = effective_questions(moments, np.arange(20), moment_statistic("icc1"))
+    # 18 questions at .4 from the mean, 2 at 3.6.
+    assert found == pytest.approx((18 * 0.16 + 2 * 12.96) ** 2 / (18 * 0.16**2 + 2 * 12.96**2))
+
+
+def test_sorted_clusters_are_counted():
+    assert [n_distinct(np.array(one, dtype=int)) for one in ([], [3], [0, 0, 2])] == [0, 1, 2]
