@@ -49,13 +49,7 @@ MEAN_PAIRS = AgreeingPairs(place=1, weight=lambda m: Fraction(1, m * (m - 1)))
 
 
 def pair_terms(counts: Floats) -> Floats:
-    """Lay out [has a pair, A_q], A_q the share of agreeing pairs.
-
-    Examples
-    --------
-    >>> pair_terms(np.array([[2.0, 1.0], [0.0, 1.0]])).round(3).tolist()
-    [[1.0, 0.333], [0.0, 0.0]]
-    """
+    """Lay out [has a pair, A_q], A_q the share of agreeing pairs."""
     m = row_sums(counts)
     agreeing = np.einsum("...v,...v->...", counts, counts) - m
     paired = m >= 2
@@ -64,25 +58,13 @@ def pair_terms(counts: Floats) -> Floats:
 
 
 def fleiss_terms(counts: Floats) -> Floats:
-    """Lay out [has a pair, A_q, n_qv of units with a pair].
-
-    Examples
-    --------
-    >>> fleiss_terms(np.array([[2.0, 0.0], [0.0, 1.0]])).tolist()
-    [[1.0, 1.0, 2.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
-    """
+    """Lay out [has a pair, A_q, n_qv of units with a pair]."""
     pairs = pair_terms(counts)
     return np.concatenate([pairs, counts * pairs[..., :1]], axis=-1)
 
 
 def fleiss_value(total: Floats) -> Floats:
-    """Compute Fleiss' kappa, Pe = sum (c_v / n)^2.
-
-    Examples
-    --------
-    >>> float(fleiss_value(np.array([2.0, 2.0, 2.0, 2.0])))
-    1.0
-    """
+    """Compute Fleiss' kappa, Pe = sum (c_v / n)^2."""
     c = total[..., 2:]
     n = c.sum(axis=-1)
     chance = divide((c**2).sum(axis=-1), n**2)
@@ -90,26 +72,14 @@ def fleiss_value(total: Floats) -> Floats:
 
 
 def ac1_terms(counts: Floats) -> Floats:
-    """Lay out [has a pair, A_q, has a rating, n_qv / m_q].
-
-    Examples
-    --------
-    >>> ac1_terms(np.array([[2.0, 0.0], [0.0, 1.0]])).tolist()
-    [[1.0, 1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 1.0, 0.0, 1.0]]
-    """
+    """Lay out [has a pair, A_q, has a rating, n_qv / m_q]."""
     m = row_sums(counts)[..., None]
     shares = np.divide(counts, m, out=np.zeros_like(counts), where=m > 0)
     return np.concatenate([pair_terms(counts), (m > 0).astype(np.float64), shares], axis=-1)
 
 
 def ac1_value(total: Floats, n_categories: int) -> Floats:
-    """Compute Gwet's AC1, Pe = sum pi (1 - pi) / (K - 1), pi a value's mean share over rated units.
-
-    Examples
-    --------
-    >>> float(ac1_value(np.array([2.0, 2.0, 2.0, 1.0, 1.0]), 2))
-    1.0
-    """
+    """Compute Gwet's AC1, Pe = sum pi (1 - pi) / (K - 1), pi a value's mean share over units."""
     if n_categories < 2:
         return np.full(total.shape[:-1], np.nan)
     pi = divide(total[..., 3:], np.broadcast_to(total[..., 2:3], total[..., 3:].shape))
@@ -118,25 +88,13 @@ def ac1_value(total: Floats, n_categories: int) -> Floats:
 
 
 def brennan_prediger_value(total: Floats, n_categories: int) -> Floats:
-    """Compute Brennan and Prediger's coefficient, Pe = 1 / K.
-
-    Examples
-    --------
-    >>> float(brennan_prediger_value(np.array([2.0, 1.5]), 2))
-    0.5
-    """
+    """Compute Brennan and Prediger's coefficient, Pe = 1 / K."""
     chance = np.full(total.shape[:-1], 1 / n_categories if n_categories else 1.0)
     return corrected(divide(total[..., 1], total[..., 0]), chance)
 
 
 def corrected(observed: Floats, chance: Floats) -> Floats:
-    """Compute (observed - chance) / (1 - chance), NaN where chance is 1.
-
-    Examples
-    --------
-    >>> corrected(np.array([0.75, 1.0]), np.array([0.5, 1.0])).tolist()
-    [0.5, nan]
-    """
+    """Compute (observed - chance) / (1 - chance), NaN where chance is 1."""
     # 1 - chance may miss 0 by rounding where one value is all there is.
     room = 1 - chance
     return divide(observed - chance, np.where(room < 1e-12, 0.0, room))
@@ -198,13 +156,7 @@ def count_statistic(
 
 
 def declaration(name: str) -> CountStatistic | None:
-    """Give what a coefficient of counts says of itself, whatever the verdicts; None of other names.
-
-    Examples
-    --------
-    >>> declaration("flip_rate").less_is_better, declaration("accuracy")
-    (True, None)
-    """
+    """Look up the traits of a coefficient of counts; None of other names."""
     try:
         return count_statistic(name, n_values=2)
     except ValueError:
@@ -512,13 +464,7 @@ def named_statistic(
     level: Level = "nominal",
     n_categories: int | None = None,
 ) -> CountStatistic:
-    """Give a coefficient as sums over units, by name or function where one is given.
-
-    Examples
-    --------
-    >>> named_statistic("percent_agreement", [[2, 0], [1, 1]]).name
-    'percent_agreement'
-    """
+    """Give a coefficient as sums over units, by name or function where one is given."""
     asked: dict[str, object] = {"values": values, "level": level, "n_categories": n_categories}
     if isinstance(statistic, CountStatistic):
         if asked != {"values": None, "level": "nominal", "n_categories": None}:

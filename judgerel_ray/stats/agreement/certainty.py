@@ -88,13 +88,7 @@ def total_agreement(counts_UV: ArrayLike, *, n_categories: int | None = None) ->
 
 
 def entropy_statistic(n_categories: int) -> CountStatistic:
-    """Take :func:`entropy_agreement` apart.
-
-    Examples
-    --------
-    >>> entropy_statistic(4).estimator
-    '1 - mean entropy / log K, Miller-Madow'
-    """
+    """Take :func:`entropy_agreement` apart."""
     return CountStatistic(
         name="entropy_agreement",
         estimator="1 - mean entropy / log K, Miller-Madow",
@@ -108,13 +102,7 @@ def entropy_statistic(n_categories: int) -> CountStatistic:
 
 
 def unanimity_statistic() -> CountStatistic:
-    """Take :func:`total_agreement` apart.
-
-    Examples
-    --------
-    >>> unanimity_statistic().chance_corrected
-    False
-    """
+    """Take :func:`total_agreement` apart."""
     return CountStatistic(
         name="total_agreement",
         estimator="share of units whose replications all agree",
@@ -128,13 +116,7 @@ def unanimity_statistic() -> CountStatistic:
 
 
 def entropy_terms(counts: Floats) -> Floats:
-    """Lay out [has a pair, entropy in nats by Miller and Madow].
-
-    Examples
-    --------
-    >>> entropy_terms(np.array([[2.0, 2.0], [3.0, 0.0]])).round(4).tolist()
-    [[1.0, 0.8181], [1.0, 0.0]]
-    """
+    """Lay out [has a pair, entropy in nats by Miller and Madow]."""
     m = counts.sum(axis=-1)
     paired = m >= 2
     m = np.where(paired, m, 1.0)

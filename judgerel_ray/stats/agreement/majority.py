@@ -107,13 +107,7 @@ def majority_stability(values_UV: ArrayLike, k: int, *, known: bool = False) -> 
 
 
 def majority_statistic(k: int) -> CountStatistic:
-    """Take :func:`majority_stability` of counts apart.
-
-    Examples
-    --------
-    >>> majority_statistic(5).min_ratings
-    10
-    """
+    """Take :func:`majority_stability` of counts apart."""
     return CountStatistic(
         name=f"majority_stability_{k}",
         estimator=f"two disjoint samples of {k}, unbiased",
@@ -293,11 +287,6 @@ def disjoint_agreement(counts_NV: Floats, k: int) -> Floats:
     """Compute how often two disjoint random samples of k ratings have the same majority.
 
     Shape (n_rows,).
-
-    Examples
-    --------
-    >>> disjoint_agreement(np.array([[3.0, 1.0], [4.0, 0.0]]), 1).tolist()
-    [0.5, 1.0]
     """
     if not len(counts_NV):
         return np.zeros(0)
@@ -401,13 +390,7 @@ _CELLS = 2_000_000  # weights held at once
 
 
 def pooled_agreement(counts_NV: Floats, k: int) -> Floats:
-    """Compute what :func:`.disjoint_agreement` does, up to rounding, for many rows.
-
-    Examples
-    --------
-    >>> pooled_agreement(np.array([[3.0, 1.0], [4.0, 0.0]]), 1).tolist()
-    [0.5, 1.0]
-    """
+    """Compute what :func:`.disjoint_agreement` does, up to rounding, for many rows."""
     if not len(counts_NV):
         return np.zeros(0)
     # The order of values does not matter, so sorted rows repeat.
