@@ -320,14 +320,7 @@ def checked_search(
     grid: Sequence[float],
     least_share: float,
 ) -> Bools:
-    """Read the right judgments, refusing what :func:`search_threshold` cannot search.
-
-    Examples
-    --------
-    >>> edges = LabelEdges(above_N=np.zeros(1), upto_N=np.ones(1), allowed_N=np.ones(1, dtype=bool))
-    >>> checked_search(edges, [1], "gap", (0.5,), 0.0).tolist()
-    [True]
-    """
+    """Read the right judgments, refusing what :func:`search_threshold` cannot search."""
     correct = np.asarray(correct_N, dtype=bool)
     if correct.shape != edges.upto_N.shape:
         raise ValueError(
