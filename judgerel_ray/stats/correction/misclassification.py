@@ -67,14 +67,7 @@ def judge_rates(
     clusters_N: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> JudgeRates:
-    """Compute a judge's true positive and true negative rates.
-
-    Examples
-    --------
-    >>> found = judge_rates([1, 1, 1, 1, 0, 0], [1, 1, 1, 0, 0, 1])
-    >>> found.tpr, found.tnr, round(found.tpr_interval.low, 3)
-    (0.75, 0.5, 0.194)
-    """
+    """Compute a judge's true positive and true negative rates."""
     labels, judged, passed, failed = _split(labels_N, judged_N, weights_N)
     tpr = clustered_mean(judged, weights_N=passed, clusters_N=clusters_N)
     tnr = clustered_mean(1 - judged, weights_N=failed, clusters_N=clusters_N)
@@ -165,18 +158,7 @@ def rogan_gladen(
 def rogan_gladen_difference(
     a: CorrectedRate, b: CorrectedRate, *, confidence: float = 0.95
 ) -> CorrectedRate:
-    """Compute the difference of two corrected rates, paired by the clusters that they share.
-
-    Examples
-    --------
-    The same labels of both, so nothing is left of the difference but what pseudo labels add:
-
-    >>> labels, judged = [1] * 10 + [0] * 10, [1] * 9 + [0] + [1] * 2 + [0] * 8
-    >>> one = rogan_gladen(labels, judged, [1, 0] * 500)
-    >>> found = rogan_gladen_difference(one, one)
-    >>> found.value, round(found.high, 2)
-    (0.0, 0.23)
-    """
+    """Compute the difference of two corrected rates, paired by the clusters that they share."""
     if a.value is None or b.value is None:
         return CorrectedRate(undefined=a.undefined or b.undefined)
     square = paired_variance(a, b) + a.pseudo_variance + b.pseudo_variance
