@@ -373,13 +373,7 @@ def replications_for(reliability: float, target: float) -> int | None:
 
 
 def checked_target(target: float, *, function: str) -> float:
-    """Refuse a target outside (0, 1).
-
-    Examples
-    --------
-    >>> checked_target(0.9, function="replications_for")
-    0.9
-    """
+    """Refuse a target outside (0, 1)."""
     if not 0 < target < 1:
         raise ValueError(f"{function}: target must be between 0 and 1, got {target!r}")
     return target

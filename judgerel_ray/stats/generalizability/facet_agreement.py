@@ -105,13 +105,6 @@ def crossed_units(levels: FacetLevels, n_ratings_U: ArrayLike) -> CrossedUnits:
     Levels are drawn independently among those recorded for the item, each weighing the same. Of
     orders that are a sample of the possible ones, two judgments share theirs with the chance of
     one in `n_orders`.
-
-    Examples
-    --------
-    >>> levels = FacetLevels(items_U=np.array([0, 0, 1]), levels_U=np.array([0, 1, 0]))
-    >>> found = crossed_units(levels, [2, 2, 2])
-    >>> found.kept_U.tolist(), found.weights_IC.tolist()
-    ([0, 1], [[0.5, 0.0, 0.5]])
     """
     rated = np.flatnonzero(np.asarray(n_ratings_U) > 0)
     order = rated[np.lexsort((levels.levels_U[rated], levels.items_U[rated]))]
@@ -146,14 +139,7 @@ def crossed_units(levels: FacetLevels, n_ratings_U: ArrayLike) -> CrossedUnits:
 
 
 def level_features(counts: Floats, distances_VV: Floats) -> tuple[Floats, Floats, Floats]:
-    """Shares (..., U, V), mean distance of two of a unit's own judgments (..., U), and numbers.
-
-    Examples
-    --------
-    >>> shares, within, n = level_features(np.array([[1.0, 1.0]]), 1 - np.eye(2))
-    >>> shares.tolist(), within.tolist(), n.tolist()
-    ([[0.5, 0.5]], [1.0], [2.0])
-    """
+    """Shares (..., U, V), mean distance of two of a unit's own judgments (..., U), and numbers."""
     m = row_sums(counts)
     # No judgment is compared with itself.
     own = formed(counts, distances_VV) - counts @ np.diagonal(distances_VV)
@@ -162,14 +148,7 @@ def level_features(counts: Floats, distances_VV: Floats) -> tuple[Floats, Floats
 
 
 def moment_features(moments: Floats) -> tuple[Floats, Floats, Floats]:
-    """[1, mean, mean square] (..., U, 3), mean squared distance of a unit's own scores, numbers.
-
-    Examples
-    --------
-    >>> features, within, n = moment_features(np.array([[2.0, 2.0, 4.0]]))
-    >>> features.tolist(), within.tolist(), n.tolist()
-    ([[1.0, 1.0, 2.0]], [4.0], [2.0])
-    """
+    """[1, mean, mean square] (..., U, 3), mean squared distance of a unit's own scores, numbers."""
     m, total, squares = np.moveaxis(moments, -1, 0)
     mean, square = divide(total, m), divide(squares, m)
     spread = np.maximum(square - mean**2, 0.0) * m
@@ -188,14 +167,6 @@ def item_terms(
 
     [1, sum of squared weights of its judgments, of each class of pairs (its weight, its weight
     where there is such a pair, that times the mean distance), features' mean, their form].
-
-    Examples
-    --------
-    >>> levels = FacetLevels(items_U=np.array([0, 0]), levels_U=np.array([0, 1]))
-    >>> units = crossed_units(levels, [2, 2])
-    >>> found = level_features(np.array([[2.0, 0.0], [0.0, 2.0]]), 1 - np.eye(2))
-    >>> item_terms(*found, units, 1 - np.eye(2))[..., 2:11].tolist()
-    [[0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.5]]
     """
     starts, levels = units.starts_I, units.levels
     n_levels = np.diff(starts, append=levels.items_U.size).astype(np.float64)
@@ -235,13 +206,7 @@ def item_terms(
 
 
 def formed(features: Floats, form_FF: Floats) -> Floats:
-    """Compute f' form f over the last axis.
-
-    Examples
-    --------
-    >>> formed(np.array([[0.5, 0.5]]), 1 - np.eye(2)).tolist()
-    [0.5]
-    """
+    """Compute f' form f over the last axis."""
     if np.array_equal(form_FF, 1 - np.eye(len(form_FF))):  # all pairs but those of equal values
         apart: Floats = row_sums(features) ** 2 - np.einsum("...f,...f->...", features, features)
         return apart
@@ -267,14 +232,7 @@ class LaidOut:
 def lay_out(
     units: ArrayLike | LaidOut, levels: FacetLevels, *, distances_VV: Floats | None = None
 ) -> LaidOut:
-    """Lay units out once for several coefficients and their floors.
-
-    Examples
-    --------
-    >>> levels = FacetLevels(items_U=np.array([0, 0, 1]), levels_U=np.array([0, 1, 0]))
-    >>> lay_out([[2, 0], [1, 1], [0, 2]], levels, distances_VV=1 - np.eye(2)).units_UF.tolist()
-    [[2.0, 0.0], [1.0, 1.0]]
-    """
+    """Lay units out once for several coefficients and their floors."""
     if isinstance(units, LaidOut):
         return units
     if distances_VV is None:
@@ -322,14 +280,7 @@ def mean_distance(total: Floats) -> Floats:
 def pair_value(
     name: PairCoefficient, form_FF: Floats, n_categories: int | None = None
 ) -> Callable[[Floats], Floats]:
-    """Give the function from sums of terms to the coefficient.
-
-    Examples
-    --------
-    >>> totals = np.array([1, 0.25, 0.5, 0.5, 0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
-    >>> float(pair_value("percent_agreement", 1 - np.eye(2))(totals))
-    0.5
-    """
+    """Give the function from sums of terms to the coefficient."""
     return lambda total: coefficient_of(name, mean_distance(total), total, form_FF, n_categories)
 
 
@@ -393,17 +344,6 @@ def reproducibility_terms(
 
     Shapes: ``units`` (n_units, n_values), ``distances_VV`` (n_values, n_values), ``clusters_U``
     (n_units,).
-
-    Examples
-    --------
-    A judge that goes by position, two items in two orders, four replications:
-
-    >>> levels = FacetLevels(items_U=np.array([0, 0, 1, 1]), levels_U=np.array([0, 1, 0, 1]))
-    >>> counts = [[4, 0], [0, 4], [4, 0], [0, 4]]
-    >>> found = reproducibility_terms(
-    ...     "percent_agreement", counts, levels, distances_VV=1 - np.eye(2))
-    >>> float(found.at(np.ones((1, 2)))[0])
-    0.5
     """
     if name not in get_args(PairCoefficient):
         raise ValueError(f"reproducibility: name must be one of {PAIR_COEFFICIENTS}, got {name!r}")
@@ -426,14 +366,7 @@ def reproducibility_terms(
 def left_out_values(
     terms_CT: Floats, wanted: Sequence[tuple[PairCoefficient, int | None]], form_FF: Floats
 ) -> list[Floats]:
-    """Compute several coefficients without each question in turn, from the same distances.
-
-    Examples
-    --------
-    >>> terms = np.array([[1, 0.25, 0.5, 0.5, 0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]] * 2)
-    >>> left_out_values(terms, [("flip_rate", None)], 1 - np.eye(2))[0].tolist()
-    [0.5, 0.5]
-    """
+    """Compute several coefficients without each question in turn, from the same distances."""
     total_T = terms_CT.sum(axis=0)
     step = max(1, BLOCK // max(1, total_T.size))
     parts: list[list[Floats]] = [[np.empty(0)] for _ in wanted]
@@ -525,14 +458,7 @@ def reproducibility(
 
 
 def crossed_ratings(n_ratings_U: Floats, levels: FacetLevels) -> tuple[int, int]:
-    """Judgments of items asked at two levels or more, and the most that one item has.
-
-    Examples
-    --------
-    >>> levels = FacetLevels(items_U=np.array([0, 0, 1]), levels_U=np.array([0, 1, 0]))
-    >>> crossed_ratings(np.array([2.0, 3.0, 2.0]), levels)
-    (5, 5)
-    """
+    """Judgments of items asked at two levels or more, and the most that one item has."""
     units = crossed_units(levels, n_ratings_U)
     if not units.starts_I.size:
         return 0, 0

@@ -66,16 +66,6 @@ def facet_floors(
     and the first, second, ... of them are the strata. Above 50,000 judgments, and for scores that
     are known by their sums alone, mean and spread are those of all permutations in closed form, and
     p is normal; below, 199 to 999 permutations are computed.
-
-    Examples
-    --------
-    A judge that goes by position does the same in every permutation:
-
-    >>> levels = FacetLevels(items_U=np.repeat(np.arange(9), 2), levels_U=np.tile([0, 1], 9))
-    >>> alpha = FacetTarget(name="krippendorff_alpha")
-    >>> floor, = facet_floors([[4, 0], [0, 4]] * 9, levels, [alpha], distances_VV=1 - np.eye(2))
-    >>> round(floor.mean, 3), floor.sd, floor.p
-    (0.0, 0.0, 1.0)
     """
     laid = lay_out(units, levels, distances_VV=distances_VV)
     if not laid.crossed.starts_I.size:

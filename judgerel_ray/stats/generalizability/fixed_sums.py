@@ -117,20 +117,6 @@ def equations_within(
     mu^2.
 
     squares_GE (n_groups + 1, n_equations): What the rows came to.
-
-    Examples
-    --------
-    Two questions at two temperatures, once each: of 4 judgments 2 are left, and what questions
-    are expected to add to their deviations is 4 - 2.
-
-    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
-    >>> from judgerel_ray.stats.generalizability.facet_cells import margin
-    >>> levels = {"q": [0, 0, 1, 1], "t": [0, 1, 0, 1]}
-    >>> cells = score_cells([1] * 4, [0, 4, 2, 8], [0, 16, 4, 64], levels)
-    >>> q, t = (margin(cells, (name,), object_="q") for name in "qt")
-    >>> found = equations_within(cells, [q], t, np.array([0, 0, 1, 1]), 2)
-    >>> (found[0][-1] * [[4], [4], [2]]).tolist(), (found[1][-1] * [4, 4, 2]).tolist()
-    ([[2.0, 1.0, 0.0], [2.0, 2.0, 0.0], [1.0, 0.5, 2.0]], [9.0, 10.0, 0.0])
     """
     place = _places(cells, fixed, groups_C, n_groups)
     crossed = {
@@ -296,13 +282,7 @@ _MOST_GROUPS = 20
 
 
 def solved(coefficients_GEE: Floats, squares_GE: Floats) -> Floats:
-    """Solve equations, NaN where leaving something out leaves them dependent.
-
-    Examples
-    --------
-    >>> solved(np.array([[[2.0]], [[0.0]]]), np.array([[4.0], [4.0]])).tolist()
-    [[2.0], [nan]]
-    """
+    """Solve equations, NaN where leaving something out leaves them dependent."""
     size = coefficients_GEE.shape[-1]
     full = np.linalg.matrix_rank(coefficients_GEE, tol=1e-9) == size
     found: Floats = np.full(squares_GE.shape, np.nan)
@@ -316,17 +296,6 @@ def estimates_left_out(
     """Estimate components with levels of a facet left out in turn, in twenty groups at most.
 
     Shape (n_groups, n_terms + 1). The residual last; NaN where too little is left.
-
-    Examples
-    --------
-    Three orders of two questions; without one of them two are left:
-
-    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
-    >>> from judgerel_ray.stats.generalizability.facet_cells import margin
-    >>> levels = {"q": [0, 0, 0, 1, 1, 1], "o": [0, 1, 2] * 2}
-    >>> cells = score_cells([1] * 6, [1, 1, 1, 3, 3, 3], [1, 1, 1, 9, 9, 9], levels)
-    >>> estimates_left_out(cells, "o", [margin(cells, ("q",), object_="q")]).tolist()
-    [[2.0, 0.0], [2.0, 0.0], [2.0, 0.0]]
     """
     level_C = cells.levels[name]
     n_levels = int(level_C.max()) + 1
@@ -353,17 +322,6 @@ def mean_square(
 
     That is the component plus what chance and other effects add to the variance of its levels'
     means; None where the design lacks a part of it.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
-    >>> from judgerel_ray.stats.generalizability.facet_cells import margin
-    >>> levels = {"q": [0, 0, 1, 1], "o": [0, 1, 0, 1]}
-    >>> cells = score_cells([1] * 4, [0, 2, 0, 2], [0, 4, 0, 4], levels)
-    >>> margins = [margin(cells, (name,), object_="q") for name in "qo"]
-    >>> both = equations(cells, margins, np.zeros(4, dtype=np.int64), 1)
-    >>> mean_square(("o",), margins, both[0][-1], both[1][-1], fixed=())
-    2.0
     """
     places = {frozenset(one.facets): i for i, one in enumerate(margins)}
     if not fixed:
@@ -386,28 +344,12 @@ def mean_square(
 def drawn_facets(
     cells: FacetCells, names: Collection[str], sizes: Mapping[str, int]
 ) -> dict[str, float]:
-    """Tell facets that vary and are drawn from more, with the share of levels not drawn.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.generalizability.facet_cells import label_cells
-    >>> cells = label_cells([[1], [1]], {"q": [0, 0], "order": [0, 1], "t": [0, 1]})
-    >>> drawn_facets(cells, ["order", "t"], {"order": 2})
-    {'t': 1.0}
-    """
+    """Tell facets that vary and are drawn from more, with the share of levels not drawn."""
     seen = {name: np.unique(cells.levels[name]).size for name in cells.levels if name in names}
     found = {name: 1 - n / sizes[name] if name in sizes else 1.0 for name, n in seen.items()}
     return {name: share for name, share in found.items() if seen[name] > 1 and share > 0}
 
 
 def few_levels(cells: FacetCells, drawn: Mapping[str, float]) -> tuple[str, ...]:
-    """Name the facets drawn from more whose levels are too few for an interval.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.generalizability.facet_cells import label_cells
-    >>> cells = label_cells([[1], [1]], {"q": [0, 0], "order": [0, 1]})
-    >>> few_levels(cells, {"order": 1.0})
-    ('order',)
-    """
+    """Name the facets drawn from more whose levels are too few for an interval."""
     return tuple(name for name in drawn if 1 < np.unique(cells.levels[name]).size < FEWEST_LEVELS)

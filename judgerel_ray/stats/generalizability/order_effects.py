@@ -43,15 +43,7 @@ def swap_terms(
     counts_UV: ArrayLike, questions_U: NDArray[np.int64], orders_U: NDArray[np.int64],
     *, clusters_U: NDArray[np.int64] | None = None,
 ) -> QuestionTerms:  # fmt: skip
-    """Lay swap consistency out by question: pairs of judgments in different orders that agree.
-
-    Examples
-    --------
-    >>> found = swap_terms([[2, 0], [0, 2], [2, 0], [2, 0]], np.array([0, 0, 1, 1]),
-    ...                    np.array([0, 1, 0, 1]))
-    >>> float(found.at(np.ones((1, 2)))[0])
-    0.5
-    """
+    """Lay swap consistency out by question: pairs of judgments in different orders that agree."""
     n_values = np.shape(counts_UV)[1]
     found = reproducibility_terms(
         "percent_agreement",
@@ -67,29 +59,14 @@ def swap_terms(
 
 
 def swapped(questions_U: NDArray[np.int64], orders_U: NDArray[np.int64]) -> FacetLevels:
-    """Levels of which no two judgments share theirs: every pair is of two orders.
-
-    Examples
-    --------
-    >>> swapped(np.array([0, 0]), np.array([0, 1])).n_orders
-    inf
-    """
+    """Levels of which no two judgments share theirs: every pair is of two orders."""
     return FacetLevels(
         items_U=questions_U, levels_U=orders_U, orders_U=orders_U, n_orders=float("inf")
     )
 
 
 def swap_layout(laid: LaidOut) -> LaidOut:
-    """Turn units laid out for reproducibility into pairs of two orders, where nothing else varies.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.generalizability.facet_agreement import lay_out
-    >>> levels = FacetLevels(items_U=np.array([0, 0]), levels_U=np.array([0, 1]))
-    >>> laid = lay_out([[2, 0], [1, 1]], levels, distances_VV=1 - np.eye(2))
-    >>> swap_layout(laid).terms_IT[:, 8:11].tolist()
-    [[1.0, 1.0, 0.5]]
-    """
+    """Turn units laid out for reproducibility into pairs of two orders, nothing else varying."""
     crossed = laid.crossed
     last = slice(FIXED - 3, FIXED)  # the pairs of two orders: weight, weight where known, distance
     terms_IT = laid.terms_IT.copy(order="K")
@@ -303,14 +280,7 @@ def first_place(
 
 
 def position_terms(labels_QL: ArrayLike, *, questions_Q: ArrayLike | None = None) -> QuestionTerms:
-    """Lay position bias out by question: [1, sum of squared shares, shares of the labels].
-
-    Examples
-    --------
-    >>> found = position_terms([[3, 0], [3, 0], [3, 0]])
-    >>> float(found.at(np.ones((1, 3)))[0])
-    1.0
-    """
+    """Lay position bias out by question: [1, sum of squared shares, shares of the labels]."""
     counts = checked_counts(labels_QL, function="position_bias")
     kept = row_sums(counts) > 0
     counts = np.asfortranarray(counts[kept])  # each column in one piece
@@ -385,11 +355,6 @@ def chi_square_tail(degrees: int, x: float) -> float:
     """Give the chance that a chi-square variable is above `x`, in closed form.
 
     Importing SciPy for it would take longer than millions of judgments do.
-
-    Examples
-    --------
-    >>> round(chi_square_tail(1, 3.841459), 6), round(chi_square_tail(4, 9.487729), 6)
-    (0.05, 0.05)
     """
     half, odd = x / 2, degrees % 2
     tail = erfc(sqrt(half)) if odd else 0.0
