@@ -465,12 +465,6 @@ def omega_values(covariances_BKK: Floats, *, matrix: Matrix) -> tuple[Floats, ND
 
     NaN where an item does not vary or the covariances sum to no more than 0; and where a bound
     keeps a uniqueness from being negative.
-
-    Examples
-    --------
-    >>> values, heywood = omega_values(np.array([[[1.0, 0.5], [0.5, 1.0]]]), matrix="correlation")
-    >>> values.round(6).tolist(), heywood.tolist()
-    ([0.666667], [False])
     """
     variances_BK = np.diagonal(covariances_BKK, axis1=1, axis2=2)
     usable = (variances_BK > 1e-12 * variances_BK.max(axis=1, keepdims=True)).all(axis=1)
@@ -496,14 +490,7 @@ def omega_values(covariances_BKK: Floats, *, matrix: Matrix) -> tuple[Floats, ND
 def varying_scores(
     scores_NK: ArrayLike, clusters_N: ArrayLike | None, *, function: str
 ) -> tuple[Floats, NDArray[np.intp]]:
-    """Keep the complete subjects and the items that vary, questions numbered from 0 on.
-
-    Examples
-    --------
-    >>> scores, clusters = varying_scores([[1, 5], [2, 5], [3, float("nan")]], None, function="")
-    >>> scores.tolist(), clusters.tolist()
-    ([[1.0], [2.0]], [0, 1])
-    """
+    """Keep the complete subjects and the items that vary, questions numbered from 0 on."""
     scores = np.asarray(scores_NK, dtype=np.float64)
     if scores.ndim != 2 or np.isinf(scores).any():
         raise ValueError(f"{function}: scores_NK must have 2 dimensions and be finite or NaN")
@@ -519,13 +506,7 @@ def varying_scores(
 
 
 def summed_products(scores: Floats, clusters: NDArray[np.intp]) -> Floats:
-    """Sum [1, x_i, x_i x_j (i <= j)] by question, x about the means of all.
-
-    Examples
-    --------
-    >>> summed_products(np.array([[0.0], [1.0], [2.0]]), np.array([0, 0, 1])).tolist()
-    [[2.0, -1.0, 1.0], [1.0, 1.0, 1.0]]
-    """
+    """Sum [1, x_i, x_i x_j (i <= j)] by question, x about the means of all."""
     centred = scores - scores.mean(axis=0)
     upper = np.triu_indices(scores.shape[1])
     parts = [np.ones((len(scores), 1)), centred, centred[:, upper[0]] * centred[:, upper[1]]]
@@ -536,13 +517,7 @@ def summed_products(scores: Floats, clusters: NDArray[np.intp]) -> Floats:
 
 
 def covariances_of(products_BP: Floats) -> Floats:
-    """Compute covariances (over n) from sums of products.
-
-    Examples
-    --------
-    >>> covariances_of(np.array([[3.0, 0.0, 2.0]])).round(6).tolist()
-    [[[0.666667]]]
-    """
+    """Compute covariances (over n) from sums of products."""
     n_items = int((np.sqrt(9 + 8 * (products_BP.shape[1] - 1)) - 3) / 2 + 0.5)
     upper = np.triu_indices(n_items)
     mean = products_BP[:, 1 : n_items + 1] / products_BP[:, :1]

@@ -184,14 +184,6 @@ def one_factor_minres(matrices_BKK: Floats) -> OneFactor:
     References
     ----------
     .. [1] Harman, H. H. and Jones, W. H. (1966), doi:10.1007/BF02289468.
-
-    Examples
-    --------
-    Three items have one exact solution, l_1 = sqrt(r12 r13 / r23):
-
-    >>> found = one_factor_minres(np.array([[[1.0, 0.72, 0.63], [0.72, 1, 0.56], [0.63, 0.56, 1]]]))
-    >>> found.loadings_BK.round(6).tolist(), found.converged_B.tolist(), found.heywood_B.tolist()
-    ([[0.9, 0.8, 0.7]], [True], [False])
     """
     offdiagonal, bound, unit_B = _scaled(matrices_BKK)
     rows_BK = offdiagonal.sum(axis=2)
@@ -210,11 +202,6 @@ def two_item_loadings(matrices_BKK: Floats) -> Floats:
     """Give two items equal loadings, or as equal as their standard deviations admit.
 
     NaN where the covariance is not above 0.
-
-    Examples
-    --------
-    >>> two_item_loadings(np.array([[[1.0, 0.64], [0.64, 1.0]]])).tolist()
-    [[0.8, 0.8]]
     """
     shared_B = np.where(matrices_BKK[:, 0, 1] > 0, matrices_BKK[:, 0, 1], np.nan)
     spread_BK = np.sqrt(np.diagonal(matrices_BKK, axis1=1, axis2=2))

@@ -71,13 +71,6 @@ def minres_factors(correlations_BKK: Floats, *, n_factors: int) -> Factors:
     -----
     32 starts up to ten items, where minima are many, down to eight from 40 on: 0.2 ms a matrix and
     start with ten items.
-
-    Examples
-    --------
-    >>> matrix = np.outer([0.9, 0.8, 0.7, 0.6], [0.9, 0.8, 0.7, 0.6])
-    >>> np.fill_diagonal(matrix, 1.0)
-    >>> np.abs(minres_factors(matrix[None], n_factors=1).loadings_BKF[0]).round(6).tolist()
-    [[0.9], [0.8], [0.7], [0.6]]
     """
     n, n_items = correlations_BKK.shape[:2]
     least = np.full((n, n_items), LEAST_UNIQUENESS)
@@ -170,13 +163,6 @@ def oblimin(loadings_BKF: Floats) -> Oblique:
     References
     ----------
     .. [1] Jennrich, R. I. (2002), doi:10.1007/BF02294706.
-
-    Examples
-    --------
-    >>> simple = np.array([[0.8, 0.0], [0.7, 0.0], [0.0, 0.6], [0.0, 0.9]])
-    >>> turned = simple @ np.array([[0.8, 0.6], [-0.6, 0.8]])
-    >>> (oblimin(turned[None]).pattern_BKF[0] ** 2).max(axis=0).round(4).tolist()
-    [0.64, 0.81]
     """
     n, _, n_factors = loadings_BKF.shape
     # A little off the unrotated axes: of symmetrical loadings those are a saddle.
@@ -297,13 +283,7 @@ def omega_from_correlation(corr_KK: ArrayLike, *, n_factors: int = 3) -> Omega:
 def omegas_from_correlations(
     corr_BKK: Floats, *, n_factors: int = 3, improper: bool = False
 ) -> list[Omega]:
-    """Compute :func:`omega_from_correlation` of many matrices; improper solutions take longest.
-
-    Examples
-    --------
-    >>> omegas_from_correlations(np.eye(3)[None])[0].undefined
-    'too_few_items'
-    """
+    """Compute :func:`omega_from_correlation` of many matrices; improper solutions take longest."""
     p = corr_BKK.shape[1]
     if (p - n_factors) ** 2 < p + n_factors or p < 3:
         return [_alpha_alone(matrix, n_factors, "too_few_items") for matrix in corr_BKK]
@@ -312,15 +292,7 @@ def omegas_from_correlations(
 
 
 def omegas_from_factors(corr_BKK: Floats, fits: Factors, *, improper: bool = False) -> list[Omega]:
-    """Rotate unrotated factors of matrices, and take Schmid and Leiman's solution.
-
-    Examples
-    --------
-    >>> matrix = np.full((6, 6), 0.5) + 0.5 * np.eye(6)
-    >>> fits = minres_factors(matrix[None], n_factors=1)
-    >>> round(omegas_from_factors(matrix[None], fits)[0].value, 4)
-    0.8571
-    """
+    """Rotate unrotated factors of matrices, and take Schmid and Leiman's solution."""
     loadings = fits.loadings_BKF
     n_factors = loadings.shape[2]
     found = [_alpha_alone(matrix, n_factors, "too_few_factors") for matrix in corr_BKK]

@@ -40,14 +40,7 @@ class ItemScores:
 def item_scores(
     scores_NK: ArrayLike, *, missing: MissingScores = "listwise", function: str = "item_scores"
 ) -> ItemScores:
-    """Compute the covariances of items, dropping those that do not vary.
-
-    Examples
-    --------
-    >>> found = item_scores([[1, 5, 2], [2, 5, 4], [3, 5, 6]])
-    >>> found.kept, found.constant, found.covariance_KK.tolist()
-    ((0, 2), (1,), [[1.0, 2.0], [2.0, 4.0]])
-    """
+    """Compute the covariances of items, dropping those that do not vary."""
     scores = np.asarray(scores_NK, dtype=np.float64)
     if scores.ndim != 2:
         raise ValueError(f"{function}: scores_NK must have 2 dimensions, got {scores.ndim}")
@@ -136,13 +129,7 @@ def cronbach_alpha(
 
 
 def alpha_of(matrix_KK: Floats) -> float | None:
-    """Compute alpha of a covariance or correlation matrix; None where there is none (or NaN in it).
-
-    Examples
-    --------
-    >>> round(alpha_of(np.array([[1.0, 0.5], [0.5, 1.0]])), 6)
-    0.666667
-    """
+    """Compute alpha of a covariance or correlation matrix; None where undefined or NaN in it."""
     p, total = len(matrix_KK), float(matrix_KK.sum())
     trace = float(np.trace(matrix_KK))
     if p < 2 or not total > 1e-12 * trace:
@@ -151,13 +138,7 @@ def alpha_of(matrix_KK: Floats) -> float | None:
 
 
 def why_no_alpha(found: ItemScores) -> str:
-    """Say why scores have no alpha.
-
-    Examples
-    --------
-    >>> why_no_alpha(item_scores([[1, 1], [1, 2]]))
-    'too_few_items'
-    """
+    """Say why scores have no alpha."""
     if found.n_subjects < 2:
         return "too_few_subjects"
     if len(found.kept) >= 2 and np.isnan(found.correlation_KK).any():
@@ -166,25 +147,13 @@ def why_no_alpha(found: ItemScores) -> str:
 
 
 def dropped(found: ItemScores) -> list[Noted]:
-    """Flag which items were dropped.
-
-    Examples
-    --------
-    >>> dropped(item_scores([[1, 1], [1, 2]]))[0][0].note([0])
-    'constant items dropped: 0'
-    """
+    """Flag which items were dropped."""
     columns = tuple(map(float, found.constant))
     return [(Flag.CONSTANT_ITEMS, columns)] if columns else []
 
 
 def unsound(matrix_KK: Floats) -> list[Noted]:
-    """Flag where pairs of items make no covariance matrix.
-
-    Examples
-    --------
-    >>> unsound(np.array([[1.0, 1, 1], [1, 1, -1], [1, -1, 1]]))[0][0].value
-    'not_positive_semidefinite'
-    """
+    """Flag where pairs of items make no covariance matrix."""
     if not len(matrix_KK) or np.isnan(matrix_KK).any():
         return []
     if np.linalg.eigvalsh(matrix_KK)[0] >= -1e-9 * np.trace(matrix_KK):
