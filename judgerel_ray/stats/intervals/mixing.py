@@ -57,16 +57,6 @@ def mixing_states(
     ----------
     .. [1] Ishwaran, H. and James, L. F. (2001), Gibbs sampling methods for stick-breaking priors,
        doi:10.1198/016214501750332758.
-
-    Examples
-    --------
-    Nine of ten questions unanimous, half of them each way, asked twenty times:
-
-    >>> rows, numbers = np.array([[20, 0], [0, 20], [10, 10]]), np.array([[45, 45, 10]])
-    >>> states = list(mixing_states(rows, numbers, np.random.default_rng(0)))
-    >>> disagreement = [(w * 2 * atoms[..., 0] * atoms[..., 1]).sum() for w, atoms in states]
-    >>> round(float(np.mean(disagreement)), 2)
-    0.06
     """
     from scipy.special import gammaln
 
@@ -97,12 +87,6 @@ def posterior_shares(counts_UV: ArrayLike, *, n_shares: int = 400, seed: int = 0
     distribution, values from the most frequent on; no rows where no unit takes part. Unlike
     observed shares they differ no more than the questions do, and unlike shares drawn together by
     one factor they keep questions of two kinds apart.
-
-    Examples
-    --------
-    >>> shares = posterior_shares([[5, 0]] * 40 + [[0, 5]] * 40 + [[3, 2]] * 20)
-    >>> shares.shape, round(float((shares.max(axis=1) > 0.9).mean()), 1)
-    ((400, 2), 0.8)
     """
     counts = checked_counts(counts_UV, function="posterior_shares")
     counts = counts[counts.sum(axis=1) >= 2]
@@ -223,12 +207,6 @@ def distinct_rows(counts_UV: Floats) -> tuple[Ints, Ints]:
     """List the different rows of counts, and how often each occurs.
 
     Columns are put in an order that does not depend on theirs, from the most frequent value on.
-
-    Examples
-    --------
-    >>> rows, numbers = distinct_rows(np.array([[0.0, 2.0], [1.0, 1.0], [0.0, 2.0]]))
-    >>> rows.tolist(), numbers.tolist()
-    ([[1, 1], [2, 0]], [1, 2])
     """
     counts: Ints = counts_UV.astype(np.int64)
     counts = counts[:, counts.any(axis=0)]
@@ -287,14 +265,7 @@ def sorted_likelihood(rows_DV: Floats, shares_JV: Floats) -> Floats:
 
 
 def sorted_rows(counts: Floats) -> tuple[Floats, Floats]:
-    """List distinct rows, sorted from the most frequent value on, and how often each occurs.
-
-    Examples
-    --------
-    >>> rows, numbers = sorted_rows(np.array([[0.0, 2.0], [1.0, 1.0], [2.0, 0.0]]))
-    >>> rows.tolist(), numbers.tolist()
-    ([[1.0, 1.0], [2.0, 0.0]], [1.0, 2.0])
-    """
+    """List distinct rows, sorted from the most frequent value on, and how often each occurs."""
     ordered = -np.sort(-counts, axis=1)
     rows, numbers = distinct_rows(ordered)
     rows = -np.sort(-rows, axis=1)
@@ -304,13 +275,7 @@ def sorted_rows(counts: Floats) -> tuple[Floats, Floats]:
 
 
 def thinned(counts: Floats, most: int) -> Floats:
-    """Draw at most so many ratings of each unit at random; the order of units does not matter.
-
-    Examples
-    --------
-    >>> thinned(np.array([[9.0, 0.0], [1.0, 2.0]]), 5).sum(axis=1).tolist()
-    [5.0, 3.0]
-    """
+    """Draw at most so many ratings of each unit at random; the order of units does not matter."""
     rng = np.random.default_rng(0)
     rows = -np.sort(-counts.astype(np.int64), axis=1)
     rows = rows[np.lexsort(rows.T)]
@@ -326,13 +291,7 @@ def thinned(counts: Floats, most: int) -> Floats:
 
 @lru_cache(maxsize=8)
 def sorted_distributions(n_values: int) -> Floats:
-    """List sorted distributions, finer towards unanimity: (n_distributions, n_values).
-
-    Examples
-    --------
-    >>> sorted_distributions(2)[[0, -1]].round(3).tolist()
-    [[0.5, 0.5], [1.0, 0.0]]
-    """
+    """List sorted distributions, finer towards unanimity: (n_distributions, n_values)."""
     top = np.sin(np.linspace(np.pi / 4, np.pi / 2, 65)) ** 2
     two = np.zeros((top.size, n_values))
     two[:, 0], two[:, 1] = top, 1 - top
@@ -347,13 +306,7 @@ def sorted_distributions(n_values: int) -> Floats:
 
 
 def partitions(n: int, n_parts: int, most: int | None = None) -> list[list[int]]:
-    """List all ways to write n as a sum of so many parts, the largest first.
-
-    Examples
-    --------
-    >>> partitions(3, 2)
-    [[3, 0], [2, 1]]
-    """
+    """List all ways to write n as a sum of so many parts, the largest first."""
     most = n if most is None else min(n, most)
     if n_parts == 1:
         return [[n]] if n <= most else []
@@ -376,12 +329,6 @@ def alpha_draws(rows_DV: Ints, numbers_BD: Ints, *, seed: int = 0) -> Floats:
     """Draw nominal alpha of infinitely many questions from its posterior.
 
     Shape (n_draws, n_tables). Each in [0, 1]: 400 draws of a table, from four chains.
-
-    Examples
-    --------
-    >>> draws = alpha_draws(np.array([[5, 0], [0, 5], [3, 2]]), np.array([[40, 40, 20]]))
-    >>> draws.shape, round(float(np.median(draws)), 1)
-    ((400, 1), 0.8)
     """
     n_tables = len(numbers_BD)
     found = []

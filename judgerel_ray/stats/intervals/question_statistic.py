@@ -54,15 +54,7 @@ class QuestionTerms:
     layout: object = None
 
     def at(self, weights_BC: Floats) -> Floats:
-        """Compute the value with these weights of the questions.
-
-        Examples
-        --------
-        >>> mean = QuestionTerms(name="mean", questions_C=np.arange(2), value=lambda t: t[..., 0],
-        ...                      terms_CT=np.array([[1.0], [3.0]]))
-        >>> mean.at(np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
-        [1.0, 2.0]
-        """
+        """Compute the value with these weights of the questions."""
         return self.value(weights_BC @ self.terms_CT)
 
     def left_out(self) -> Floats:
@@ -142,15 +134,7 @@ class Remembered:
 
 
 def whole(statistic: QuestionStatistic) -> float:
-    """Compute a number of all its questions, NaN where there is none.
-
-    Examples
-    --------
-    >>> total = QuestionTerms(name="sum", questions_C=np.arange(2), value=lambda t: t[..., 0],
-    ...                       terms_CT=np.array([[1.0], [3.0]]))
-    >>> whole(total), total.left_out().tolist()
-    (4.0, [3.0, 1.0])
-    """
+    """Compute a number of all its questions, NaN where there is none."""
     return float(statistic.at(np.ones((1, statistic.questions_C.size)))[0])
 
 
@@ -195,12 +179,6 @@ def mean_terms(
     """Lay a mean of numbers out by question.
 
     Shapes: ``numbers_N`` (n_numbers,), ``questions_N`` (n_numbers,).
-
-    Examples
-    --------
-    >>> found = mean_terms("mean", [1, 2, 6], ["q", "r", "r"])
-    >>> whole(found), found.terms_CT.tolist()
-    (3.0, [[1.0, 1.0], [8.0, 2.0]])
     """
     numbers = np.asarray(numbers_N, dtype=np.float64)
     questions = np.arange(numbers.size) if questions_N is None else np.asarray(questions_N)

@@ -251,15 +251,7 @@ def vote_limits(counts_UV: ArrayLike, *, n_questions: int | None = None) -> Vote
 def expected_limits(
     shares_UV: Floats, *, n_questions: float, n_replications: int
 ) -> VoteLimits | None:
-    """Find what would fit if other questions like these were asked so often.
-
-    Examples
-    --------
-    >>> shares = np.array([[1.0, 0.0]] * 8 + [[0.5, 0.5]] * 2)
-    >>> found = expected_limits(shares, n_questions=1000, n_replications=20)
-    >>> [round(end, 2) for end in found.stability(11)]
-    [0.88, 0.92]
-    """
+    """Find what would fit if other questions like these were asked so often."""
     shares = -np.sort(-shares_UV, axis=1)
     shares = shares[:, : max(2, int((shares > 0).any(axis=0).sum()))]
     if shares.shape[1] > MOST_VALUES:
