@@ -250,13 +250,7 @@ def _settled(null: ClosedNull, statistic: CountStatistic, margins: Margins) -> b
 
 
 def affordable(cost: int) -> bool:
-    """Whether the fewest permutations are cheap enough, each costing so many verdicts.
-
-    Examples
-    --------
-    >>> affordable(1_000_000), affordable(20_000_000)
-    (True, False)
-    """
+    """Whether the fewest permutations are cheap enough, each costing so many verdicts."""
     return cost * FEWEST <= MOST_LABELS
 
 
@@ -379,16 +373,7 @@ def _narrow_sums(runs: PermutedRuns, margins: Margins, statistic: CountStatistic
 
 
 def closed_floor(null: ClosedNull) -> NoiseFloor:
-    """Write a null that is known by its moments as a floor.
-
-    Examples
-    --------
-    >>> closed_floor(ClosedNull(value=0.0, mean=0.0, sd=0.1, skewness=0.0)).p
-    1.0
-    >>> heavy = closed_floor(ClosedNull(value=0.0, mean=0.0, sd=0.1, skewness=3.0))
-    >>> heavy.p, heavy.method
-    (None, 'all reassignments in closed form; no p: too skewed to tell it, too many to permute')
-    """
+    """Write a null that is known by its moments as a floor."""
     skewed = abs(null.skewness) > SETTLED_SKEWNESS
     kind = NullMethod.CLOSED_FORM_SKEWED if skewed else NullMethod.CLOSED_FORM
     return NoiseFloor(
@@ -401,13 +386,7 @@ def closed_floor(null: ClosedNull) -> NoiseFloor:
 
 
 def floor_of(value: float, null: Floats, kind: NullMethod) -> NoiseFloor:
-    """Sum up a null: its mean and spread, and the share at least as far from the mean as the value.
-
-    Examples
-    --------
-    >>> floor_of(2.0, np.array([-1.0, 0.0, 1.0]), NullMethod.REASSIGNMENTS).p
-    0.25
-    """
+    """Sum up a null: mean, spread, and the share at least as far from the mean as the value."""
     if np.isnan(value) or not null.size:
         return NOTHING
     mean, sd = float(null.mean()), float(null.std(ddof=1)) if null.size > 1 else 0.0
