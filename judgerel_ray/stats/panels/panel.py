@@ -76,11 +76,6 @@ def first_places(votes_UJ: Ints) -> Ints:
     """Give each vote the place of the first judge of the unit who cast the same.
 
     Verdicts may have any names and be any number; of a unit they are no more than its judges.
-
-    Examples
-    --------
-    >>> first_places(np.array([[7, 3, 7], [-1, 5, -1]])).tolist()
-    [[0, 1, 0], [0, 1, 0]]
     """
     first: Ints = np.full(votes_UJ.shape, -1, dtype=np.int64)
     for j in range(votes_UJ.shape[1]):
@@ -105,11 +100,6 @@ def question_means(values_U: ArrayLike, questions_U: ArrayLike) -> Floats:
     """Average what was seen of each question, so that every question counts once.
 
     Shape (n_questions,).
-
-    Examples
-    --------
-    >>> question_means([1.0, 0.0, 1.0], [0, 0, 1]).tolist()
-    [0.5, 1.0]
     """
     questions = np.asarray(questions_U)
     means: Floats = np.bincount(questions, np.asarray(values_U)) / np.bincount(questions)
@@ -119,16 +109,7 @@ def question_means(values_U: ArrayLike, questions_U: ArrayLike) -> Floats:
 def mean_interval(
     values_Q: ArrayLike, *, is_share: bool = True, confidence: float = 0.95
 ) -> Interval:
-    """Compute the interval of a mean over questions.
-
-    Examples
-    --------
-    >>> found = mean_interval([1.0] * 356 + [0.0] * 244)
-    >>> round(found.low, 5), round(found.high, 5)
-    (0.55282, 0.63293)
-    >>> mean_interval([0.2], is_share=False).undefined
-    'too_few_units'
-    """
+    """Compute the interval of a mean over questions."""
     values: Floats = np.asarray(values_Q, dtype=np.float64)
     n = values.size
     if is_share and n:
@@ -179,12 +160,6 @@ def panel_floor(
     References
     ----------
     .. [1] Hoeffding, W. (1951), A combinatorial central limit theorem.
-
-    Examples
-    --------
-    >>> found = panel_floor([[0], [0], [1], [1]], [0, 0, 1, 1], [0, 1, 2, 3])
-    >>> found.mean, round(found.sd, 4)
-    (0.5, 0.2887)
     """
     votes, right = checked_votes(votes_UJ, right_U, function="panel_floor")
     questions = np.asarray(questions_U)
@@ -229,13 +204,7 @@ def _panel_verdicts(votes: Ints, questions: Ints, weights: Floats) -> tuple[Ints
 
 
 def checked_votes(votes_UJ: ArrayLike, right_U: ArrayLike, *, function: str) -> tuple[Ints, Ints]:
-    """Give votes and right verdicts their types.
-
-    Examples
-    --------
-    >>> checked_votes([[0, 1]], [1], function="panel_votes")[0].shape
-    (1, 2)
-    """
+    """Give votes and right verdicts their types."""
     votes: Ints = np.asarray(votes_UJ, dtype=np.int64)
     right: Ints = np.asarray(right_U, dtype=np.int64)
     if votes.ndim != 2 or right.shape != votes.shape[:1]:
@@ -490,13 +459,6 @@ def random_panels(votes_UJ: ArrayLike, right_U: ArrayLike) -> Floats:
     -----
     No panel is drawn: a panel's votes are hypergeometric, and how many verdicts tie is counted by
     a generating function, once for each pattern of counts.
-
-    Examples
-    --------
-    Two of three are right. Pairs tie twice out of three times:
-
-    >>> random_panels([[0, 0, 1]], [0]).round(3).tolist()
-    [[0.667, 0.667, 1.0]]
     """
     votes, right = checked_votes(votes_UJ, right_U, function="random_panels")
     n_judges = votes.shape[1]
