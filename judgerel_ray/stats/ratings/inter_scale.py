@@ -323,15 +323,7 @@ def scale_rank_correlation(ratings: ScaleRatings, *, confidence: float = 0.95) -
 
 
 def self_consistency_terms(ratings: ScaleRatings, place: int) -> QuestionTerms:
-    """Lay the alpha of one scale with its own replications out by question.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats import scale_ratings
-    >>> ratings = scale_ratings([[[1, 1], [5, 5]], [1, 5]], ranges=[(1, 5), (1, 5)])
-    >>> whole(self_consistency_terms(ratings, 0))
-    1.0
-    """
+    """Lay the alpha of one scale with its own replications out by question."""
     mapped, values = ratings.mapped[place], ratings.axis.values[place]
     level = "ordinal" if ratings.axis.ranked else ratings.axis.level
     statistic = alpha_statistic(n_values=values.size, values=values, level=level)

@@ -59,13 +59,6 @@ class ScaleAxis:
         """Compute what each item adds, from its distribution on each scale.
 
         Shape (n_items, n_terms).
-
-        Examples
-        --------
-        >>> axis = ScaleAxis(values=(np.array([0.0, 1.0]),) * 2, level="nominal")
-        >>> agreeing, split = np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]])
-        >>> axis.terms([agreeing, split]).tolist()
-        [[1.0, 1.5, 0.5]]
         """
         there_NM = np.stack([one.sum(axis=1) > 0 for one in shares], axis=1)
         there_NM &= (there_NM.sum(axis=1) >= 2)[:, None]
@@ -91,39 +84,17 @@ class ScaleAxis:
         Shape (...). 1 - Do / De; NaN where all scores are one value.
 
         Shapes: ``total`` (..., n_terms).
-
-        Examples
-        --------
-        Two items, 0 with 0 and 1 with 1:
-
-        >>> axis = ScaleAxis(values=(np.array([0.0, 1.0]),) * 2, level="nominal")
-        >>> float(axis.value(np.array([0.0, 2.0, 2.0])))
-        1.0
         """
         observed, expected, n = self._disagreement(total)
         return 1 - divide((n if limit else n - 1) * observed, expected)
 
     def slope(self, total: Floats) -> Floats:
-        """Compute by how much alpha falls where items disagree by 1 more and totals stay.
-
-        Examples
-        --------
-        >>> axis = ScaleAxis(values=(np.array([0.0, 1.0]),) * 2, level="nominal")
-        >>> float(axis.slope(np.array([0.0, 2.0, 2.0])))
-        0.375
-        """
+        """Compute by how much alpha falls where items disagree by 1 more and totals stay."""
         _, expected, n = self._disagreement(total)
         return divide(n - 1, expected)
 
     def vectors(self, shares: Sequence[Floats], total_T: Floats) -> list[Floats]:
-        """Give vectors whose products across scales are all that permuting scores changes.
-
-        Examples
-        --------
-        >>> axis = ScaleAxis(values=(np.array([0.0, 1.0]),) * 2, level="interval")
-        >>> axis.vectors([np.array([[0.5, 0.5]])] * 2, np.zeros(4))[0].tolist()
-        [[0.0]]
-        """
+        """Give vectors whose products across scales are all that permuting scores changes."""
         if self.level == "nominal":
             return [one / np.sqrt(2) for one in self._by_kind(shares)]
         if self.level == "interval" and not self.ranked:
