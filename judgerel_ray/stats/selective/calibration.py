@@ -175,13 +175,7 @@ def calibration_error(
 def stated_confidences(
     confidences_N: ArrayLike, correct_N: ArrayLike, clusters_N: ArrayLike | None, function: str
 ) -> tuple[Floats, NDArray[np.bool_], NDArray[np.intp]]:
-    """Take the judgments with a confidence, and number their questions.
-
-    Examples
-    --------
-    >>> stated_confidences([0.5, float("nan")], [1, 0], None, "brier_score")[0].tolist()
-    [0.5]
-    """
+    """Take the judgments with a confidence, and number their questions."""
     stated, right = checked_scores(confidences_N, correct_N, function=function)
     clusters = np.arange(stated.size) if clusters_N is None else np.asarray(clusters_N)
     if clusters.shape != stated.shape:

@@ -125,11 +125,6 @@ def few_answers(
 
     Shapes: ``scores_N`` (n_judgments,), ``correct_N`` (n_judgments,), ``clusters_N``
     (n_judgments,).
-
-    Examples
-    --------
-    >>> few_answers(np.ones(39), np.array([True] * 30 + [False] * 9), np.arange(39))
-    'few_wrong'
     """
     (n_right, n_wrong), few = _by_kind(scores_N, correct_N, clusters_N), "few_wrong"
     if n_right < n_wrong:
@@ -140,13 +135,7 @@ def few_answers(
 def few_flags(
     scores_N: NDArray[np.floating], correct_N: NDArray[np.bool_], clusters_N: NDArray[np.generic]
 ) -> list[Noted]:
-    """Flag which answers are few, with the number of questions they are of.
-
-    Examples
-    --------
-    >>> few_flags(np.ones(39), np.array([True] * 30 + [False] * 9), np.arange(39))
-    [(<Flag.FEW_WRONG: 'few_wrong_answers'>, (9,))]
-    """
+    """Flag which answers are few, with the number of questions they are of."""
     few = few_answers(scores_N, correct_N, clusters_N)
     if few is None:
         return []
@@ -207,13 +196,7 @@ def _ends(
 def checked_scores(
     scores_N: ArrayLike, correct_N: ArrayLike, *, function: str
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Read scores and which judgments are right, refusing two lengths.
-
-    Examples
-    --------
-    >>> checked_scores([0.5], [1], function="auroc")[1].tolist()
-    [True]
-    """
+    """Read scores and which judgments are right, refusing two lengths."""
     scores = np.asarray(scores_N, dtype=np.float64)
     correct = np.asarray(correct_N, dtype=bool)
     if scores.ndim != 1 or scores.shape != correct.shape:
@@ -385,14 +368,6 @@ def ranking_floor(
     scores (ties counted), else of the questions' contributions, each being one piece of evidence.
     ``p`` is two-sided, from the normal distribution. Nothing where all are right or all wrong, or
     all scores tie.
-
-    Examples
-    --------
-    Four scores without ties: sqrt((4 + 1) / (12 x 2 x 2)).
-
-    >>> floor = ranking_floor([0.9, 0.6, 0.7, 0.2], [True, True, False, False])
-    >>> floor.mean, round(floor.sd, 4)
-    (0.5, 0.3227)
     """
     scores, correct = checked_scores(scores_N, correct_N, function="ranking_floor")
     clusters = np.arange(scores.size) if clusters_N is None else np.asarray(clusters_N)

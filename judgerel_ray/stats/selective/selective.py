@@ -293,14 +293,6 @@ def accepted_errors(
     References
     ----------
     .. [1] Massart, P. (1990), doi:10.1214/aop/1176990746.
-
-    Examples
-    --------
-    >>> found = accepted_errors([0.9, 0.9, 0.5, float("nan")], [True, False, True, True])
-    >>> found.acceptance_T.tolist(), found.error_T.round(3).tolist()
-    ([0.5, 0.75], [0.5, 0.333])
-    >>> bool((found.band_high_T >= found.high_T).all())
-    True
     """
     scores, correct, clusters = _checked(scores_N, correct_N, clusters_N, confidence, band, most)
     there = ~np.isnan(scores)

@@ -98,12 +98,6 @@ def paired_accuracy(
     References
     ----------
     .. [1] Bonett, D. G. and Price, R. M. (2012), doi:10.3102/1076998611411915.
-
-    Examples
-    --------
-    >>> found = paired_accuracy([1, 1, 0, 0, 0], [1, 1, 1, 1, 0])
-    >>> found.difference, found.second_only, found.p
-    (0.4, 2, 0.5)
     """
     first, second = (np.asarray(one, dtype=np.float64) for one in (first_Q, second_Q))
     if first.ndim != 1 or first.shape != second.shape:
@@ -182,13 +176,7 @@ class Answered:
 def answered(
     scores_N: ArrayLike, correct_N: ArrayLike, questions_N: ArrayLike | None = None
 ) -> Answered:
-    """Take answers of a system.
-
-    Examples
-    --------
-    >>> answered([0.9, 0.4], [True, False]).questions_N.tolist()
-    [0, 1]
-    """
+    """Take answers of a system."""
     scores, correct = checked_scores(scores_N, correct_N, function="answered")
     questions = np.arange(scores.size) if questions_N is None else np.asarray(questions_N)
     if questions.shape != scores.shape:
@@ -203,12 +191,6 @@ class OrderedAnswers:
     ----------
     reach : float
         Share of the answers that can be accepted: those with a score.
-
-    Examples
-    --------
-    >>> one = answered([0.9, float("nan")], [True, True], ["q", "r"])
-    >>> OrderedAnswers(one, np.array(["q", "r"])).reach
-    0.5
     """
 
     def __init__(self, one: Answered, common: NDArray[np.generic]) -> None:
