@@ -322,12 +322,6 @@ def weighted_bounds(low_NV: ArrayLike, high_NV: ArrayLike, values_V: ArrayLike) 
     A ratio is largest where what is open goes to values from the highest down, to "no score" at the
     place where a score would lower the mean, and to lower ones only if it must. Every such place is
     tried: each gives a distribution within the bounds, and one of them is the best.
-
-    Examples
-    --------
-    >>> found = weighted_bounds([[0.5, 0.25, 0.0]], [[0.75, 0.5, 0.25]], [1, 5])
-    >>> found.low_N.tolist(), found.high_N.tolist()
-    ([2.0], [3.0])
     """
     low, high = np.asarray(low_NV, dtype=np.float64), np.asarray(high_NV, dtype=np.float64)
     values = np.asarray(values_V, dtype=np.float64)
