@@ -28,7 +28,12 @@ from judgerel_ray.stats import (
 from judgerel_ray.stats.agreement.intraclass import moment_statistic, moments_from_scores
 from judgerel_ray.stats.intervals import interval
 from judgerel_ray.stats.intervals.interval import bootstrap_weights, ends_less_bias, student_ends
-from judgerel_ray.stats.intervals.precision import effective_questions, n_distinct, t_quantile
+from judgerel_ray.stats.intervals.precision import (
+    carried_by_few,
+    effective_questions,
+    n_distinct,
+    t_quantile,
+)
 
 
 def covered(name, truth, tables):
@@ -538,3 +543,16 @@ def test_two_low_questions_of_twenty_share_the_variance():
 
 def test_sorted_clusters_are_counted():
     assert [n_distinct(np.array(one, dtype=int)) for one in ([], [3], [0, 0, 2])] == [0, 1, 2]
+
+
+def test_six_effective_questions_are_few_where_they_lie_on_one_side():
+    icc, at = moment_statistic("icc1"), np.arange(20)
+    moments = moments_from_scores([[k % 5] * 2 for k in range(18)] + [[7.0, 7.0]] * 2)
+    n = effective_questions(moments, at, icc)
+    assert n == pytest.approx(6.2, abs=0.05)
+    assert carried_by_few(moments, at, icc, n)
+
+
+def test_students_t_is_that_of_two_sides():
+    assert t_quantile(10, 0.95) == pytest.approx(2.228139, abs=1e-6)
+    assert t_quantile(10**6, 0.95) == pytest.approx(1.959966, abs=1e-6)
