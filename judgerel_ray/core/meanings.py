@@ -123,11 +123,5 @@ _SHARED: Mapping[str, str] = {
 
 
 def shared(*names: str) -> dict[str, str]:
-    """Say what columns mean that have one meaning in several tables.
-
-    Examples
-    --------
-    >>> list(shared("low", "high"))
-    ['low', 'high']
-    """
+    """Say what columns mean that have one meaning in several tables."""
     return {name: _SHARED[name] for name in names}

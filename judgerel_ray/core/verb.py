@@ -60,13 +60,7 @@ def flag(
     repeats: bool = False,
     choices: Sequence[str] = (),
 ) -> Mapping[str, Flag]:
-    """Describe an option: the ``metadata`` of its field; see :class:`Flag`.
-
-    Examples
-    --------
-    >>> flag("how folds are drawn", "S")["flag"].help
-    'how folds are drawn'
-    """
+    """Describe an option: the ``metadata`` of its field; see :class:`Flag`."""
     described = Flag(
         help=help, metavar=metavar, read=read, repeats=repeats, choices=tuple(choices)
     )  # fmt: skip
@@ -80,16 +74,7 @@ def flag_of(option: Field[Any]) -> Flag:
 
 
 def spelled(option: Field[Any]) -> str:
-    """The flag: the field's name with hyphens, in the singular where it may be given several times.
-
-    Examples
-    --------
-    >>> @dataclass
-    ... class Buying:
-    ...     facet_sizes: str = field(default="", metadata=flag("levels", repeats=True))
-    >>> spelled(fields(Buying)[0])
-    '--facet-size'
-    """
+    """The flag: the field's name with hyphens, singular where it may be given several times."""
     name = option.name.removesuffix("s") if flag_of(option).repeats else option.name
     return "--" + name.replace("_", "-")
 
@@ -101,13 +86,7 @@ def annotation(option: Field[Any]) -> str:
 
 
 def default_told(option: Field[Any]) -> str | float | tuple[str, ...] | None:
-    """The default that is told beside what an option means; None where its meaning tells it.
-
-    Examples
-    --------
-    >>> default_told(fields(Named)[0]) is None  # a switch
-    True
-    """
+    """The default that is told beside what an option means; None where its meaning tells it."""
     given = option.default
     if isinstance(given, bool) or given in ("", ()):
         return None
@@ -115,13 +94,7 @@ def default_told(option: Field[Any]) -> str | float | tuple[str, ...] | None:
 
 
 def comma_names(text: str) -> tuple[str, ...]:
-    """Names with commas between.
-
-    Examples
-    --------
-    >>> comma_names("judge, template,")
-    ('judge', 'template')
-    """
+    """Names with commas between."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
@@ -131,13 +104,7 @@ def listed(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def names_of(names: Names) -> tuple[str, ...] | None:
-    """One name or several as a tuple; None stays.
-
-    Examples
-    --------
-    >>> names_of("judge"), names_of(["judge", "template"])
-    (('judge',), ('judge', 'template'))
-    """
+    """One name or several as a tuple; None stays."""
     return (names,) if isinstance(names, str) else None if names is None else tuple(names)
 
 
@@ -342,15 +309,7 @@ def by_name(
     form: str = "NAME=VALUE",
     cut: Callable[[str, str], tuple[str, str, str]] = str.partition,
 ) -> dict[str, Value] | None:
-    """Read values by name, however they are given; None stays.
-
-    Examples
-    --------
-    >>> by_name(["flip_rate=0.1"], "--tolerance", number)
-    {'flip_rate': 0.1}
-    >>> by_name({"flip_rate": 0.1}, "--tolerance", number)
-    {'flip_rate': 0.1}
-    """
+    """Read values by name, however they are given; None stays."""
     if given is None:
         return None
     is_text = not isinstance(given, Mapping)
@@ -372,13 +331,7 @@ def by_name(
 
 
 def number(value: object) -> float:
-    """Read a finite number; underscores may part the digits of its text.
-
-    Examples
-    --------
-    >>> number("1_000")
-    1000.0
-    """
+    """Read a finite number; underscores may part the digits of its text."""
     try:
         found = float(value.replace("_", "") if isinstance(value, str) else value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
