@@ -135,13 +135,7 @@ def _labels(path: str) -> pl.DataFrame:
 
 
 def numbered_raters(labels: pl.DataFrame) -> pl.DataFrame:
-    """Number raters by name, in ``replication``.
-
-    Examples
-    --------
-    >>> numbered_raters(pl.DataFrame({"rater": ["zoe", "ann", "zoe"]}))["replication"].to_list()
-    [1, 0, 1]
-    """
+    """Number raters by name, in ``replication``."""
     rank = pl.col("rater").rank("dense").cast(pl.Int64) - 1
     return labels.with_columns(replication=rank)
 

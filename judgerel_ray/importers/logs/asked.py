@@ -34,18 +34,6 @@ def log_items(paths: Sequence[str], *, prompts: bool = False) -> tuple[Item, ...
     are several; ``gold`` is the target or rubric that the judge compared with, None where criteria
     have several. A file of which a model judged nothing (its scorers are code, or people) gives all
     its answers, any other those that a model judged.
-
-    Examples
-    --------
-    >>> import json, tempfile, pathlib
-    >>> metric = {"name": "right", "success": True, "evaluationModel": "g"}
-    >>> cases = [{"name": "a", "input": "2 + 2?", "actualOutput": text, "metricsData": [metric]}
-    ...          for text in ("4", "four")]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "run.json")
-    ...     _ = file.write_text(json.dumps({"testCases": cases}))
-    ...     [option.text for option in log_items([str(file)])[0].options]
-    ['4', 'four']
     """
     files = log_files(paths)
     rows = [found for file in files for found in _judged_or_all(file, prompts=prompts)]
