@@ -71,14 +71,7 @@ class VllmEngine:
     ------
     SweepError
         If an option is the house's own or would break the engine.
-
-    Examples
-    --------
-    >>> VllmEngine(EngineSpec(name="j", engine="vllm", model="m", engine_options={"seed": 1}))
-    Traceback (most recent call last):
-        ...
-    judgerel_ray.core.errors.SweepError: engine_options must not set 'seed': judgerel sets it itself [judge=j]. Try: leave it out
-    """  # noqa: E501  the message is one line
+    """
 
     def __init__(self, spec: EngineSpec) -> None:
         self.spec = spec
