@@ -348,13 +348,7 @@ class EventLines:
 
 
 def display_on(console: Console) -> ConsoleDisplay | EventLines:
-    """What shows a run on a console, as the environment asks.
-
-    Examples
-    --------
-    >>> type(display_on(Console())).__name__
-    'ConsoleDisplay'
-    """
+    """What shows a run on a console, as the environment asks."""
     wanted = os.environ.get(VARIABLE, "")
     if wanted not in ("", "json"):
         raise SweepError(f"{VARIABLE} must be json or not set, got {wanted!r}", hint="json")

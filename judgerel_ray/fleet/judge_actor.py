@@ -67,15 +67,7 @@ T = TypeVar("T")
 
 
 async def all_or_first_error(makers: list[Callable[[], Awaitable[T]]]) -> list[T]:
-    """Run all together; when one raises, cancel the rest before raising it.
-
-    Examples
-    --------
-    >>> async def one():
-    ...     return 1
-    >>> asyncio.run(all_or_first_error([one, one]))
-    [1, 1]
-    """
+    """Run all together; when one raises, cancel the rest before raising it."""
     tasks = [asyncio.ensure_future(maker()) for maker in makers]
     try:
         return list(await asyncio.gather(*tasks))

@@ -161,25 +161,12 @@ class Providers:
 
 
 def seen_backends(engine: Engine) -> dict[str, object]:
-    """What a server said was behind its model's name so far; nothing of other engines.
-
-    Examples
-    --------
-    >>> from judgerel_ray.engines import make_engine
-    >>> seen_backends(make_engine(EngineSpec(name="j", engine="simulated", model="uniform")))
-    {}
-    """
+    """What a server said was behind its model's name so far; nothing of other engines."""
     known = sorted(engine.backends) if isinstance(engine, OpenAIEngine) else []
     return {"backends": known} if known else {}
 
 
 def share_limits(engine: Engine, share: Share | None) -> None:
-    """Let an engine ask the actor that keeps its provider's limits, where there is one.
-
-    Examples
-    --------
-    >>> from judgerel_ray.engines import make_engine
-    >>> share_limits(make_engine(EngineSpec(name="j", engine="simulated", model="uniform")), None)
-    """
+    """Let an engine ask the actor that keeps its provider's limits, where there is one."""
     if share is not None and isinstance(engine, OpenAIEngine):
         engine.limiter = RemoteLimiter(share.actor, share.holder)
