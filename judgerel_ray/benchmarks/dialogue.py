@@ -28,13 +28,7 @@ class Turn:
 
 
 def split_turns(transcript: str) -> tuple[Turn, ...]:
-    r"""Split a transcript at its speakers' names; what stands before the first is left out.
-
-    Examples
-    --------
-    >>> [turn.text for turn in split_turns("\n\nHuman: Hi.\n\nAssistant: Hello!")]
-    ['Hi.', 'Hello!']
-    """
+    r"""Split a transcript at its speakers' names; what stands before the first is left out."""
     parts = _TURN.split(transcript)
     return tuple(
         Turn(speaker=speaker, text=text.strip())
@@ -43,25 +37,13 @@ def split_turns(transcript: str) -> tuple[Turn, ...]:
 
 
 def written(turns: Sequence[Turn]) -> str | None:
-    r"""Write what was said before, every turn under its speaker; None where nothing was.
-
-    Examples
-    --------
-    >>> written(split_turns("\n\nHuman: Hi."))
-    'Human:\nHi.'
-    """
+    r"""Write what was said before, every turn under its speaker; None where nothing was."""
     parts = (under_headings(**{turn.speaker: turn.text}) for turn in turns)
     return "\n\n".join(one for one in parts if one) or None
 
 
 def last_words(turns: Sequence[Turn]) -> str:
-    r"""Write what an assistant said at the end of a dialogue, names only before further turns.
-
-    Examples
-    --------
-    >>> last_words(split_turns("\n\nAssistant: Yes.\n\nAssistant: Or no."))
-    'Yes.\n\nAssistant: Or no.'
-    """
+    r"""Write what an assistant said at the end of a dialogue, names only before further turns."""
     first, *further = turns
     return "\n\n".join([first.text, *(f"{turn.speaker}: {turn.text}" for turn in further)])
 

@@ -71,15 +71,7 @@ class LoggedAnswer:
 
 
 def logged_items(answers: Iterable[LoggedAnswer], *, path: str) -> tuple[Item, ...]:
-    """Put the answers of a log together: one item a question, its distinct answers as options.
-
-    Examples
-    --------
-    >>> one = {"record": Record(fields={}, place={}), "item_id": "a", "question": "2 + 2?"}
-    >>> answers = [LoggedAnswer(answer=text, **one) for text in ("4", "5", "4")]
-    >>> [option.option_id for option in logged_items(answers, path="log")[0].options]
-    ['answer', 'answer 2']
-    """
+    """Put the answers of a log together: one item a question, its distinct answers as options."""
     found: dict[str, tuple[LoggedAnswer, dict[tuple[str, str], str]]] = {}
     for one in answers:
         first, options = found.setdefault(one.item_id, (one, {}))

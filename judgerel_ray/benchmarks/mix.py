@@ -134,13 +134,7 @@ def _drawn_strata(
 
 
 def draw_rank(seed: int, *names: str) -> tuple[str, tuple[str, ...]]:
-    """Give the place of what these names stand for in a draw; they break a tie of hashes.
-
-    Examples
-    --------
-    >>> min("xyz", key=lambda name: draw_rank(1, name))
-    'z'
-    """
+    """Give the place of what these names stand for in a draw; they break a tie of hashes."""
     return digest({"seed": seed, "names": list(names)}), names
 
 
@@ -175,23 +169,7 @@ class Part:
 
 
 def draw_mix(path: str, load: Load, *, seed: int = 1) -> tuple[Item, ...]:
-    r"""Draw as many responses of each of several benchmarks.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from judgerel_ray.benchmarks import load_items
-    >>> rows = "item_id,question,option_x,option_y\n1,Which?,this,that\n2,Who?,me,you\n"
-    >>> parts = "".join(f'[[part]]\nbenchmark = "b"\npath = "q.csv"\nname = "{name}"\n'
-    ...                 f'options = ["{name}"]\n' for name in "xy")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "q.csv").write_text(rows)
-    ...     file = pathlib.Path(folder, "mix.toml")
-    ...     _ = file.write_text("n = 1\n" + parts)
-    ...     items = draw_mix(str(file), load_items)
-    >>> [(item.item_id, item.category, item.options[0].text) for item in items]
-    [('2:x', 'x', 'me'), ('1:y', 'y', 'that')]
-    """
+    r"""Draw as many responses of each of several benchmarks."""
     top = _checked_mix(path)
     draw = top.whole("seed") if "seed" in top else seed
     parts = [_part(record, top, path, load, draw) for record in top.children("part")]

@@ -60,13 +60,7 @@ def load_mmlu_pro(path: str) -> tuple[Item, ...]:
 
 
 def mmlu_pro_id(question_id: str) -> str:
-    """Name the item of an upstream question.
-
-    Examples
-    --------
-    >>> mmlu_pro_id("70")
-    'mmlu_pro:70'
-    """
+    """Name the item of an upstream question."""
     return f"{MMLU_PRO}:{question_id}"
 
 

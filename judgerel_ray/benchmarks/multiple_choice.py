@@ -59,27 +59,14 @@ def load_multiple_choice(path: str) -> tuple[Item, ...]:
 
 
 def numbered_options(texts: tuple[str, ...], record: Record) -> tuple[Option, ...]:
-    """Options by their places from 0.
-
-    Examples
-    --------
-    >>> record = Record(fields={}, place={"file": "q.csv"})
-    >>> [one.option_id for one in numbered_options(("oak", "apple"), record)]
-    ['0', '1']
-    """
+    """Options by their places from 0."""
     if not 2 <= len(texts) <= len(LETTERS):
         raise record.wrong(f"options must be 2 to {len(LETTERS)} texts, got {len(texts)}")
     return tuple(Option(option_id=str(n), text=text) for n, text in enumerate(texts))
 
 
 def letter_place(record: Record, name: str, n_options: int) -> int:
-    """Place of the option whose letter stands in a field.
-
-    Examples
-    --------
-    >>> letter_place(Record(fields={"answer": "C"}, place={}), "answer", 4)
-    2
-    """
+    """Place of the option whose letter stands in a field."""
     text = record.text(name).strip()
     place = LETTERS.find(text.upper()) if len(text) == 1 else -1
     if not 0 <= place < n_options:
@@ -91,13 +78,7 @@ def letter_place(record: Record, name: str, n_options: int) -> int:
 
 
 def number_place(record: Record, name: str, n_options: int, *, first: int) -> int:
-    """Place of the option whose number stands in a field, counted from `first`.
-
-    Examples
-    --------
-    >>> number_place(Record(fields={"answer_from_1": 3}, place={}), "answer_from_1", 4, first=1)
-    2
-    """
+    """Place of the option whose number stands in a field, counted from `first`."""
     place = record.whole(name) - first
     if not 0 <= place < n_options:
         raise record.wrong(

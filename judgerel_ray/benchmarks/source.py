@@ -40,16 +40,6 @@ class Record:
 
     Every method returns what it promises or raises a `SweepError` that names the place, the
     field, what was expected and what was got.
-
-    Examples
-    --------
-    >>> record = Record(fields={"question": "Why?"}, place={"file": "q.csv", "line": 2})
-    >>> record.text("question")
-    'Why?'
-    >>> record.text("answer")
-    Traceback (most recent call last):
-    ...
-    judgerel_ray.core.errors.SweepError: missing column answer [file=q.csv, line=2, got=question]
     """
 
     fields: Mapping[str, object]
@@ -194,15 +184,7 @@ class Record:
 
 
 class Places(Sequence[Record]):
-    """Where the rows of one file stand: records without fields, in eight bytes each.
-
-    Examples
-    --------
-    >>> places = Places()
-    >>> places.append(Record(fields={"question": "Why?"}, place={"file": "q.csv", "line": 2}))
-    >>> places[0]
-    Record(fields={}, place={'file': 'q.csv', 'line': 2}, blank_is_null=False)
-    """
+    """Where the rows of one file stand: records without fields, in eight bytes each."""
 
     def __init__(self) -> None:
         self._first: Mapping[str, object] = {}
@@ -231,13 +213,7 @@ class Places(Sequence[Record]):
 
 
 def kind_of(value: object) -> str:
-    """Name a value's kind in words, with a short excerpt.
-
-    Examples
-    --------
-    >>> kind_of(None), kind_of(3), kind_of([1])
-    ('null', 'number 3', 'a list')
-    """
+    """Name a value's kind in words, with a short excerpt."""
     match value:
         case None:
             return "null"
@@ -256,13 +232,7 @@ def kind_of(value: object) -> str:
 
 
 def excerpt(text: str) -> str:
-    r"""First characters of a text on one line, quoted.
-
-    Examples
-    --------
-    >>> print(excerpt("two\nlines"))
-    'two\nlines'
-    """
+    r"""First characters of a text on one line, quoted."""
     return repr(text if len(text) <= _EXCERPT else text[:_EXCERPT] + "…")
 
 
@@ -290,25 +260,13 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
 
 
 def file_name(path: str) -> str:
-    """Last part of a path or URL, without compression suffix.
-
-    Examples
-    --------
-    >>> file_name("s3://bucket/bbh/navigate.json.gz")
-    'navigate.json'
-    """
+    """Last part of a path or URL, without compression suffix."""
     name = PurePosixPath(path).name
     return name.removesuffix(PurePosixPath(name).suffix) if name.endswith(PACKED) else name
 
 
 def stem(path: str) -> str:
-    """Name of a file without its suffixes.
-
-    Examples
-    --------
-    >>> stem("bbh/navigate.json.gz")
-    'navigate'
-    """
+    """Name of a file without its suffixes."""
     return PurePosixPath(file_name(path)).stem
 
 
@@ -318,13 +276,7 @@ def known_format(path: str) -> Format | None:
 
 
 def format_of(path: str) -> Format:
-    """Format that a file's suffix names.
-
-    Examples
-    --------
-    >>> format_of("items.jsonl.gz")
-    'jsonl'
-    """
+    """Format that a file's suffix names."""
     found = known_format(path)
     if found is None and _is_absent(path):
         raise SweepError("no such file", where={"file": path}, hint=neighbour(path))
@@ -339,13 +291,7 @@ def format_of(path: str) -> Format:
 
 
 def separator_of(path: str) -> str:
-    r"""What stands between columns by the ending of a file.
-
-    Examples
-    --------
-    >>> separator_of("items.tsv.gz"), separator_of("items.csv")
-    ('\t', ',')
-    """
+    r"""What stands between columns by the ending of a file."""
     return SEPARATORS[PurePosixPath(file_name(path)).suffix.lower()]
 
 
@@ -422,15 +368,6 @@ def iterate_records(path: str) -> Iterator[Record]:
 
     JSON Lines in a plain file of this machine are read line by line, so that the file is never
     held as a whole.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "own.jsonl")
-    ...     _ = file.write_text('{"question": "Why?"}')
-    ...     [record.text("question") for record in iterate_records(str(file))]
-    ['Why?']
     """
     match format_of(path):
         case "parquet":

@@ -88,14 +88,7 @@ def _of_lists(record: Record, index: int) -> Iterator[Item]:
 
 
 def listed_answers(record: Record, column: str) -> list[str]:
-    """Answers of a list divided by semicolons, each once.
-
-    Examples
-    --------
-    >>> listed_answers(Record(fields={"Correct Answers": "It is; Yes;It is"}, place={}),
-    ...                "Correct Answers")
-    ['It is', 'Yes']
-    """
+    """Answers of a list divided by semicolons, each once."""
     return list(dict.fromkeys(one.strip() for one in record.text(column).split(";") if one.strip()))
 
 
