@@ -37,16 +37,6 @@ def printed(blocks: Sequence[Block]) -> str:
     """Lay blocks out as text: paragraphs as wide as a terminal, tables as wide as they are.
 
     A figure is not drawn: a table with its numbers stands in its place, where it has one.
-
-    Examples
-    --------
-    >>> cells = [Column(head="judge", cells=["a"]), Column(head="alpha", cells=["0.5"])]
-    >>> print(printed([Paragraph("How steady [b]a[/b] is"), Table("Steadiness", cells)]))
-    How steady [b]a[/b] is
-    <BLANKLINE>
-    Steadiness
-    judge  alpha
-    a      0.5
     """
     parts = ["\n".join(map(_laid_out, _lines(block))) for block in blocks]
     return "\n\n".join(part for part in parts if part)
