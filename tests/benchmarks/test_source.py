@@ -4,7 +4,7 @@ import fsspec
 import pytest
 
 from judgerel_ray.benchmarks import load_items
-from judgerel_ray.benchmarks.source import format_of, read_bytes, read_text
+from judgerel_ray.benchmarks.source import excerpt, format_of, kind_of, read_bytes, read_text
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.files import is_folder, list_folder
 from judgerel_ray.counting.files.source import read_source
@@ -102,3 +102,8 @@ def test_whatever_a_client_of_a_file_system_raises_is_one_line(error, monkeypatc
         assert "\n" not in str(refused.value)
     with pytest.raises(SweepError, match="cannot be read: "):
         read_source("hf://datasets/a/b.jsonl")
+
+
+def test_values_are_named_in_a_word_or_two():
+    assert [kind_of(one) for one in (None, 3, [1])] == ["null", "number 3", "a list"]
+    assert excerpt("two\nlines") == repr("two\nlines")
