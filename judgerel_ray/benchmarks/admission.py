@@ -227,7 +227,6 @@ def _place_like(gold: str, names: Sequence[str]) -> int | None:
 
 
 def _whole_number(text: str) -> int | None:
-    """A text as a whole number, where it is one."""
     found = _WHOLE.fullmatch(text.strip())
     return int(found[1]) if found else None
 

@@ -86,7 +86,6 @@ def _task_files(path: str) -> tuple[str, ...]:
 
 
 def _examples(file: str) -> Iterator[tuple[str, Record]]:
-    """Examples of one file, each with its task."""
     if format_of(file) == "json":
         document = read_json(file)
         if isinstance(document, dict):

@@ -49,7 +49,6 @@ def load_bergman2025(path: str) -> tuple[Item, ...]:
 
 
 def _item(record: Record) -> Item:
-    """One row as an item."""
     record.require("question_id", "question", "options", "category", "correct_answer")
     options = numbered_options(_texts(record), record)
     right = number_place(record, "correct_answer", len(options), first=0)

@@ -97,7 +97,6 @@ def load_hh_rlhf(path: str) -> tuple[Item, ...]:
 
 
 def _item(record: Record, index: int) -> Item:
-    """One pair."""
     record.require(CHOSEN, REJECTED, hint="name a file of pairs, such as harmless-base/test")
     sides = {name: split_turns(record.text(name)) for name in (CHOSEN, REJECTED)}
     n_shared = _n_shared_turns(*sides.values())
@@ -175,7 +174,6 @@ def load_lima(path: str) -> tuple[Item, ...]:
 
 
 def _lima_item(record: Record, index: int) -> Item:
-    """One conversation."""
     texts = _texts(record)
     if not texts or len(texts) % 2 or not texts[-1].strip():
         raise record.wrong(

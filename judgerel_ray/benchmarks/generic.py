@@ -133,7 +133,6 @@ def holds_items(path: str, *, but_for: Collection[str] = ()) -> bool:
 
 
 def _item(record: Record, benchmark: str) -> Item:
-    """One row as an item."""
     record.require(
         "item_id",
         "question",

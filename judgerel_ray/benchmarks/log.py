@@ -87,7 +87,6 @@ def logged_items(answers: Iterable[LoggedAnswer], *, path: str) -> tuple[Item, .
 
 
 def _answers(path: str) -> Iterator[LoggedAnswer]:
-    """Answers of a table."""
     for record in read_records(path):
         yield LoggedAnswer(
             record=record,
@@ -109,7 +108,6 @@ def _unused_name(name: str, taken: Collection[str]) -> str:
 
 
 def _item(one: LoggedAnswer, answers: Mapping[tuple[str, str], str]) -> Item:
-    """One question with its answers."""
     options = tuple(Option(option_id=name, text=text) for (_, text), name in answers.items())
     return Item(
         item_id=one.item_id, benchmark=one.benchmark, category=one.category, question=one.question,

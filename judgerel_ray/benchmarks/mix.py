@@ -139,7 +139,6 @@ def draw_rank(seed: int, *names: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _stratum_name(stratum: tuple[str, ...]) -> str:
-    """A stratum in words."""
     return " ".join(map(repr, stratum)) or "all of them together"
 
 

@@ -83,7 +83,6 @@ def _files(path: str) -> tuple[str, ...]:
 
 
 def _item(record: Record) -> Item:
-    """One row as an item."""
     record.require("question_id", "question", "options", "answer", "category")
     listed = record.all_written("options")
     right = letter_place(record, "answer", len(listed)) if listed else 0

@@ -89,7 +89,6 @@ def number_place(record: Record, name: str, n_options: int, *, first: int) -> in
 
 
 def _item(record: Record, row: int) -> Item:
-    """One row as an item."""
     record.require("question")
     options = numbered_options(_texts(record), record)
     name = next((name for name in _NAMES if name in record), None)
@@ -146,7 +145,6 @@ def _numbered_columns(record: Record) -> list[str]:
 
 
 def _right_place(record: Record, options: tuple[Option, ...]) -> int:
-    """Place of the right option."""
     given = [name for name in ANSWERS if name in record]
     if len(given) != 1:
         raise _no_answer(record, given)
@@ -199,5 +197,4 @@ def _possible_places(record: Record, options: tuple[Option, ...]) -> set[int]:
 
 
 def _with_text(text: str, options: tuple[Option, ...]) -> set[int]:
-    """Places of the options of a text."""
     return {n for n, option in enumerate(options) if option.text.strip() == text.strip()}

@@ -122,7 +122,6 @@ def _from_prompt(record: Record) -> tuple[str, str]:
 def _item(
     item_id: str, category: str, question: str, answer: str, gold: str, rater: str, record: Record
 ) -> Item:
-    """One answer to judge."""
     return Item(
         item_id=item_id,
         benchmark="truthfulqa",

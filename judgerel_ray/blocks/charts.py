@@ -256,7 +256,6 @@ def in_two(name: str) -> list[str]:
 
 
 def _lines(mark: Mark, name: str) -> list[str]:
-    """Lines that a name is drawn in."""
     return in_two(name) if mark.style == "name_before" else [name]
 
 

@@ -92,12 +92,10 @@ def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _pieces(cell: str, width: int) -> list[str]:
-    """Lines of a cell."""
     return wrap(cell, width, break_long_words=False) or [""]
 
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """Lines of a row."""
     pieces = [_pieces(cell, width) for cell, width in zip(cells, widths, strict=True)]
     return [
         _GAP.join(one.ljust(width) for one, width in zip(line, widths, strict=True)).rstrip()

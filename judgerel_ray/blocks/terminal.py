@@ -108,7 +108,6 @@ def _cell(column: Column, row: int) -> str:
 
 
 def _heat(matrix: Heat) -> Iterator[RenderableType]:
-    """A matrix as a table."""
     yield _text(matrix.caption)
     lines = [
         [" ".join(filter(None, [name, small]))]

@@ -172,7 +172,6 @@ class PromptEncoder:
         return whole[len(self._tokenizer.decode(before, skip_special_tokens=not special)) :]
 
     def _tokens(self, text: str) -> tuple[int, ...]:
-        """Tokens of a whole text."""
         return tuple(self._tokenizer.encode(text, add_special_tokens=self._template is None))
 
     def _render(self, prompt: tuple[Message, ...]) -> str:

@@ -272,7 +272,6 @@ def board_line(name: str, judge: JudgeBoard) -> str:
 
 
 def _outcomes(judge: JudgeBoard) -> str:
-    """Outcomes by count."""
     return " ".join(f"{name} {n:,}" for name, n in judge.outcomes.most_common())
 
 

@@ -364,7 +364,6 @@ class JudgeActor:
         )
 
     def _rows(self, lease: Lease, answered: Sequence[_Answered]) -> Rows:
-        """Rows of what was answered."""
         return landed_rows(
             answered, attempt=lease.attempt, prices=self._spec.prices, landed_at=datetime.now(UTC)
         )

@@ -61,7 +61,6 @@ class RemoteLimiter:
         await self._actor.pause.remote(seconds)
 
     async def _ask(self, tokens: int) -> int:
-        """Ask for a permit."""
         return int(await self._actor.enter.remote(tokens, self._holder))
 
     def _give_back(self, asked: asyncio.Future[int]) -> None:

@@ -141,7 +141,6 @@ def numbered_raters(labels: pl.DataFrame) -> pl.DataFrame:
 
 
 def _number(label: str) -> float | None:
-    """A label as a number, where it is one."""
     try:
         number = float(label)
     except ValueError:
@@ -177,7 +176,6 @@ def _first_alike(item: Item, first: dict[tuple[str, str], str]) -> str:
 def _verdict_and_score(
     item: Item, label: str | None, score: float | None
 ) -> tuple[str, float | None]:
-    """A rating as verdict and score."""
     scale = SCALES.get(item.benchmark, ())
     if score is None and label in scale:
         score = float(scale.index(label))

@@ -492,7 +492,6 @@ def _require(columns: Sequence[str], source: Source) -> bool:
 
 
 def _number(text: str) -> float | None:
-    """A text as a number, where it is one."""
     try:
         return float(text)
     except ValueError:

@@ -470,7 +470,6 @@ def _server_of(models: Mapping[str, Mapping[str, JSON]], spec: EngineSpec) -> Se
 
 
 def _client_version() -> str:
-    """Version of the client library."""
     import openai
 
     return f"client {openai.__version__}"

@@ -290,7 +290,6 @@ def _first(one: Mapping[str, object], *names: str) -> str | None:
 
 
 def _at(values: list[object], place: int, otherwise: object) -> object:
-    """What stands at a place, where there is one."""
     return values[place] if place < len(values) else otherwise
 
 

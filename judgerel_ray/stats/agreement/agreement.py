@@ -423,7 +423,6 @@ def valid_rate(counts_U2: ArrayLike) -> Coefficient:
 
 
 def _measure(name: str, counts_UV: ArrayLike, n_categories: int | None) -> Coefficient:
-    """The coefficient `name` of the counts."""
     n_values = np.shape(counts_UV)[-1] if np.ndim(counts_UV) == 2 else 0
     if name in _RESTS_ON_CATEGORIES:
         refuse_few_categories(name, counts_UV, n_categories)

@@ -199,7 +199,6 @@ def _extremes_by_totals(problem: _Problem, added: int, step: int) -> CompletedRa
 
 
 def _totals(problem: _Problem) -> Floats:
-    """Totals of what was seen."""
     totals: Floats = (problem.seen_UK * problem.parts_U[:, None]).sum(axis=0)
     return totals
 

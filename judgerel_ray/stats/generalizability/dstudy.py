@@ -306,7 +306,6 @@ def _parts(
 
 
 def _share(universe: float, error: float) -> float | None:
-    """Universe / (universe + error)."""
     return float(universe / (universe + error)) if universe + error > 0 else None
 
 

@@ -221,7 +221,6 @@ def _within_weights(units: CrossedUnits, m_U: Floats, scaled_IC: Floats) -> Floa
 
 
 def _pair_classes(units: CrossedUnits, m_U: Floats) -> NDArray[np.bool_]:
-    """Which classes of pairs each item has."""
     starts, levels = units.starts_I, units.levels
     n_levels = np.diff(starts, append=m_U.size)
     repeated = run_sums((m_U > 1).astype(np.float64), starts) > 0

@@ -244,7 +244,6 @@ def _alphas(covariances: Floats, matrix: Matrix) -> Floats:
 
 
 def _omegas(covariances: Floats, matrix: Matrix) -> Floats:
-    """Omega of each matrix."""
     return omega_values(covariances, matrix=matrix)[0]
 
 
@@ -353,7 +352,6 @@ def column_noise_floor(
 
 
 def _covariances(scores_BNK: Floats) -> Floats:
-    """Covariances of each permutation."""
     centred = scores_BNK - scores_BNK.mean(axis=1, keepdims=True)
     covariances: Floats = np.matmul(centred.swapaxes(1, 2), centred) / (scores_BNK.shape[1] - 1)
     return covariances

@@ -74,7 +74,6 @@ def lowest_minima(
 def _lowest(
     functions: Functions, start: Floats, low: Floats, high: Floats, some: NDArray[np.intp]
 ) -> Lowest:
-    """The lowest minima of some functions."""
     n, n_starts, width = start.shape
     keep = max(1, n_starts // 4)
     found, value = start, np.zeros((n, n_starts))

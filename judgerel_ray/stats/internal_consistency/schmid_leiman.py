@@ -328,7 +328,6 @@ def _notes(fits: Factors, place: int) -> tuple[Noted, ...]:
 
 
 def _alpha_alone(matrix: Floats, n_factors: int, why: str) -> Omega:
-    """Alpha alone."""
     words = _WORDS.format(n_factors)
     return Omega(value=None, undefined=why, estimator=words, alpha=alpha_of(matrix))
 
@@ -463,7 +462,6 @@ def _of_two(shared: float) -> _SecondOrder:
 
 
 def _rows(matrix: Floats) -> tuple[tuple[float, ...], ...]:
-    """A matrix as tuples."""
     return tuple(tuple(row) for row in matrix.tolist())
 
 

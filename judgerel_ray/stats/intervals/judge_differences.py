@@ -533,7 +533,6 @@ def benjamini_hochberg(p_M: Sequence[float | None]) -> tuple[float | None, ...]:
 
 
 def _p_values(p_M: Sequence[float | None], *, function: str) -> Floats:
-    """The p-values there are."""
     p = np.array([one for one in p_M if one is not None], dtype=np.float64)
     if not ((p >= 0) & (p <= 1)).all():
         raise ValueError(f"{function}: p_M must be between 0 and 1, got {list(p_M)!r}")

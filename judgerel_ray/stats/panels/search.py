@@ -321,7 +321,6 @@ def vote_methods(votes_QR: ArrayLike, right_Q: ArrayLike) -> Floats:
 
 
 def _best_method(right_M: Floats, costs: Floats, allowed: np.ndarray) -> int:
-    """Place of the best method allowed."""
     ties = allowed[right_M[allowed] >= right_M[allowed].max() - _EQUAL]
     return cheapest(ties, costs)
 

@@ -498,7 +498,6 @@ def _weighted(ratings: ScaleRatings, width_S: Floats) -> Floats:
 
 
 def _n_steps(lowest: float, highest: float, step: float) -> int:
-    """Steps from the lowest to the highest point."""
     n = (highest - lowest) / step if step > 0 else 0.0
     if not 1 <= n <= _MOST_POINTS or abs(n - round(n)) > 1e-6:
         raise ValueError(

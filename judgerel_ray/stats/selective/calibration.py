@@ -190,7 +190,6 @@ def stated_confidences(
 
 
 def _bins(stated: Floats, n_bins: int, binning: str, *, function: str) -> NDArray[np.intp]:
-    """The bin of each judgment."""
     if n_bins < 1 or binning not in BINNINGS:
         raise ValueError(
             f"{function}: n_bins must be at least 1 and binning width or mass, "
