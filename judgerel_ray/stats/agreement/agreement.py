@@ -32,6 +32,7 @@ from judgerel_ray.stats.agreement.krippendorff import (
     krippendorff_alpha,
 )
 from judgerel_ray.stats.agreement.majority import majority_stability, majority_statistic
+from judgerel_ray.stats.arguments import check_at_least_1
 from judgerel_ray.stats.counts import (
     AgreeingPairs,
     Coefficient,
@@ -137,8 +138,7 @@ def count_statistic(
     >>> count_statistic("percent_agreement", n_values=2).min_ratings
     2
     """
-    if n_categories is not None and n_categories < 1:
-        raise ValueError(f"{name}: n_categories must be at least 1, got {n_categories}")
+    check_at_least_1(name, n_categories=n_categories)
     categories = n_values if n_categories is None else n_categories
     if name == "krippendorff_alpha":
         return alpha_statistic(n_values=n_values, values=values, level=level)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgerel_ray.stats.agreement.krippendorff import Level, Values, checked_numbers, interval_alpha
+from judgerel_ray.stats.arguments import check_at_least_1
 from judgerel_ray.stats.counts import (
     AgreeingPairs,
     Coefficient,
@@ -138,8 +139,7 @@ def moment_statistic(
     >>> round(alpha.value, 6)
     0.705882
     """
-    if k < 1:
-        raise ValueError(f"{name}: k must be at least 1, got {k}")
+    check_at_least_1(name, k=k)
     if name == "krippendorff_alpha":
         return CountStatistic(
             name=name,
@@ -393,7 +393,6 @@ def _of_counts(
     name: str, counts_UV: ArrayLike, values: Values | None, level: Level, n_categories: int | None
 ) -> Coefficient:
     """ICC(1) or ICC(k) of counts."""
-    if n_categories is not None and n_categories < 1:
-        raise ValueError(f"{name}: n_categories must be at least 1, got {n_categories}")
+    check_at_least_1(name, n_categories=n_categories)
     n_values = np.shape(counts_UV)[-1] if np.ndim(counts_UV) == 2 else 0
     return measure(counts_UV, icc_statistic(name, n_values=n_values, values=values, level=level))

@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import check_at_least_1
 from judgerel_ray.stats.counts import (
     Coefficient,
     CountStatistic,
@@ -87,8 +88,7 @@ def majority_stability(values_UV: ArrayLike, k: int, *, known: bool = False) -> 
     >>> round(majority_stability([[0.9, 0.1]], 3, known=True).value, 6)
     0.945568
     """
-    if k < 1:
-        raise ValueError(f"majority_stability: k must be at least 1, got {k}")
+    check_at_least_1("majority_stability", k=k)
     if not known:
         return measure(values_UV, majority_statistic(k))
     shares = _checked_distributions(values_UV)
@@ -259,8 +259,7 @@ def majority_vote(shares_UV: ArrayLike, k: int) -> MajorityVote:
     >>> round(majority_vote([[0.8, 0.2], [0.2, 0.8]], 3).agreement, 3)
     0.814
     """
-    if k < 1:
-        raise ValueError(f"majority_vote: k must be at least 1, got {k}")
+    check_at_least_1("majority_vote", k=k)
     wins = majority_probabilities(_checked_shares(shares_UV, function="majority_vote"), k)
     if not len(wins):
         raise ValueError("majority_vote: shares_UV must have at least one unit")

@@ -6,13 +6,13 @@ Shape suffixes: U = units (a question in one order), V = distinct values, Q = qu
 from __future__ import annotations
 
 from dataclasses import replace
-from math import erfc, exp, pi, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
+from judgerel_ray.stats.arguments import clusters_of
 from judgerel_ray.stats.counts import (
     Coefficient,
     Floats,
@@ -119,11 +119,9 @@ def order_effect(
     (0.5, 2)
     """
     counts = checked_counts(counts_UV, function="order_effect")
-    questions = np.asarray(questions_U)
-    if questions.shape != counts.shape[:1]:
-        raise ValueError(
-            f"order_effect: questions_U must have shape ({len(counts)},), got {questions.shape}"
-        )
+    questions = clusters_of(
+        questions_U, len(counts), function="order_effect", argument="questions_U"
+    )
     kept = row_sums(counts) > 0
     counts, questions = counts[kept], questions[kept]
     number = np.unique(questions, return_inverse=True)[1]
@@ -331,7 +329,9 @@ def _position_test(shares_QL: Floats) -> tuple[float, float, NullMethod]:
     if own < 1e-12:
         return 1.0, 0.0, NullMethod.PLACES_ALIKE
     if n * n_labels * _PERMUTATIONS > _CELLS:
-        p = chi_square_tail(n_labels - 1, length * (n_labels - 1) / own)
+        from scipy.special import chdtrc
+
+        p = float(chdtrc(n_labels - 1, length * (n_labels - 1) / own))
         return p, sd, NullMethod.PLACES_CLOSED_FORM
     rng, reached, block = np.random.default_rng(0), 0, max(1, 2_000_000 // (n * n_labels))
     for start in range(0, _PERMUTATIONS, block):
@@ -349,20 +349,6 @@ def _ratings_of(labels_QL: ArrayLike, questions_Q: ArrayLike | None) -> Floats:
         order, starts = _in_runs(np.asarray(questions_Q))
         m_U = run_sums(m_U[order], starts)
     return m_U[m_U > 0]
-
-
-def chi_square_tail(degrees: int, x: float) -> float:
-    """Give the chance that a chi-square variable is above `x`, in closed form.
-
-    Importing SciPy for it would take longer than millions of judgments do.
-    """
-    half, odd = x / 2, degrees % 2
-    tail = erfc(sqrt(half)) if odd else 0.0
-    term = exp(-half) * (2 * sqrt(half / pi) if odd else 1.0)
-    for step in range(1, degrees // 2 + 1):
-        tail += term
-        term *= half / (step + odd / 2)
-    return tail
 
 
 def _coefficient(

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
+from judgerel_ray.stats.arguments import check_at_least_1, check_confidence, clusters_of
 from judgerel_ray.stats.counts import Floats, divide
 from judgerel_ray.stats.internal_consistency.minres import one_factor_minres, two_item_loadings
 from judgerel_ray.stats.internal_consistency.schmid_leiman import omegas_from_correlations
@@ -118,8 +119,7 @@ def item_interval(
     """
     if name not in _VALUES:
         raise ValueError(f"item_interval: name must be one of {tuple(_VALUES)}, got {name!r}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"item_interval: confidence must be between 0 and 1, got {confidence!r}")
+    check_confidence(confidence, function="item_interval")
     scores, clusters = varying_scores(scores_NK, clusters_N, function="item_interval")
     if why := _too_few(scores):
         return Interval(undefined=why)
@@ -326,10 +326,7 @@ def column_noise_floor(
         raise ValueError(f"column_noise_floor: name must be one of {names}, got {name!r}")
     if n_permutations is None:
         n_permutations = 999 if name in ("cronbach_alpha", "mcdonald_omega") else 99
-    if n_permutations < 1:
-        raise ValueError(
-            f"column_noise_floor: n_permutations must be at least 1, got {n_permutations}"
-        )
+    check_at_least_1("column_noise_floor", n_permutations=n_permutations)
     scores, _ = varying_scores(scores_NK, None, function="column_noise_floor")
     value = float("nan")
     if len(scores) >= 3 and scores.shape[1] >= 2:
@@ -492,11 +489,7 @@ def varying_scores(
     scores = np.asarray(scores_NK, dtype=np.float64)
     if scores.ndim != 2 or np.isinf(scores).any():
         raise ValueError(f"{function}: scores_NK must have 2 dimensions and be finite or NaN")
-    clusters = np.arange(len(scores)) if clusters_N is None else np.asarray(clusters_N)
-    if clusters.shape != scores.shape[:1]:
-        raise ValueError(
-            f"{function}: clusters_N must have shape ({len(scores)},), got {clusters.shape}"
-        )
+    clusters = clusters_of(clusters_N, len(scores), function=function, argument="clusters_N")
     complete = ~np.isnan(scores).any(axis=1)
     scores, clusters = scores[complete], clusters[complete]
     varies = np.ptp(scores, axis=0) > 0 if len(scores) else np.zeros(scores.shape[1], dtype=bool)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import Flag, Noted
+from judgerel_ray.stats.arguments import check_at_least_1
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.internal_consistency.minres import (
     improper_minres,
@@ -468,8 +469,7 @@ def _rows(matrix: Floats) -> tuple[tuple[float, ...], ...]:
 def _checked(corr_KK: ArrayLike, n_factors: int) -> Floats:
     """A correlation matrix, symmetric to the last digit."""
     name = "omega_from_correlation"
-    if n_factors < 1:
-        raise ValueError(f"{name}: n_factors must be at least 1, got {n_factors}")
+    check_at_least_1(name, n_factors=n_factors)
     matrix = np.array(corr_KK, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
         raise ValueError(f"{name}: corr_KK must be a finite square matrix, got {matrix.shape}")

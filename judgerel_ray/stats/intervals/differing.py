@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
+from judgerel_ray.stats.arguments import check_confidence, clusters_of
 from judgerel_ray.stats.counts import Floats, checked_counts
 from judgerel_ray.stats.intervals.interval import Interval, student_interval
 from judgerel_ray.stats.intervals.shares import clopper_pearson
@@ -69,11 +70,7 @@ def differing_replies(
     (0.333333, 0.5, 1)
     """
     counts = checked_counts(counts_UV, function="differing_replies")
-    clusters = np.arange(len(counts)) if clusters_U is None else np.asarray(clusters_U)
-    if clusters.shape != counts.shape[:1]:
-        raise ValueError(
-            f"differing_replies: clusters_U must have shape ({len(counts)},), got {clusters.shape}"
-        )
+    clusters = clusters_of(clusters_U, len(counts), function="differing_replies")
     replies_U = counts.sum(axis=1)
     taking = replies_U > 1
     counts, clusters, replies_U = counts[taking], clusters[taking], replies_U[taking]
@@ -141,10 +138,7 @@ def bounded_mean_interval(mean: float, n: float, *, confidence: float = 0.95) ->
         raise ValueError(f"bounded_mean_interval: mean must be between 0 and 1, got {mean!r}")
     if not n > 0:
         raise ValueError(f"bounded_mean_interval: n must be above 0, got {n!r}")
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"bounded_mean_interval: confidence must be between 0 and 1, got {confidence!r}"
-        )
+    check_confidence(confidence, function="bounded_mean_interval")
     most = math.log(2 / (1 - confidence)) / n
     low = 0.0 if mean == 0 else _edge(lambda p: _divergence(mean, p) <= most, mean, 0.0)
     high = 1.0 if mean == 1 else _edge(lambda p: _divergence(mean, p) <= most, mean, 1.0)

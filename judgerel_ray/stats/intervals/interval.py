@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.agreement.agreement import Statistic, named_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
+from judgerel_ray.stats.arguments import check_at_least_1, check_confidence, clusters_of
 from judgerel_ray.stats.counts import (
     BLOCK,
     CountStatistic,
@@ -30,6 +31,7 @@ from judgerel_ray.stats.counts import (
 from judgerel_ray.stats.intervals.precision import (
     carried_by_few,
     effective_questions,
+    jackknife_error,
     n_distinct,
     t_quantile,
 )
@@ -211,10 +213,7 @@ def jackknife_interval(
     >>> found.low, found.high, found.method
     (0.0, 1.0, 'jackknife-t over 4 questions')
     """
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"jackknife_interval: confidence must be between 0 and 1, got {confidence!r}"
-        )
+    check_confidence(confidence, function="jackknife_interval")
     statistic = named_statistic(
         statistic, counts_UV, values=values, level=level, n_categories=n_categories
     )
@@ -257,11 +256,7 @@ def _laid_out(
 ) -> tuple[Floats, NDArray[np.intp]]:
     """Checked counts by cluster; without clusters each unit is one."""
     counts = statistic.checked(counts_UV, function=function)
-    clusters = np.arange(len(counts)) if clusters_U is None else np.asarray(clusters_U)
-    if clusters.shape != counts.shape[:1]:
-        raise ValueError(
-            f"{function}: clusters_U must have shape ({len(counts)},), got {clusters.shape}"
-        )
+    clusters = clusters_of(clusters_U, len(counts), function=function)
     return by_cluster(counts, clusters, statistic)
 
 
@@ -298,7 +293,7 @@ def student_interval(
         return Interval(undefined="too_few_units", n_questions=n)
     if np.isnan(left_out_C).any():
         return Interval(undefined="depends_on_one_question", n_questions=n)
-    error = float(np.sqrt((n - 1) / n * ((left_out_C - left_out_C.mean()) ** 2).sum()))
+    error = jackknife_error(left_out_C)
     half = t_quantile(n - 1, confidence) * error
     if half < 1e-9:
         return Interval(undefined="no_spread", n_questions=n)
@@ -470,9 +465,7 @@ def between(
 
 def check_choices(confidence: float, n_resamples: int, method: str, *, function: str) -> None:
     """Refuse choices out of range (ValueError)."""
-    if not 0 < confidence < 1:
-        raise ValueError(f"{function}: confidence must be between 0 and 1, got {confidence!r}")
-    if n_resamples < 1:
-        raise ValueError(f"{function}: n_resamples must be at least 1, got {n_resamples}")
+    check_confidence(confidence, function=function)
+    check_at_least_1(function, n_resamples=n_resamples)
     if method not in ("percentile", "basic"):
         raise ValueError(f"{function}: method must be percentile or basic, got {method!r}")

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
+from judgerel_ray.stats.arguments import check_confidence
 from judgerel_ray.stats.counts import CountStatistic, Floats, checked_counts, term_sums
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.null.noise import noise_floor
@@ -395,10 +396,7 @@ def posterior_interval(
     >>> round(found.low, 1), round(found.high, 1), found.method
     (0.4, 0.9, 'Dirichlet process posterior over 20 questions')
     """
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"posterior_interval: confidence must be between 0 and 1, got {confidence!r}"
-        )
+    check_confidence(confidence, function="posterior_interval")
     if not _is_nominal_alpha(statistic):
         return None
     counts = statistic.checked(counts_UV, function="posterior_interval")

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
+from judgerel_ray.stats.arguments import check_confidence
 from judgerel_ray.stats.counts import CountStatistic, Floats
 from judgerel_ray.stats.intervals.interval import Interval, by_cluster, flagged
 from judgerel_ray.stats.intervals.judge_differences import DRAWS, swap_test
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.precision import jackknife_error, t_quantile
 from judgerel_ray.stats.intervals.question_statistic import (
     QuestionStatistic,
     QuestionTerms,
@@ -208,8 +209,7 @@ def terms_difference(
     (1.25, 0.015625, 7, 'all 2^7 exchanges')
     """
     name = "terms_difference"
-    if not 0 < confidence < 1:
-        raise ValueError(f"{name}: confidence must be between 0 and 1, got {confidence!r}")
+    check_confidence(confidence, function=name)
     if margin is not None and not margin > 0:
         raise ValueError(f"{name}: margin must be above 0, got {margin!r}")
     common = np.intersect1d(first.questions_C, second.questions_C)
@@ -422,18 +422,6 @@ def left_out_difference(
         low=value - half, high=value + half, p=2 * float(stdtr(n - 1, -abs(value) / error)),
         n_questions=n,
     )  # fmt: skip
-
-
-def jackknife_error(left_out_C: Floats) -> float:
-    """Compute the standard error from values without each question in turn."""
-    n = left_out_C.size
-    return sqrt((n - 1) / n * float(((left_out_C - left_out_C.mean()) ** 2).sum()))
-
-
-def check_confidence(confidence: float, *, function: str) -> None:
-    """Refuse a confidence that is none (ValueError)."""
-    if not 0 < confidence < 1:
-        raise ValueError(f"{function}: confidence must be between 0 and 1, got {confidence!r}")
 
 
 def _why_none(value: float, left_out_C: Floats) -> str | None:

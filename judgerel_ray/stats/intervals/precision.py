@@ -203,6 +203,12 @@ def alpha_precision(
     )
 
 
+def jackknife_error(left_out_C: Floats) -> float:
+    """Compute the standard error from values without each question in turn."""
+    n = left_out_C.size
+    return math.sqrt((n - 1) / n * float(((left_out_C - left_out_C.mean()) ** 2).sum()))
+
+
 def t_quantile(degrees: float, confidence: float) -> float:
     """Give Student's t that a two-sided interval needs."""
     from scipy.special import stdtrit

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import clusters_of
 from judgerel_ray.stats.counts import BLOCK, CountStatistic, Floats, divide
 from judgerel_ray.stats.intervals.interval import by_cluster, cluster_terms
 
@@ -224,11 +225,9 @@ def count_terms(
     (0.5, [0, 1], [0.0, 1.0])
     """
     counts = statistic.checked(counts_UV, function="count_terms")
-    questions = np.arange(len(counts)) if questions_U is None else np.asarray(questions_U)
-    if questions.shape != counts.shape[:1]:
-        raise ValueError(
-            f"count_terms: questions_U must have shape ({len(counts)},), got {questions.shape}"
-        )
+    questions = clusters_of(
+        questions_U, len(counts), function="count_terms", argument="questions_U"
+    )
     names, number = np.unique(questions, return_inverse=True)
     taking = names[np.unique(number[statistic.takes_part(counts)])]
     counts, clusters = by_cluster(counts, number, statistic)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
+from judgerel_ray.stats.arguments import check_confidence
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.intervals.precision import t_quantile
@@ -54,8 +55,7 @@ def clopper_pearson(k: int, n: int, *, confidence: float = 0.95) -> Interval:
     """
     if not 0 <= k <= n:
         raise ValueError(f"clopper_pearson: k must be between 0 and n={n}, got {k}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"clopper_pearson: confidence must be between 0 and 1, got {confidence!r}")
+    check_confidence(confidence, function="clopper_pearson")
     if n == 0:
         return Interval(undefined="too_few_units")
     low, high = trial_ends(k, n, confidence)
@@ -116,8 +116,7 @@ def clustered_share(
             f"clustered_share: hits_N and clusters_N must be of one length, "
             f"got {hits.shape} and {clusters.shape}"
         )
-    if not 0 < confidence < 1:
-        raise ValueError(f"clustered_share: confidence must be between 0 and 1, got {confidence!r}")
+    check_confidence(confidence, function="clustered_share")
     k, n = int(hits.sum()), hits.size
     number = np.unique(clusters, return_inverse=True)[1]
     n_questions = int(number.max()) + 1 if n else 0

@@ -22,6 +22,7 @@ from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.agreement import Statistic, named_statistic
 from judgerel_ray.stats.agreement.intraclass import WITHIN, moment_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
+from judgerel_ray.stats.arguments import check_at_least_1
 from judgerel_ray.stats.counts import (
     AgreeingPairs,
     CountStatistic,
@@ -195,8 +196,7 @@ def noise_floors(
     >>> abs(alpha.mean) < 0.05, alpha.p, abs(agreement.mean - 0.5) < 0.05
     (True, 0.001, True)
     """
-    if n_permutations < 1:
-        raise ValueError(f"noise_floor: n_permutations must be at least 1, got {n_permutations}")
+    check_at_least_1("noise_floor", n_permutations=n_permutations)
     table = counts_UV if isinstance(counts_UV, CountTable) else CountTable(
         counts_UV=checked_counts(counts_UV, function="noise_floor")
     )  # fmt: skip
@@ -453,8 +453,7 @@ def score_floor(
     >>> score_floor(noise, units).p > 0.05, score_floor(judge, units).p
     (True, 0.001)
     """
-    if n_permutations < 1:
-        raise ValueError(f"score_floor: n_permutations must be at least 1, got {n_permutations}")
+    check_at_least_1("score_floor", n_permutations=n_permutations)
     scores, units = _checked_scores(scores_N, unit_N)
     statistic = moment_statistic(name)
     sizes = np.bincount(units)

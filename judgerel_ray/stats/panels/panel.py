@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod, NullMethod
 from judgerel_ray.stats.agreement.majority import majority_vote
+from judgerel_ray.stats.arguments import check_at_least_1, check_confidence
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.generalizability.component import left_out_interval
 from judgerel_ray.stats.intervals.interval import Interval
@@ -307,10 +308,7 @@ def effective_judges(
     errors: Floats = np.asarray(errors_NJ, dtype=np.float64)
     if errors.ndim != 2:
         raise ValueError(f"effective_judges: errors_NJ must have 2 dimensions, got {errors.ndim}")
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"effective_judges: confidence must be between 0 and 1, got {confidence!r}"
-        )
+    check_confidence(confidence, function="effective_judges")
     within = np.zeros_like(errors) if within_NJ is None else np.asarray(within_NJ, np.float64)
     if within.shape != errors.shape:
         raise ValueError(
@@ -337,7 +335,7 @@ def effective_judges(
         n_questions=n,
         correlation=correlation,
         value=n_judges / worth,
-        low=None if high is None else n_judges / (1 + (n_judges - 1) * min(1.0, high)),
+        low=None if high is None else _worth(n_judges, min(1.0, high)),
         high=_worth(n_judges, low),
         most=1 / correlation if correlation > 0 else None,
     )
@@ -378,8 +376,7 @@ def panel_steps(counts_UJV: ArrayLike, *, most: int) -> tuple[PanelStep, ...]:
     >>> [round(step.agreement, 3) for step in steps]
     [0.667, 0.667, 0.76]
     """
-    if most < 1:
-        raise ValueError(f"panel_steps: most must be at least 1, got {most}")
+    check_at_least_1("panel_steps", most=most)
     counts: Floats = np.asarray(counts_UJV, dtype=np.float64)
     if counts.ndim != 3 or (counts < 0).any():
         raise ValueError("panel_steps: counts_UJV must be counts in 3 dimensions")

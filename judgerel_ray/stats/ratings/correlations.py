@@ -40,19 +40,21 @@ class PlacedItems:
     # Shape (n_items,). The place of each item's question.
     number_N: Codes  # noqa: N815
 
+    def at(self, weights_BC: Floats) -> Floats:
+        """Compute it with these weights of the questions, each item having its question's."""
+        step = max(1, _CELLS // max(1, self.first_N.size))
+        starts = range(0, len(weights_BC), step)
+        parts = [self._by_items(weights_BC[at : at + step][:, self.number_N]) for at in starts]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def _by_items(self, weights_BN: Floats) -> Floats:
+        """It with these weights of the items."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ConcordantPairs(PlacedItems):
     """Kendall's tau-b of items that belong to questions, in time O(N log N)."""
-
-    def at(self, weights_BC: Floats) -> Floats:
-        """Compute it with these weights of the questions, pairs by the product of their items'."""
-        step = max(1, _CELLS // max(1, self.first_N.size))
-        parts = [
-            self._tau(weights_BC[start : start + step][:, self.number_N])
-            for start in range(0, len(weights_BC), step)
-        ]
-        return np.concatenate(parts) if parts else np.empty(0)
 
     def left_out(self) -> Floats:
         """Compute it without each question: its items' pairs go, those among them once only."""
@@ -87,7 +89,7 @@ class ConcordantPairs(PlacedItems):
         net_N = 2 * (below(one, two, ones) - below(one, opposite, ones))[0]
         return np.stack([net_N, sizes_N - _equal(one), sizes_N - _equal(two)])
 
-    def _tau(self, weights_BN: Floats) -> Floats:
+    def _by_items(self, weights_BN: Floats) -> Floats:
         """Tau-b with these weights of the items."""
         unit = weights_BN.sum(axis=1) ** 2
         concordant, discordant = (
@@ -185,13 +187,6 @@ _DENSER = 8  # a pair inside a question costs as much as so many weights
 class Midranks(PlacedItems):
     """Spearman's rho of items that belong to questions."""
 
-    def at(self, weights_BC: Floats) -> Floats:
-        """Compute it with these weights of the questions."""
-        step = max(1, _CELLS // max(1, self.first_N.size))
-        starts = range(0, len(weights_BC), step)
-        parts = [self._rho(weights_BC[start : start + step][:, self.number_N]) for start in starts]
-        return np.concatenate(parts) if parts else np.empty(0)
-
     def left_out(self) -> Floats:
         """Compute it without each question in turn; O(N log N) where questions have few items."""
         n, n_questions = self.first_N.size, self.questions_C.size
@@ -209,7 +204,7 @@ class Midranks(PlacedItems):
             or [np.empty(0)]
         )
 
-    def _rho(self, weights_BN: Floats) -> Floats:
+    def _by_items(self, weights_BN: Floats) -> Floats:
         """Correlation of the midranks that items have by their weights."""
         n = weights_BN.sum(axis=1)
         one, two = (_centred(codes, weights_BN) for codes in (self.first_N, self.second_N))

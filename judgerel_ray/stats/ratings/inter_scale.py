@@ -17,9 +17,10 @@ import numpy as np
 
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
+from judgerel_ray.stats.arguments import check_confidence
 from judgerel_ray.stats.counts import Coefficient, Floats, divide, row_means
 from judgerel_ray.stats.intervals.interval import Interval, student_interval
-from judgerel_ray.stats.intervals.paired import Estimate, IntervalScale, check_confidence, estimate
+from judgerel_ray.stats.intervals.paired import Estimate, IntervalScale, estimate
 from judgerel_ray.stats.intervals.question_statistic import (
     Combined,
     QuestionStatistic,

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.agreement import count_statistic
+from judgerel_ray.stats.arguments import check_confidence
 from judgerel_ray.stats.counts import (
     Coefficient,
     Floats,
@@ -30,7 +31,6 @@ from judgerel_ray.stats.intervals.interval import jackknife_interval, student_in
 from judgerel_ray.stats.intervals.paired import (
     Difference,
     Estimate,
-    check_confidence,
     estimate,
     left_out_difference,
 )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import Flag, Noted, NullMethod
+from judgerel_ray.stats.arguments import check_confidence, clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats
 from judgerel_ray.stats.intervals.interval import logit_ends
 from judgerel_ray.stats.intervals.precision import t_quantile
@@ -75,12 +76,9 @@ def auroc(
     >>> auroc([0.9, 0.6, 0.7, 0.2], [True, True, False, False]).value
     0.75
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"auroc: confidence must be between 0 and 1, got {confidence!r}")
+    check_confidence(confidence, function="auroc")
     scores, correct = checked_scores(scores_N, correct_N, function="auroc")
-    clusters = np.arange(scores.size) if clusters_N is None else np.asarray(clusters_N)
-    if clusters.shape != scores.shape:
-        raise ValueError(f"auroc: clusters_N must have shape {scores.shape}, got {clusters.shape}")
+    clusters = clusters_of(clusters_N, scores.size, function="auroc", argument="clusters_N")
     there = ~np.isnan(scores)
     kept, right, clusters = scores[there], correct[there], clusters[there]
     value: float | None = None
@@ -156,10 +154,8 @@ def _by_kind(
 
 def _placements(first_N: Floats, second_M: Floats) -> Floats:
     """Share of the second that each of the first exceeds, ties counting half."""
-    ordered = np.sort(second_M)
-    below = np.searchsorted(ordered, first_N, side="left")
-    upto = np.searchsorted(ordered, first_N, side="right")
-    placed: Floats = (below + upto) / (2 * ordered.size)
+    below, tied = _ordered(first_N, second_M)
+    placed: Floats = (below + tied / 2) / second_M.size
     return placed
 
 
@@ -256,8 +252,7 @@ def cross_fitted_auroc(
     1.0
     """
     name = "cross_fitted_auroc"
-    if not 0 < confidence < 1:
-        raise ValueError(f"{name}: confidence must be between 0 and 1, got {confidence!r}")
+    check_confidence(confidence, function=name)
     scores, correct = checked_scores(scores_N, correct_N, function=name)
     folds = np.asarray(fold_N)
     clusters = np.arange(scores.size) if clusters_N is None else np.asarray(clusters_N)
@@ -370,9 +365,7 @@ def ranking_floor(
     all scores tie.
     """
     scores, correct = checked_scores(scores_N, correct_N, function="ranking_floor")
-    clusters = np.arange(scores.size) if clusters_N is None else np.asarray(clusters_N)
-    if clusters.shape != scores.shape:
-        raise ValueError(f"ranking_floor: clusters_N must have shape {scores.shape}")
+    clusters = clusters_of(clusters_N, scores.size, function="ranking_floor", argument="clusters_N")
     there = ~np.isnan(scores)
     right = correct[there].astype(np.float64)
     n, n_right = right.size, int(right.sum())

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import check_confidence, clusters_of
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.interval import bootstrap_weights
 from judgerel_ray.stats.intervals.precision import t_quantile
@@ -106,8 +107,7 @@ def paired_accuracy(
         )
     if not all(((one >= 0) & (one <= 1)).all() for one in (first, second)):
         raise ValueError("paired_accuracy: shares must be in [0, 1]")
-    if not 0 < confidence < 1:
-        raise ValueError(f"paired_accuracy: confidence must be in (0, 1), got {confidence!r}")
+    check_confidence(confidence, function="paired_accuracy")
     n = first.size
     single = bool(np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all())
     counts: tuple[int | None, ...] = (None,) * 4
@@ -178,9 +178,7 @@ def answered(
 ) -> Answered:
     """Take answers of a system."""
     scores, correct = checked_scores(scores_N, correct_N, function="answered")
-    questions = np.arange(scores.size) if questions_N is None else np.asarray(questions_N)
-    if questions.shape != scores.shape:
-        raise ValueError(f"answered: questions_N must have shape {scores.shape}")
+    questions = clusters_of(questions_N, scores.size, function="answered", argument="questions_N")
     return Answered(scores_N=scores, correct_N=correct, questions_N=questions)
 
 

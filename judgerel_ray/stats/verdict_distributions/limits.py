@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.agreement.majority import majority_probabilities
+from judgerel_ray.stats.arguments import check_confidence, clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats, divide
 from judgerel_ray.stats.intervals.interval import student_interval
 
@@ -91,10 +92,7 @@ def limit_coefficients(
     n_values = n_categories if n_categories is not None else shares.shape[1]
     if n_values < 1 or any(k < 1 for k in majorities):
         raise ValueError("limit_coefficients: n_categories and majorities must be at least 1")
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"limit_coefficients: confidence must be between 0 and 1, got {confidence!r}"
-        )
+    check_confidence(confidence, function="limit_coefficients")
     stability = [(majority_probabilities(shares, k) ** 2).sum(axis=1) for k in majorities]
     logs = np.log(np.where(shares > 0, shares, 1.0))
     terms = np.column_stack(
@@ -171,11 +169,7 @@ def _checked(
         raise ValueError(
             f"limit_coefficients: distributions_UV must have 2 dimensions, got {shares.shape}"
         )
-    clusters = np.arange(len(shares)) if clusters_U is None else np.asarray(clusters_U)
-    if clusters.shape != shares.shape[:1]:
-        raise ValueError(
-            f"limit_coefficients: clusters_U must have shape ({len(shares)},), got {clusters.shape}"
-        )
+    clusters = clusters_of(clusters_U, len(shares), function="limit_coefficients")
     there = ~np.isnan(shares).any(axis=1)
     kept = shares[there]
     if (kept < 0).any() or (np.abs(kept.sum(axis=1) - 1) > 1e-6).any():
@@ -214,8 +208,7 @@ def score_limit(
     0.3333
     """
     shares, values, clusters = _score_limits_checked(distributions_UV, values_V, clusters_U, level)
-    if not 0 < confidence < 1:
-        raise ValueError(f"score_limit: confidence must be between 0 and 1, got {confidence!r}")
+    check_confidence(confidence, function="score_limit")
     mass_U = shares.sum(axis=1)
     taking = mass_U > 0
     shares, mass_U, clusters = shares[taking], mass_U[taking], clusters[taking]
@@ -291,11 +284,7 @@ def _score_limits_checked(
     sums = shares.sum(axis=1)
     if not np.isfinite(shares).all() or (shares < 0).any() or (sums > 1 + 1e-6).any():
         raise ValueError("score_limit: rows must be probabilities, of sum 1 at most")
-    clusters = np.arange(len(shares)) if clusters_U is None else np.asarray(clusters_U)
-    if clusters.shape != shares.shape[:1]:
-        raise ValueError(
-            f"score_limit: clusters_U must have shape ({len(shares)},), got {clusters.shape}"
-        )
+    clusters = clusters_of(clusters_U, len(shares), function="score_limit")
     order = np.argsort(values)
     return shares[:, order], values[order], clusters
 
