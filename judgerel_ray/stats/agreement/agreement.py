@@ -42,7 +42,7 @@ from judgerel_ray.stats.counts import (
     measure,
     refuse_few_categories,
     row_sums,
-    side_by_side,
+    stack_terms,
 )
 
 MEAN_PAIRS = AgreeingPairs(place=1, weight=lambda m: Fraction(1, m * (m - 1)))
@@ -55,7 +55,7 @@ def pair_terms(counts: Floats) -> Floats:
     agreeing = np.einsum("...v,...v->...", counts, counts) - m
     paired = m >= 2
     share = np.divide(agreeing, m * (m - 1), out=np.zeros_like(m), where=paired)
-    return side_by_side(paired.astype(np.float64), share)
+    return stack_terms(paired.astype(np.float64), share)
 
 
 def fleiss_terms(counts: Floats) -> Floats:
@@ -69,7 +69,7 @@ def fleiss_value(total: Floats) -> Floats:
     c = total[..., 2:]
     n = c.sum(axis=-1)
     chance = divide((c**2).sum(axis=-1), n**2)
-    return corrected(divide(total[..., 1], total[..., 0]), chance)
+    return correct_for_chance(divide(total[..., 1], total[..., 0]), chance)
 
 
 def ac1_terms(counts: Floats) -> Floats:
@@ -85,16 +85,16 @@ def ac1_value(total: Floats, n_categories: int) -> Floats:
         return np.full(total.shape[:-1], np.nan)
     pi = divide(total[..., 3:], np.broadcast_to(total[..., 2:3], total[..., 3:].shape))
     chance = (pi * (1 - pi)).sum(axis=-1) / (n_categories - 1)
-    return corrected(divide(total[..., 1], total[..., 0]), chance)
+    return correct_for_chance(divide(total[..., 1], total[..., 0]), chance)
 
 
 def brennan_prediger_value(total: Floats, n_categories: int) -> Floats:
     """Compute Brennan and Prediger's coefficient, Pe = 1 / K."""
     chance = np.full(total.shape[:-1], 1 / n_categories if n_categories else 1.0)
-    return corrected(divide(total[..., 1], total[..., 0]), chance)
+    return correct_for_chance(divide(total[..., 1], total[..., 0]), chance)
 
 
-def corrected(observed: Floats, chance: Floats) -> Floats:
+def correct_for_chance(observed: Floats, chance: Floats) -> Floats:
     """Compute (observed - chance) / (1 - chance), NaN where chance is 1."""
     # 1 - chance may miss 0 by rounding where one value is all there is.
     room = 1 - chance
@@ -561,7 +561,7 @@ def correctness_statistic(name: str) -> CountStatistic:
 
 def _right_terms(counts_UV: Floats) -> Floats:
     """[verdicts, right ones]."""
-    return side_by_side(row_sums(counts_UV), counts_UV[..., 0])
+    return stack_terms(row_sums(counts_UV), counts_UV[..., 0])
 
 
 def _majority_terms(counts_UV: Floats) -> Floats:
@@ -569,17 +569,17 @@ def _majority_terms(counts_UV: Floats) -> Floats:
     most = counts_UV.max(axis=-1, initial=0.0)
     n_most = row_sums((counts_UV == most[..., None]).astype(np.float64))
     right = (counts_UV[..., 0] == most) & (most > 0)
-    return side_by_side(np.ones_like(most), right / np.maximum(n_most, 1.0))
+    return stack_terms(np.ones_like(most), right / np.maximum(n_most, 1.0))
 
 
 def _right_pairs(counts_UV: Floats) -> Floats:
     """[1, share of pairs that are both right]."""
     m, right = row_sums(counts_UV), counts_UV[..., 0]
-    return side_by_side(np.ones_like(m), right * (right - 1) / np.maximum(m * (m - 1), 1.0))
+    return stack_terms(np.ones_like(m), right * (right - 1) / np.maximum(m * (m - 1), 1.0))
 
 
 def _wrong_pairs(counts_UV: Floats) -> Floats:
     """[1, share of pairs that agree less that of pairs that are both right]."""
     agreeing = pair_terms(counts_UV)
     right = _right_pairs(counts_UV)
-    return side_by_side(right[..., 0], agreeing[..., 1] - right[..., 1])
+    return stack_terms(right[..., 0], agreeing[..., 1] - right[..., 1])

@@ -19,7 +19,7 @@ from judgerel_ray.stats.intervals.shares import (
     cluster_sums,
     clustered_mean,
     paired_variance,
-    share_interval,
+    weighted_share_interval,
 )
 
 LEAST = 5
@@ -74,8 +74,8 @@ def judge_rates(
     return JudgeRates(
         tpr=tpr.value if tpr.n_clusters else None,
         tnr=tnr.value if tnr.n_clusters else None,
-        tpr_interval=share_interval(tpr, confidence=confidence),
-        tnr_interval=share_interval(tnr, confidence=confidence),
+        tpr_interval=weighted_share_interval(tpr, confidence=confidence),
+        tnr_interval=weighted_share_interval(tnr, confidence=confidence),
         n_passed=float(labels.sum()),
         n_failed=float((1 - labels).sum()),
     )

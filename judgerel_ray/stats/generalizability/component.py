@@ -72,7 +72,7 @@ def all_levels_interval(
     return ends[0] * added / df, ends[1] * added / df
 
 
-def left_out_interval(
+def component_interval(
     value: float, parts: Sequence[tuple[Floats, float]], *, confidence: float
 ) -> tuple[float | None, float | None]:
     """Compute the t interval from values with one left out, of questions and of levels."""
@@ -91,16 +91,16 @@ def left_out_interval(
     return value - half, value + half
 
 
-def share_interval(
+def component_share_interval(
     value: float | None, parts: Sequence[tuple[Floats, float]], *, confidence: float
 ) -> tuple[float | None, float | None]:
     """Compute the interval of a share, on the logit scale where the plain one lies above 0.
 
-    Parameters as of :func:`left_out_interval`; None also where nothing spreads.
+    Parameters as of :func:`component_interval`; None also where nothing spreads.
     """
     if value is None or not parts:
         return None, None
-    low, high = left_out_interval(value, parts, confidence=confidence)
+    low, high = component_interval(value, parts, confidence=confidence)
     if low is None or high is None or high - low < 1e-12:
         return None, None
     if low <= 0 or value >= 1:
@@ -228,7 +228,7 @@ def described(
         if not few:
             parts = [(estimates_GP[:-1, i], 1.0)]
             parts += [(values[:, i], share) for values, share in left_out.values()]
-            low, high = left_out_interval(value, parts, confidence=confidence)
+            low, high = component_interval(value, parts, confidence=confidence)
         square = squares_P[i] if i < len(squares_P) else None
         if square is not None and not few:
             free = [n_levels.get((name,), 2) - 1 for name in names if name not in fixed]

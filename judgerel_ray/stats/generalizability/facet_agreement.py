@@ -20,7 +20,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.agreement.agreement import corrected
+from judgerel_ray.stats.agreement.agreement import correct_for_chance
 from judgerel_ray.stats.counts import (
     BLOCK,
     Coefficient,
@@ -29,7 +29,7 @@ from judgerel_ray.stats.counts import (
     divide,
     row_sums,
     run_sums,
-    side_by_side,
+    stack_terms,
 )
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 
@@ -118,7 +118,7 @@ def crossed_units(levels: FacetLevels, n_ratings_U: ArrayLike) -> CrossedUnits:
     n = n_levels.astype(np.float64)
     if crossed.orders_U is None or crossed.n_orders is None:
         zero = np.zeros_like(n)
-        weights = side_by_side(1 / n, zero, 1 - 1 / n)
+        weights = stack_terms(1 / n, zero, 1 - 1 / n)
         return CrossedUnits(starts_I=starts, levels=crossed, kept_U=order, weights_IC=weights)
     same_order, n_orders_I = n, n
     if not crossed.alone:
@@ -134,7 +134,7 @@ def crossed_units(levels: FacetLevels, n_ratings_U: ArrayLike) -> CrossedUnits:
     partial = n_orders_I < crossed.n_orders
     share = np.where(partial, 1 / crossed.n_orders, share)
     same_level = share * n / same_order
-    weights = side_by_side(same_level, share - same_level, 1 - share)
+    weights = stack_terms(same_level, share - same_level, 1 - share)
     return CrossedUnits(starts_I=starts, levels=crossed, kept_U=order, weights_IC=weights)
 
 
@@ -153,7 +153,7 @@ def moment_features(moments: Floats) -> tuple[Floats, Floats, Floats]:
     mean, square = divide(total, m), divide(squares, m)
     spread = np.maximum(square - mean**2, 0.0) * m
     within = np.divide(2 * spread, m - 1, out=np.zeros_like(m), where=m > 1)
-    return side_by_side(np.ones_like(mean), mean, square), within, m
+    return stack_terms(np.ones_like(mean), mean, square), within, m
 
 
 MOMENT_FORM = np.array([[0.0, 0.0, 1.0], [0.0, -2.0, 0.0], [1.0, 0.0, 0.0]])
@@ -202,7 +202,7 @@ def item_terms(
         there = ~np.isnan(mean)
         columns += [weight, weight * there, np.where(there, weight * np.nan_to_num(mean), 0.0)]
     centre = total / n_levels[:, None]
-    return side_by_side(*columns, *np.moveaxis(centre, -1, 0), formed(centre, form_FF))
+    return stack_terms(*columns, *np.moveaxis(centre, -1, 0), formed(centre, form_FF))
 
 
 def formed(features: Floats, form_FF: Floats) -> Floats:
@@ -229,7 +229,7 @@ class LaidOut:
     counted: bool
 
 
-def lay_out(
+def lay_out_levels(
     units: ArrayLike | LaidOut, levels: FacetLevels, *, distances_VV: Floats | None = None
 ) -> LaidOut:
     """Lay units out once for several coefficients and their floors."""
@@ -322,8 +322,8 @@ def coefficient_of(
     if categories < 2:
         return np.full(distance.shape, np.nan)
     if name == "gwet_ac1":
-        return corrected(1 - distance, row_sums(mean * (1 - mean)) / (categories - 1))
-    return corrected(1 - distance, np.full(distance.shape, 1 / categories))
+        return correct_for_chance(1 - distance, row_sums(mean * (1 - mean)) / (categories - 1))
+    return correct_for_chance(1 - distance, np.full(distance.shape, 1 / categories))
 
 
 def _ratio(distance: Floats, expected: Floats) -> Floats:
@@ -347,7 +347,7 @@ def reproducibility_terms(
     """
     if name not in get_args(PairCoefficient):
         raise ValueError(f"reproducibility: name must be one of {PAIR_COEFFICIENTS}, got {name!r}")
-    laid = lay_out(units, levels, distances_VV=distances_VV)
+    laid = lay_out_levels(units, levels, distances_VV=distances_VV)
     crossed, terms_IT = laid.crossed, laid.terms_IT
     owners = levels.items_U if clusters_U is None else clusters_U
     owners_I = owners[crossed.kept_U[crossed.starts_I]]

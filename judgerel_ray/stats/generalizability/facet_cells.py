@@ -206,7 +206,7 @@ def equations(
     places = [*range(len(margins)), n_equations - 1]
     for place, one in zip(places, rows, strict=True):
         for column, other in enumerate(margins):
-            coefficients[:, place, column] = overlap(cells, one, other, groups_C, n_groups)
+            coefficients[:, place, column] = margin_overlap(cells, one, other, groups_C, n_groups)
         coefficients[:, place, -2] = occupied(cells, one, groups_C, n_groups)
         coefficients[:, place, -1] = n_G
         squares[:, place] = squares_of(cells, one, groups_C, n_groups)
@@ -235,7 +235,7 @@ def _group_of(levels_C: Codes, groups_C: Codes, n_levels: int) -> Codes:
     return group_L
 
 
-def by_group(one: Margin, weight_C: Floats, groups_C: Codes, n_groups: int) -> Floats:
+def level_sums(one: Margin, weight_C: Floats, groups_C: Codes, n_groups: int) -> Floats:
     """Sum a weight over the cells of each level, less each group: (n_levels, G)."""
     flat = summed(one.levels_C * n_groups + groups_C, weight_C, one.n_levels * n_groups)
     return less(flat.reshape(one.n_levels, n_groups))
@@ -250,10 +250,10 @@ def squares_of(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -
             over_L += summed(one.levels_C, column, one.n_levels) ** 2
         group_L = _group_of(one.levels_C, groups_C, one.n_levels)
         return less(summed(group_L, over_L / n_L, n_groups))
-    n_LG = by_group(one, cells.n_C, groups_C, n_groups)
+    n_LG = level_sums(one, cells.n_C, groups_C, n_groups)
     over_LG = np.zeros(n_LG.shape)
     for column in cells.sums_CV.T:
-        over_LG += by_group(one, column, groups_C, n_groups) ** 2
+        over_LG += level_sums(one, column, groups_C, n_groups) ** 2
     return _ratios_summed(over_LG, n_LG)
 
 
@@ -262,12 +262,12 @@ def occupied(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -> 
     if one.holds_object:
         group_L = _group_of(one.levels_C, groups_C, one.n_levels)
         return less(summed(group_L, np.ones(group_L.size), n_groups))
-    n_LG = by_group(one, cells.n_C, groups_C, n_groups)
+    n_LG = level_sums(one, cells.n_C, groups_C, n_groups)
     filled: Floats = (n_LG > 0).sum(axis=0).astype(np.float64)
     return filled
 
 
-def overlap(
+def margin_overlap(
     cells: FacetCells, one: Margin, other: Margin, groups_C: Codes, n_groups: int
 ) -> Floats:
     """Compute k(A, B) = sum_ab n_ab^2 / n_a, less each group."""
@@ -276,10 +276,10 @@ def overlap(
     both = Margin(facets=(), levels_C=pair_C, n_levels=first.size, holds_object=True)
     level_P = one.levels_C[first]
     if not (one.holds_object or other.holds_object):
-        square_PG = by_group(both, cells.n_C, groups_C, n_groups) ** 2
+        square_PG = level_sums(both, cells.n_C, groups_C, n_groups) ** 2
         over_LG = np.zeros((one.n_levels, n_groups + 1))
         np.add.at(over_LG, level_P, square_PG)
-        return _ratios_summed(over_LG, by_group(one, cells.n_C, groups_C, n_groups))
+        return _ratios_summed(over_LG, level_sums(one, cells.n_C, groups_C, n_groups))
     square_P = summed(pair_C, cells.n_C, first.size) ** 2
     group_P = groups_C[first]
     if one.holds_object:
@@ -287,7 +287,7 @@ def overlap(
         return less(summed(group_P, square_P / n_L[level_P], n_groups))
     flat = summed(level_P * n_groups + group_P, square_P, one.n_levels * n_groups)
     over_LG = less(flat.reshape(one.n_levels, n_groups))
-    return _ratios_summed(over_LG, by_group(one, cells.n_C, groups_C, n_groups))
+    return _ratios_summed(over_LG, level_sums(one, cells.n_C, groups_C, n_groups))
 
 
 def _ratios_summed(over_LG: Floats, under_LG: Floats) -> Floats:

@@ -24,7 +24,7 @@ from judgerel_ray.stats.generalizability.facet_agreement import (
     PairCoefficient,
     coefficient_of,
     item_terms,
-    lay_out,
+    lay_out_levels,
     level_features,
     mean_distance,
 )
@@ -67,7 +67,7 @@ def facet_floors(
     are known by their sums alone, mean and spread are those of all permutations in closed form, and
     p is normal; below, 199 to 999 permutations are computed.
     """
-    laid = lay_out(units, levels, distances_VV=distances_VV)
+    laid = lay_out_levels(units, levels, distances_VV=distances_VV)
     if not laid.crossed.starts_I.size:
         return tuple(NOTHING for _ in targets)
     total, form = laid.terms_IT.sum(axis=-2), laid.form_FF

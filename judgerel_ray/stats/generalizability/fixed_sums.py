@@ -35,11 +35,11 @@ from judgerel_ray.stats.generalizability.facet_cells import (
     Codes,
     FacetCells,
     Margin,
-    by_group,
     equations,
     less,
+    level_sums,
+    margin_overlap,
     occupied,
-    overlap,
     squares_of,
     summed,
 )
@@ -138,7 +138,7 @@ def equations_within(
         for j, column in crossed.items():
             both = _pair_sums(cells, row, column, groups_C)
             coefficients[:, i, j] = (
-                overlap(cells, row.one, column.one, groups_C, n_groups)
+                margin_overlap(cells, row.one, column.one, groups_C, n_groups)
                 - 2 * (both * place.inverse_XG).sum(axis=0)
                 + (shares * place.together_XXG * levels[j]).sum(axis=(0, 1))
             )
@@ -167,7 +167,7 @@ def equations_within(
 
 def _places(cells: FacetCells, fixed: Margin, groups_C: Codes, n_groups: int) -> _FixedCells:
     """The fixed combinations, and how many judgments of each, less each group."""
-    n_XG = by_group(fixed, cells.n_C, groups_C, n_groups)
+    n_XG = level_sums(fixed, cells.n_C, groups_C, n_groups)
     inverse = np.divide(1.0, n_XG, out=np.zeros_like(n_XG), where=n_XG > 0)
     return _FixedCells(one=fixed, n_XG=n_XG, inverse_XG=inverse)
 
@@ -177,7 +177,7 @@ def _means(cells: FacetCells, groups_C: Codes, place: _FixedCells) -> Floats:
     n_groups = place.n_XG.shape[1] - 1
     return np.array(
         [
-            by_group(place.one, column, groups_C, n_groups) * place.inverse_XG
+            level_sums(place.one, column, groups_C, n_groups) * place.inverse_XG
             for column in cells.sums_CV.T
         ]
     )
@@ -206,14 +206,14 @@ def _crossed(
         group_L[one.levels_C] = groups_C
         n = summed(one.levels_C, cells.n_C, one.n_levels)
     else:
-        n = by_group(one, cells.n_C, groups_C, n_groups)
+        n = level_sums(one, cells.n_C, groups_C, n_groups)
     counts = []
     for x in range(fixed.n_levels):
         weight_C = np.where(fixed.levels_C == x, cells.n_C, 0.0)
         if one.holds_object:
             counts.append(summed(one.levels_C, weight_C, one.n_levels))
         else:
-            counts.append(by_group(one, weight_C, groups_C, n_groups))
+            counts.append(level_sums(one, weight_C, groups_C, n_groups))
     ratios = [np.divide(c, n, out=np.zeros_like(c), where=n > 0) for c in counts]
     return _CrossedFacets(
         one=one, counts_X=tuple(counts), ratios_X=tuple(ratios), group_L=group_L, n_groups=n_groups
@@ -233,7 +233,7 @@ def _pair_sums(
     )
     found = []
     if row.group_L is None and column.group_L is None:
-        n_PG = by_group(pairs, cells.n_C, groups_C, n_groups)
+        n_PG = level_sums(pairs, cells.n_C, groups_C, n_groups)
         for ratio, count in zip(row.ratios_X, column.counts_X, strict=True):
             found.append((n_PG * ratio[a_P] * count[c_P]).sum(axis=0))
         return np.array(found)
@@ -258,7 +258,7 @@ def _square(
     crossed = np.zeros_like(own)
     for column, mean_XG in zip(centred.sums_CV.T, means, strict=True):
         if row.group_L is None:
-            sums = by_group(row.one, column, groups_C, row.n_groups)
+            sums = level_sums(row.one, column, groups_C, row.n_groups)
         else:
             sums = summed(row.one.levels_C, column, row.one.n_levels)
         for ratio, mean_G in zip(row.ratios_X, mean_XG, strict=True):

@@ -20,7 +20,7 @@ from judgerel_ray.stats.counts import (
     divide,
     row_sums,
     run_sums,
-    side_by_side,
+    stack_terms,
 )
 from judgerel_ray.stats.generalizability.facet_agreement import (
     FIXED,
@@ -287,7 +287,7 @@ def position_terms(labels_QL: ArrayLike, *, questions_Q: ArrayLike | None = None
     order, starts = _in_runs(names[kept])
     shares: Floats = run_sums((counts / row_sums(counts)[:, None])[order], starts, axis=-2)
     shares = shares / np.diff(starts, append=len(counts))[:, None]
-    terms = side_by_side(np.ones(len(shares)), row_sums(shares**2), *shares.T)
+    terms = stack_terms(np.ones(len(shares)), row_sums(shares**2), *shares.T)
 
     def value(total: Floats) -> Floats:
         """The mean product over pairs of questions, 0 at chance and 1 at most."""

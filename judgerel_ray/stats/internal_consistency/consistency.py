@@ -27,7 +27,7 @@ from judgerel_ray.stats.intervals.interval import (
     Interval,
     between,
     bootstrap_weights,
-    check_choices,
+    check_resampling,
     student_interval,
 )
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor, floor_of
@@ -185,7 +185,7 @@ def item_bootstrap(
     """
     if name not in _VALUES:
         raise ValueError(f"item_bootstrap: name must be one of {tuple(_VALUES)}, got {name!r}")
-    check_choices(confidence, n_resamples, "percentile", function="item_bootstrap")
+    check_resampling(confidence, n_resamples, "percentile", function="item_bootstrap")
     scores, clusters = varying_scores(scores_NK, clusters_N, function="item_bootstrap")
     if why := _too_few(scores):
         return Interval(undefined=why)
@@ -427,7 +427,7 @@ def omega_bootstrap(
     >>> found.interval.low < 5 / 6 < found.interval.high, found.n_undefined
     (True, 0)
     """
-    check_choices(confidence, n_resamples, method, function="omega_bootstrap")
+    check_resampling(confidence, n_resamples, method, function="omega_bootstrap")
     if matrix not in ("correlation", "covariance"):
         raise ValueError(
             f"omega_bootstrap: matrix must be correlation or covariance, got {matrix!r}"

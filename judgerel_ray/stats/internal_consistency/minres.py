@@ -251,7 +251,7 @@ def _admissible(offdiagonal: Floats, start: Floats, bound: Floats) -> OneFactor:
         own[:, items, items] = ends
         starts = np.concatenate([start[doubtful, None], own], axis=1)
         starts = np.clip(starts, -ends[:, None], ends[:, None])
-        found = lowest_minima(Misfit(left), starts, -ends, ends)
+        found = lowest_minima(OneFactorMisfit(left), starts, -ends, ends)
         loadings[doubtful], converged[doubtful] = _signed(found.x_BK), found.converged_B
         # Held at its end by a slope that leads on: the minimum lies beyond.
         outward: Floats = -_gradient(left, found.x_BK) * np.sign(found.x_BK)
@@ -266,7 +266,7 @@ def _has_negative(loadings: Floats, bound: Floats) -> NDArray[np.bool_]:
     return excess > 0
 
 
-class Misfit:
+class OneFactorMisfit:
     """A quarter of the squared residuals off the diagonal, as functions of the loadings."""
 
     def __init__(self, offdiagonal_BKK: Floats) -> None:

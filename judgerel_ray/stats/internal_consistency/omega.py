@@ -25,7 +25,7 @@ from judgerel_ray.stats.internal_consistency.scores import (
     MissingScores,
     alpha_of,
     dropped,
-    item_scores,
+    item_covariances,
     unsound,
 )
 
@@ -304,7 +304,7 @@ def mcdonald_omega(
         raise ValueError(
             f"mcdonald_omega: matrix must be correlation or covariance, got {matrix!r}"
         )
-    found = item_scores(scores_NK, missing=missing, function="mcdonald_omega")
+    found = item_covariances(scores_NK, missing=missing, function="mcdonald_omega")
     errors = _checked_errors(error_covariances, np.shape(scores_NK)[1])[
         np.ix_(found.kept, found.kept)
     ]

@@ -26,7 +26,7 @@ from judgerel_ray.stats.internal_consistency.scores import (
     MissingScores,
     alpha_of,
     dropped,
-    item_scores,
+    item_covariances,
 )
 
 LEAST_UNIQUENESS = 0.005
@@ -76,7 +76,7 @@ def minres_factors(correlations_BKK: Floats, *, n_factors: int) -> Factors:
     n, n_items = correlations_BKK.shape[:2]
     least = np.full((n, n_items), LEAST_UNIQUENESS)
     found = lowest_minima(
-        Misfit(correlations_BKK, n_factors),
+        FactorsMisfit(correlations_BKK, n_factors),
         _starting_points(correlations_BKK),
         least,
         np.ones_like(least),
@@ -91,7 +91,7 @@ def minres_factors(correlations_BKK: Floats, *, n_factors: int) -> Factors:
     )
 
 
-class Misfit:
+class FactorsMisfit:
     """Half the squares of the smaller eigenvalues of R - Psi, as functions of the uniquenesses."""
 
     def __init__(self, matrices_BKK: Floats, n_factors: int) -> None:
@@ -364,7 +364,7 @@ def omega_hierarchical(
     >>> omega_hierarchical(scores[:, :3]).undefined
     'too_few_items'
     """
-    found = item_scores(scores_NK, missing=missing, function="omega_hierarchical")
+    found = item_covariances(scores_NK, missing=missing, function="omega_hierarchical")
     why = "too_few_subjects" if found.n_subjects < 3 else "no_variance" if not found.kept else None
     if why is None and np.isnan(found.correlation_KK).any():
         why = "no_common_subjects"

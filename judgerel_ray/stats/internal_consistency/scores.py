@@ -22,7 +22,7 @@ Matrix = Literal["correlation", "covariance"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemScores:
+class ItemCovariances:
     """Scores made ready: the covariances of the items that vary, and what was left out."""
 
     # Shape (n_kept, n_kept). Of the items kept, over n - 1; NaN where fewer than two subjects have
@@ -37,9 +37,9 @@ class ItemScores:
     n_missing: int  # Scores missing among all.
 
 
-def item_scores(
+def item_covariances(
     scores_NK: ArrayLike, *, missing: MissingScores = "listwise", function: str = "item_scores"
-) -> ItemScores:
+) -> ItemCovariances:
     """Compute the covariances of items, dropping those that do not vary."""
     scores = np.asarray(scores_NK, dtype=np.float64)
     if scores.ndim != 2:
@@ -57,7 +57,7 @@ def item_scores(
         for column, seen in zip(scores.T, there.T, strict=True)
     ]
     covariance, correlation = _moments(scores[:, varies], there[:, varies])
-    return ItemScores(
+    return ItemCovariances(
         covariance_KK=covariance,
         correlation_KK=correlation,
         kept=tuple(np.flatnonzero(varies).tolist()),
@@ -108,7 +108,7 @@ def cronbach_alpha(
     >>> round(cronbach_alpha([[1, 1], [2, 3], [3, 3]]).value, 6)
     0.923077
     """
-    found = item_scores(scores_NK, missing=missing, function="cronbach_alpha")
+    found = item_covariances(scores_NK, missing=missing, function="cronbach_alpha")
     matrix = found.correlation_KK if standardized else found.covariance_KK
     value = alpha_of(matrix)
     n_items = len(found.kept)
@@ -137,7 +137,7 @@ def alpha_of(matrix_KK: Floats) -> float | None:
     return p / (p - 1) * (1 - trace / total)
 
 
-def why_no_alpha(found: ItemScores) -> str:
+def why_no_alpha(found: ItemCovariances) -> str:
     """Say why scores have no alpha."""
     if found.n_subjects < 2:
         return "too_few_subjects"
@@ -146,7 +146,7 @@ def why_no_alpha(found: ItemScores) -> str:
     return ("no_variance", "too_few_items", "no_total_variance")[min(2, len(found.kept))]
 
 
-def dropped(found: ItemScores) -> list[Noted]:
+def dropped(found: ItemCovariances) -> list[Noted]:
     """Flag which items were dropped."""
     columns = tuple(map(float, found.constant))
     return [(Flag.CONSTANT_ITEMS, columns)] if columns else []
@@ -161,7 +161,7 @@ def unsound(matrix_KK: Floats) -> list[Noted]:
     return [(Flag.NOT_SEMIDEFINITE, ())]
 
 
-def _n_there(scores_NK: ArrayLike, found: ItemScores) -> int:
+def _n_there(scores_NK: ArrayLike, found: ItemCovariances) -> int:
     """Scores there are of the items kept."""
     kept = np.asarray(scores_NK, dtype=np.float64)[:, list(found.kept)]
     return int((~np.isnan(kept)).sum())

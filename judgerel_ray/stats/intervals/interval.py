@@ -410,7 +410,7 @@ def bootstrap_interval(
     >>> found.low, found.high, found.method
     (0.25, 1.0, 'percentile bootstrap, 2000 resamples of 4 questions')
     """
-    check_choices(confidence, n_resamples, method, function="bootstrap_interval")
+    check_resampling(confidence, n_resamples, method, function="bootstrap_interval")
     statistic = named_statistic(
         statistic, counts_UV, values=values, level=level, n_categories=n_categories
     )
@@ -463,7 +463,7 @@ def between(
     )  # fmt: skip
 
 
-def check_choices(confidence: float, n_resamples: int, method: str, *, function: str) -> None:
+def check_resampling(confidence: float, n_resamples: int, method: str, *, function: str) -> None:
     """Refuse choices out of range (ValueError)."""
     check_confidence(confidence, function=function)
     check_at_least_1(function, n_resamples=n_resamples)

@@ -352,7 +352,7 @@ class Estimate:
     no_interval: str | None = None
 
 
-def estimate(
+def estimate_by_question(
     statistic: QuestionStatistic, *, undefined: str | None, unit: str, estimator: str, n_units: int,
     name: str | None = None, heuristic: bool = False, scale: IntervalScale = "plain",
     confidence: float = 0.95,

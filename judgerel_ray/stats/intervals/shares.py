@@ -86,7 +86,7 @@ class Share:
     method: str  # How the interval was made, in words.
 
 
-def share(k: int, n: int, *, confidence: float = 0.95) -> Share:
+def exact_share(k: int, n: int, *, confidence: float = 0.95) -> Share:
     """Give a share of independent trials with its exact interval."""
     ends = clopper_pearson(k, n, confidence=confidence)
     return Share(
@@ -121,7 +121,7 @@ def clustered_share(
     number = np.unique(clusters, return_inverse=True)[1]
     n_questions = int(number.max()) + 1 if n else 0
     if n_questions == n:
-        return share(k, n, confidence=confidence)
+        return exact_share(k, n, confidence=confidence)
     low = high = None
     if n_questions > 1:
         worth = _worth(hits, number, confidence)
@@ -267,7 +267,7 @@ def clustered_mean(
     )
 
 
-def share_interval(mean: ClusteredMean, *, confidence: float = 0.95) -> Interval:
+def weighted_share_interval(mean: ClusteredMean, *, confidence: float = 0.95) -> Interval:
     """Give Clopper and Pearson's ends of a share, for as many coins as vary like it.
 
     Rows of one cluster, weights and means of several judgments change how many coins those are;

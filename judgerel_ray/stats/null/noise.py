@@ -45,7 +45,7 @@ from judgerel_ray.stats.null.permutation import (
     Margins,
     PermutedRuns,
     Way,
-    cheapest,
+    choose_way,
     margins_of,
     permuted,
     permuted_runs,
@@ -233,7 +233,7 @@ def _floors(
         if null is None and many:
             null = unit_floor(counts, statistic, seed=seed)
         if null is not None and (
-            _settled(null, statistic, margins) or (many and not affordable(cheapest(margins)[1]))
+            _settled(null, statistic, margins) or (many and not affordable(choose_way(margins)[1]))
         ):
             found[place] = closed_floor(null)
     left = [place for place in range(len(statistics)) if place not in found]
@@ -266,7 +266,7 @@ def _permuted_floors(
     way: Way = "verdicts"
     cost = margins.n
     if cost > LABELS // FEWEST:
-        way, cost = cheapest(margins)
+        way, cost = choose_way(margins)
     n_permutations = min(n_permutations, max(FEWEST, LABELS // max(1, cost)))
     rng = np.random.default_rng(seed)
     empty = margins.totals_V.size * margins.sizes_U.size > _EMPTY * margins.n

@@ -74,7 +74,7 @@ def margins_of(counts_UV: Floats) -> Margins:
     )
 
 
-def cheapest(margins: Margins) -> tuple[Way, int]:
+def choose_way(margins: Margins) -> tuple[Way, int]:
     """Choose a way to permute, with what one permutation costs in verdicts shuffled."""
     n, units = margins.n, margins.sizes_U.size
     costs: list[tuple[int, Way]] = [(n, "verdicts")]

@@ -80,7 +80,7 @@ class CascadeStages:
             raise ValueError("CascadeStages: one question a unit, and no cost below 0")
 
 
-def run_cascade(stages: CascadeStages, thresholds: ArrayLike) -> CascadeOutcome:
+def simulate_cascade(stages: CascadeStages, thresholds: ArrayLike) -> CascadeOutcome:
     """Ask one after the other until someone is sure enough.
 
     Shapes: ``thresholds`` (n_stages - 1,).
@@ -164,7 +164,7 @@ def _scores(
     weight_U = 1.0 / np.bincount(stages.questions_U)[stages.questions_U]
     right, spent = np.empty((2, len(policies), n_folds))
     for place, thresholds in enumerate(policies):
-        found = run_cascade(stages, thresholds)
+        found = simulate_cascade(stages, thresholds)
         right[place] = np.bincount(fold_U, found.right_U * weight_U, n_folds)
         spent[place] = np.bincount(fold_U, found.spent_U * weight_U, n_folds)
     return right, spent
@@ -187,7 +187,7 @@ def _cross_fitted(
     answered_QL = np.empty((fold_Q.size, n_stages))
     means_QL = np.stack([question_means(one, questions) for one in stages.right_UL.T], axis=1)
     for k, thresholds in enumerate(by_fold):
-        found = run_cascade(stages, thresholds)
+        found = simulate_cascade(stages, thresholds)
         inside = fold_Q == k
         right_Q[inside] = question_means(found.right_U, questions)[inside]
         spent_Q[inside] = question_means(found.spent_U, questions)[inside]

@@ -21,7 +21,7 @@ from judgerel_ray.core.codes import IntervalMethod, NullMethod
 from judgerel_ray.stats.agreement.majority import majority_vote
 from judgerel_ray.stats.arguments import check_at_least_1, check_confidence
 from judgerel_ray.stats.counts import Floats
-from judgerel_ray.stats.generalizability.component import left_out_interval
+from judgerel_ray.stats.generalizability.component import component_interval
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.intervals.mixing import drawn_together
 from judgerel_ray.stats.intervals.precision import t_quantile
@@ -329,7 +329,7 @@ def effective_judges(
         return EffectiveJudges(
             n_judges=n_judges, n_questions=n, correlation=correlation, undefined="no_bound"
         )
-    low, high = left_out_interval(correlation, [(left_out_N, 1.0)], confidence=confidence)
+    low, high = component_interval(correlation, [(left_out_N, 1.0)], confidence=confidence)
     return EffectiveJudges(
         n_judges=n_judges,
         n_questions=n,

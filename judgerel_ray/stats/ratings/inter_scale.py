@@ -20,7 +20,7 @@ from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
 from judgerel_ray.stats.arguments import check_confidence
 from judgerel_ray.stats.counts import Coefficient, Floats, divide, row_means
 from judgerel_ray.stats.intervals.interval import Interval, student_interval
-from judgerel_ray.stats.intervals.paired import Estimate, IntervalScale, estimate
+from judgerel_ray.stats.intervals.paired import Estimate, IntervalScale, estimate_by_question
 from judgerel_ray.stats.intervals.question_statistic import (
     Combined,
     QuestionStatistic,
@@ -339,7 +339,7 @@ def _estimated(
     scale: IntervalScale = "plain",
 ) -> Estimate:  # fmt: skip
     """The value with its interval, or why there is none."""
-    return estimate(
+    return estimate_by_question(
         statistic, name="scale_rank_correlation" if statistic.name == "spearman" else None,
         undefined=undefined, unit=unit, estimator=estimator, heuristic=heuristic, scale=scale,
         n_units=int((ratings.n_scales() >= 2).sum()), confidence=confidence,

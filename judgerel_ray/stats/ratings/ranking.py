@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgerel_ray.stats.counts import Floats
-from judgerel_ray.stats.intervals.interval import bootstrap_weights, check_choices
+from judgerel_ray.stats.intervals.interval import bootstrap_weights, check_resampling
 from judgerel_ray.stats.intervals.judge_differences import holm, judge_difference
 from judgerel_ray.stats.intervals.question_statistic import QuestionStatistic, Remembered, whole
 
@@ -322,7 +322,7 @@ def rank_judges(
     >>> found.agreements[0].tau
     -1.0
     """
-    check_choices(confidence, n_resamples, "percentile", function="rank_judges")
+    check_resampling(confidence, n_resamples, "percentile", function="rank_judges")
     _check(judges, measures, smaller_is_better)
     drawn = [one for row in measures.values() for one in row if _is_drawn(one)]
     every = np.unique(np.concatenate([one.questions_C for one in drawn])) if drawn else np.empty(0)

@@ -28,7 +28,7 @@ from judgerel_ray.stats.ratings.scale_mapping import (
     ScaleLevel,
     ScaleMapping,
     Tie,
-    checked_scores,
+    checked_scale_scores,
     common_points,
     map_scores,
     mapping_level,
@@ -349,7 +349,7 @@ def scale_ratings(
 
 def _table(scores: ArrayLike, lowest: float, highest: float, pairing: Pairing) -> Floats:
     """Scores of one scale, one column a replication that counts."""
-    table = checked_scores(scores, lowest=lowest, highest=highest, function="scale_ratings")
+    table = checked_scale_scores(scores, lowest=lowest, highest=highest, function="scale_ratings")
     table = table[:, None] if table.ndim == 1 else table
     if table.ndim != 2:
         raise ValueError(

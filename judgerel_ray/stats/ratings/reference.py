@@ -31,7 +31,7 @@ from judgerel_ray.stats.intervals.interval import jackknife_interval, student_in
 from judgerel_ray.stats.intervals.paired import (
     Difference,
     Estimate,
-    estimate,
+    estimate_by_question,
     left_out_difference,
 )
 from judgerel_ray.stats.intervals.precision import t_quantile
@@ -170,7 +170,7 @@ def _share(
     side: QuestionTerms, undefined: str | None, words: str, n_items: int, confidence: float
 ) -> Estimate:
     """A share with its interval, which ends at 0 and 1 as all intervals of shares do."""
-    found = estimate(
+    found = estimate_by_question(
         side, undefined=undefined, unit="share", estimator=words, n_units=n_items,
         confidence=confidence,
     )  # fmt: skip
@@ -422,7 +422,7 @@ def reference_agreement(
         undefined = None
         if np.isnan(whole(statistic)):
             undefined = "too_few_units" if len(scores) < _LEAST else "no_variance"
-        return estimate(
+        return estimate_by_question(
             statistic, undefined=undefined, unit="dimensionless", scale="fisher",
             estimator=f"{_WORDS[coefficient]} {words} with the reference", n_units=len(scores),
             confidence=confidence,

@@ -97,7 +97,7 @@ def map_scores(
     >>> map_scores([7, 7, 9], "midrank", lowest=1, highest=10).round(3).tolist()
     [0.333, 0.333, 0.833]
     """
-    values = checked_scores(scores, lowest=lowest, highest=highest, function="map_scores")
+    values = checked_scale_scores(scores, lowest=lowest, highest=highest, function="map_scores")
     check_mapping(mapping, tie, function="map_scores")
     if mapping == "minmax":
         return (values - lowest) / (highest - lowest)
@@ -157,7 +157,9 @@ def common_points(ranges: Sequence[tuple[float, float]]) -> int:
     return min(_n_points(*ends) for ends in ranges)
 
 
-def checked_scores(scores: ArrayLike, *, lowest: float, highest: float, function: str) -> Floats:
+def checked_scale_scores(
+    scores: ArrayLike, *, lowest: float, highest: float, function: str
+) -> Floats:
     """Read scores, refusing what is not on the scale (ValueError)."""
     if not (np.isfinite(lowest) and np.isfinite(highest) and lowest < highest):
         raise ValueError(

@@ -163,7 +163,7 @@ REACHED = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class SystemAnswers:
     """Answers of one system: the surer, the sooner accepted."""
 
     # NaN is never accepted.
@@ -173,13 +173,13 @@ class Answered:
     questions_N: NDArray[np.generic]  # noqa: N815
 
 
-def answered(
+def checked_answers(
     scores_N: ArrayLike, correct_N: ArrayLike, questions_N: ArrayLike | None = None
-) -> Answered:
+) -> SystemAnswers:
     """Take answers of a system."""
     scores, correct = checked_scores(scores_N, correct_N, function="answered")
     questions = clusters_of(questions_N, scores.size, function="answered", argument="questions_N")
-    return Answered(scores_N=scores, correct_N=correct, questions_N=questions)
+    return SystemAnswers(scores_N=scores, correct_N=correct, questions_N=questions)
 
 
 class OrderedAnswers:
@@ -191,7 +191,7 @@ class OrderedAnswers:
         Share of the answers that can be accepted: those with a score.
     """
 
-    def __init__(self, one: Answered, common: NDArray[np.generic]) -> None:
+    def __init__(self, one: SystemAnswers, common: NDArray[np.generic]) -> None:
         kept = np.isin(one.questions_N, common)
         question = np.searchsorted(common, one.questions_N[kept])
         scores, wrong = one.scores_N[kept], ~one.correct_N[kept]
@@ -298,8 +298,8 @@ class EqualAcceptance:
 
 
 def equal_acceptance(
-    first: Answered,
-    second: Answered,
+    first: SystemAnswers,
+    second: SystemAnswers,
     *,
     shares: Sequence[float] = SHARES,
     n_resamples: int = 2000,
@@ -315,7 +315,7 @@ def equal_acceptance(
     Parameters
     ----------
     first, second : Answered
-        From :func:`.answered`; questions that only one of them
+        From :func:`.checked_answers`; questions that only one of them
         was asked are left out.
     shares : sequence of float
         Shares accepted of all answers, in (0, 1].
@@ -337,9 +337,9 @@ def equal_acceptance(
 
     Examples
     --------
-    >>> from judgerel_ray.stats.selective.systems import answered
-    >>> surer = answered([0.9, 0.8, 0.2, 0.1], [True, True, False, False], list("abcd"))
-    >>> other = answered([0.9, 0.8, 0.2, 0.1], [True, True, False, False], list("dcba"))
+    >>> from judgerel_ray.stats.selective.systems import checked_answers
+    >>> surer = checked_answers([0.9, 0.8, 0.2, 0.1], [True, True, False, False], list("abcd"))
+    >>> other = checked_answers([0.9, 0.8, 0.2, 0.1], [True, True, False, False], list("dcba"))
     >>> found = equal_acceptance(surer, other, shares=[0.5, 1.0])
     >>> found.first_G.tolist(), found.second_G.tolist(), found.mean
     ([0.0, 0.5], [0.0, 0.5], 0.0)

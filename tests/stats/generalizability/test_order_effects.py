@@ -7,7 +7,7 @@ import pytest
 
 from judgerel_ray.stats.generalizability.facet_agreement import (
     FacetLevels,
-    lay_out,
+    lay_out_levels,
     reproducibility_terms,
 )
 from judgerel_ray.stats.generalizability.facet_null import FacetTarget, facet_floors
@@ -115,7 +115,7 @@ def test_swaps_of_a_layout_are_those_of_the_counts(n_orders, most):
     counts = rng.integers(0, most, size=(90, 3)) * rng.integers(0, 2, size=(90, 1))
     items, orders = np.arange(90) // 3, np.arange(90) % 3
     levels = FacetLevels(items_U=items, levels_U=orders, orders_U=orders, n_orders=n_orders)
-    laid = lay_out(counts, levels, distances_VV=1 - np.eye(3))
+    laid = lay_out_levels(counts, levels, distances_VV=1 - np.eye(3))
     swaps = swap_layout(laid)
     found = reproducibility_terms("percent_agreement", swaps, levels)
     expected = swap_terms(counts, items, orders)
