@@ -18,7 +18,7 @@ from typing import Literal, overload
 import polars as pl
 
 from judgerel_ray.core import ReadingWarning, SweepError, files
-from judgerel_ray.core.files import PACKED, neighbour, unpacked, unreadable
+from judgerel_ray.core.files import PACKED, neighbour, unpacked, unreadable_path
 from judgerel_ray.core.text import (
     SEPARATORS,
     closest,
@@ -300,7 +300,7 @@ def read_bytes(path: str) -> bytes:
     try:
         return unpacked(files.read_bytes(path), PurePosixPath(path).suffix, {"file": path})
     except ValueError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_path(path, error) from error
 
 
 def read_text(path: str) -> str:
@@ -426,7 +426,7 @@ def _plain_lines(path: str) -> Iterator[str]:
             try:
                 text = line.removesuffix(b"\n").decode()
             except UnicodeDecodeError as error:
-                raise unreadable(path, error) from error
+                raise unreadable_path(path, error) from error
             yield text if number else text.removeprefix("\ufeff")
 
 

@@ -127,7 +127,7 @@ def _client_of(path: str) -> Iterator[None]:
     except SweepError:
         raise
     except Exception as error:
-        raise unreadable(path, error) from error
+        raise unreadable_path(path, error) from error
 
 
 def read_bytes(path: str) -> bytes:
@@ -180,7 +180,7 @@ def neighbour(path: str) -> str | None:
     return f"{folder}/{likely}" if likely and folder else likely
 
 
-def unreadable(path: str, error: BaseException) -> SweepError:
+def unreadable_path(path: str, error: BaseException) -> SweepError:
     """Error for a path that no file system could read."""
     reason = (str(error) or type(error).__name__).splitlines()[0]
     return Unreadable(reason, where={"file": path})

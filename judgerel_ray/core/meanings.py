@@ -122,6 +122,6 @@ _SHARED: Mapping[str, str] = {
 }
 
 
-def shared(*names: str) -> dict[str, str]:
+def shared_meanings(*names: str) -> dict[str, str]:
     """Say what columns mean that have one meaning in several tables."""
     return {name: _SHARED[name] for name in names}

@@ -38,7 +38,7 @@ Prints = Literal["", "json", "format", "file", "gate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flag:
+class OptionFlag:
     """How one option is spelled on a command line, and what it means."""
 
     # What it means, for `--help` and for the docstring, which begins it with a capital: so it
@@ -59,17 +59,17 @@ def flag(
     read: Callable[[Any], object] | None = None,
     repeats: bool = False,
     choices: Sequence[str] = (),
-) -> Mapping[str, Flag]:
-    """Describe an option: the ``metadata`` of its field; see :class:`Flag`."""
-    described = Flag(
+) -> Mapping[str, OptionFlag]:
+    """Describe an option: the ``metadata`` of its field; see :class:`OptionFlag`."""
+    described = OptionFlag(
         help=help, metavar=metavar, read=read, repeats=repeats, choices=tuple(choices)
     )  # fmt: skip
     return {"flag": described}
 
 
-def flag_of(option: Field[Any]) -> Flag:
+def flag_of(option: Field[Any]) -> OptionFlag:
     """The flag that a field of an options class describes."""
-    found: Flag = option.metadata["flag"]
+    found: OptionFlag = option.metadata["flag"]
     return found
 
 
@@ -98,7 +98,7 @@ def comma_names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def listed(texts: Sequence[str]) -> tuple[str, ...]:
+def split_names(texts: Sequence[str]) -> tuple[str, ...]:
     """Names of a flag that repeats, each with commas between or not."""
     return comma_names(",".join(texts))
 
@@ -214,8 +214,8 @@ def verb(
     ...     times: int = field(default=1, metadata=flag("how often", "N"))
     >>> @verb(Doubling, group="Data", help="doubled", name="double-of-a-doctest")
     ... def double(number: int, asked: Doubling) -> int:
-    ...     '''Double a number.'''
-    ...     return number * 2**asked.times
+    ...     '''Double a read_number.'''
+    ...     return read_number * 2**asked.times
     >>> double(3, times=2), VERBS.pop("double-of-a-doctest").source
     (12, 'PATH')
     """
@@ -330,7 +330,7 @@ def by_name(
     return found
 
 
-def number(value: object) -> float:
+def read_number(value: object) -> float:
     """Read a finite number; underscores may part the digits of its text."""
     try:
         found = float(value.replace("_", "") if isinstance(value, str) else value)  # type: ignore[arg-type]

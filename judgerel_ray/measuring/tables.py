@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from judgerel_ray.core.meanings import shared
+from judgerel_ray.core.meanings import shared_meanings
 
 COEFFICIENTS: Mapping[str, str] = {
-    **shared("coefficient"),
+    **shared_meanings("coefficient"),
     "value": "The coefficient; null where undefined says why, and in rows of bounds.",
     "low": (
         "Lower end of the 95 % interval, null where there is none; in rows of bounds the worst "
@@ -17,12 +17,14 @@ COEFFICIENTS: Mapping[str, str] = {
         "Upper end of the 95 % interval, null where there is none; in rows of bounds the best "
         "case of the missing verdicts."
     ),
-    **shared("noise_floor", "noise_floor_sd", "p_noise", "noise", "measurement", "missing"),
+    **shared_meanings(
+        "noise_floor", "noise_floor_sd", "p_noise", "noise", "measurement", "missing"
+    ),
     "n_categories": (
         "Verdicts there are to choose from, where the coefficient depends on their number; else "
         "null."
     ),
-    **shared("unit", "conditions"),
+    **shared_meanings("unit", "conditions"),
     "n_items": "Questions of the group; of serving noise those asked more than once.",
     "n_replications": "Largest number of judgments of one unit.",
     "n_judgments": "Judgments of the group, those without a verdict included.",
@@ -30,8 +32,10 @@ COEFFICIENTS: Mapping[str, str] = {
         "Judgments that the value leaves out: failed requests, by policy replies without a "
         "verdict, and of accuracy those whose right verdict is not known."
     ),
-    **shared("statistic", "interval_method", "no_interval", "n_compared", "n_resamples"),
-    **shared("null_method", "n_permutations", "flags", "flag_numbers", "estimator", "undefined"),
+    **shared_meanings("statistic", "interval_method", "no_interval", "n_compared", "n_resamples"),
+    **shared_meanings(
+        "null_method", "n_permutations", "flags", "flag_numbers", "estimator", "undefined"
+    ),
     "lead": (
         "What to know first of the group, the same in all its rows: agreement, noise, "
         "few_verdicts, one_answer:VERDICT, ...; null where no coefficient that leads was asked "

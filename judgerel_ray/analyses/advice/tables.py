@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.meanings import Columns, shared
+from judgerel_ray.core.meanings import Columns, shared_meanings
 
 _COSTS = {
-    **shared("judgments", "tokens", "gpu_seconds"),
+    **shared_meanings("judgments", "tokens", "gpu_seconds"),
 }
 
 COLUMNS: Columns = {
@@ -47,7 +47,7 @@ COLUMNS: Columns = {
             ),
             "n_items": "Questions that it rests on.",
             "n_judgments": "Judgments that it rests on.",
-            **shared("flags", "flag_numbers", "estimator"),
+            **shared_meanings("flags", "flag_numbers", "estimator"),
             "undefined": (
                 "Why there is no estimate, such as no_variance or the effect that it cannot be "
                 "told from; null where there is one."
@@ -107,7 +107,7 @@ COLUMNS: Columns = {
                 "Krippendorff's alpha of such majorities; null where majority_stability is, or "
                 "it has no value."
             ),
-            **shared("undefined"),
+            **shared_meanings("undefined"),
         },
         "needs": {
             "target": (
@@ -166,7 +166,7 @@ COLUMNS: Columns = {
                 "where they were not measured."
             ),
             "gpu_seconds": "The same in seconds of GPU time; null where they were not measured.",
-            **shared("conditions"),
+            **shared_meanings("conditions"),
         },
         "splits": {
             "n_items": "Questions that this split asks.",
@@ -175,7 +175,7 @@ COLUMNS: Columns = {
             "width": "Width of its 95 % interval, from end to end.",
             "best": "true where no other split of the budget has a narrower interval.",
             **_COSTS,
-            **shared("conditions"),
+            **shared_meanings("conditions"),
         },
         "panel": {
             "n_judges": "Size of the panel.",
@@ -185,7 +185,7 @@ COLUMNS: Columns = {
             ),
             "gain": "What the last judge adds to the agreement; null for the first, and of scores.",
             "judges": "Judges that there are.",
-            **shared("effective", "effective_low", "effective_high", "error_correlation"),
+            **shared_meanings("effective", "effective_low", "effective_high", "error_correlation"),
             "n_items": "Questions with a verdict.",
             "undefined": (
                 "Code that says why there is no effective (no_gold, too_few_judges, "

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.meanings import Columns, shared
+from judgerel_ray.core.meanings import Columns, shared_meanings
 
 COLUMNS: Columns = {
     "compare": {
         "": {
             "a": "The one side: a run or file, or the values of the columns compared.",
             "b": "The other side.",
-            **shared("coefficient", "measurement", "missing"),
+            **shared_meanings("coefficient", "measurement", "missing"),
             "unit": (
                 "What agreement is about: the question and the facets held fixed, with x "
                 "between; null in rows of shared requests."
             ),
-            **shared("conditions"),
+            **shared_meanings("conditions"),
             "value_a": (
                 "The coefficient of a on the questions that both have; null in rows of shared "
                 "requests, and where undefined says why."
@@ -30,7 +30,7 @@ COLUMNS: Columns = {
                 "Two-sided p-value of no difference, of a swap test by question, below .05 "
                 "exactly where the interval leaves out 0; null where it was not made."
             ),
-            **shared("p_holm"),
+            **shared_meanings("p_holm"),
             "p_fdr": (
                 "p adjusted for all comparisons of the table by Benjamini and Hochberg (false "
                 "discovery rate); null where that is."
@@ -59,9 +59,9 @@ COLUMNS: Columns = {
             "n_judgments_b": (
                 "Judgments of b; in rows of serving_noise the requests that both sent."
             ),
-            **shared("flags", "flag_numbers"),
+            **shared_meanings("flags", "flag_numbers"),
             "flag_sides": "For each flag the side that it is of: a or b, null for both.",
-            **shared("estimator"),
+            **shared_meanings("estimator"),
             "undefined": (
                 "Code that says why there is no difference, or no test of it; null where there is."
             ),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import Named, Names, comma_names, flag, listed, names_of, verb
+from judgerel_ray.core.verb import Named, Names, comma_names, flag, names_of, split_names, verb
 from judgerel_ray.counting.given import basis_of, given
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class CompareRequest(Named):
         metadata=flag(
             "coefficients by name; default krippendorff_alpha and percent_agreement",
             "NAME",
-            read=listed,
+            read=split_names,
             repeats=True,
         ),
     )

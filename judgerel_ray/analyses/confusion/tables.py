@@ -32,7 +32,7 @@ from judgerel_ray.analyses.confusion.matrices import (
 )
 from judgerel_ray.analyses.confusion.people import people_labels, people_table
 from judgerel_ray.analyses.confusion.worth import group_schema, score_table, uncertainty_summary
-from judgerel_ray.core.meanings import Columns, shared
+from judgerel_ray.core.meanings import Columns, shared_meanings
 from judgerel_ray.stats import acceptance_curve, label_accuracy
 from judgerel_ray.stats.confusion.labels import DEFAULT_GRID, LabelAccuracy
 from judgerel_ray.stats.intervals.shares import clustered_share
@@ -435,13 +435,13 @@ COLUMNS: Columns = {
                 "The number; a share is from 0 to 1, a deviation in steps of the scale; null "
                 "where undefined says why."
             ),
-            **shared("low", "high"),
+            **shared_meanings("low", "high"),
             "k": "Successes, where it is a share; else null.",
             "n": (
                 "Judgments that it rests on, of which k are successes where it is a share; null "
                 "of a threshold."
             ),
-            **shared("estimator", "undefined", "flags", "flag_numbers"),
+            **shared_meanings("estimator", "undefined", "flags", "flag_numbers"),
         },
         "scores": {
             "score": (
@@ -558,7 +558,7 @@ COLUMNS: Columns = {
             "share_low_high": (
                 "Upper end of the 95 % interval of share_low; null where there is none."
             ),
-            **shared("undefined"),
+            **shared_meanings("undefined"),
         },
         "people": {
             "criterion": "The criterion that the row is of; null for all together.",
@@ -567,10 +567,10 @@ COLUMNS: Columns = {
                 "How often two people who rate the same give the same rating: the mean over "
                 "items of the share of pairs that agree (0 to 1)."
             ),
-            **shared("low", "high"),
+            **shared_meanings("low", "high"),
             "n_items": "Items with two ratings or more.",
             "n_ratings": "Ratings of these.",
-            **shared("undefined"),
+            **shared_meanings("undefined"),
         },
         "against_people": {
             "raters": "Kind of people, where raters are named kind:name; else null.",
@@ -605,13 +605,13 @@ COLUMNS: Columns = {
                 "judge_share with the judge's labels shuffled across items; null where it has no "
                 "floor."
             ),
-            **shared("noise_floor_sd", "p_noise", "noise"),
+            **shared_meanings("noise_floor_sd", "p_noise", "noise"),
             "person_floor": "person_share with people's labels shuffled across items.",
             "n_items": "Items of two people or more that take part.",
             "n_ratings": "Ratings of these.",
             "n_split": "Those of the items without a single most frequent label.",
             "n_single": "Items of one person, which take no part.",
-            **shared("undefined"),
+            **shared_meanings("undefined"),
         },
     },
 }

@@ -16,7 +16,7 @@ import polars as pl
 
 from judgerel_ray.analyses.correction.labels import Units, judged_values, pairs_of
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.meanings import Columns, shared
+from judgerel_ray.core.meanings import Columns, shared_meanings
 from judgerel_ray.counting.groups.grouping import parts_by
 from judgerel_ray.counting.judged import Judged
 from judgerel_ray.stats.correction.dawid_skene import dawid_skene
@@ -421,7 +421,7 @@ COLUMNS: Columns = {
             ),
             "measure": "rate (share that passes, 0 to 1) or mean (of scores).",
             "value": "The estimate; null where undefined says why.",
-            **shared("low", "high"),
+            **shared_meanings("low", "high"),
             "weight": "How far PPI++ follows the judge (0 to 1); null of other estimates.",
             "replication_share": (
                 "Share of the variance that replications of one prompt differ by; null of other "
@@ -432,7 +432,7 @@ COLUMNS: Columns = {
             "n_judgments": "Judgments of them.",
             "n_labels": "Things that people labelled.",
             "n_unmatched": "Labels of nothing that was judged.",
-            **shared("undefined"),
+            **shared_meanings("undefined"),
             "flags": (
                 "Codes of what weakens the estimates: few_labels, transport, unmatched_labels, "
                 "raters_disagree; empty where nothing does."
@@ -444,11 +444,11 @@ COLUMNS: Columns = {
                 "they fail."
             ),
             "value": "That share (0 to 1); null where undefined says why.",
-            **shared("low", "high"),
+            **shared_meanings("low", "high"),
             "n_labels": (
                 "Labels that it rests on; a fraction where people or replications disagree."
             ),
-            **shared("undefined"),
+            **shared_meanings("undefined"),
         },
         "transport": {
             "labelled": (
@@ -470,11 +470,11 @@ COLUMNS: Columns = {
             "b": "Its value of the other group.",
             "estimate": "ppi or rogan_gladen, as in estimates.",
             "value": "Corrected score of a less that of b; null where undefined says why.",
-            **shared("low", "high"),
+            **shared_meanings("low", "high"),
             "judge_alone": "The same difference without correction.",
             "n_labels": "Labels that it rests on.",
             "n_questions": "Questions that it rests on.",
-            **shared("undefined"),
+            **shared_meanings("undefined"),
         },
         "budget": {
             "width": "Width of the interval that is wanted, from end to end.",
@@ -485,14 +485,14 @@ COLUMNS: Columns = {
                 "Labels that it would take without the judge; null where labelling everything "
                 "would not do."
             ),
-            **shared("undefined"),
+            **shared_meanings("undefined"),
         },
         "agreed": {
             "value": (
                 "Pass rate by what the judges agree on, if they err independently (0 to 1); null "
                 "where undefined says why."
             ),
-            **shared("low", "high"),
+            **shared_meanings("low", "high"),
             "mean_of_judges": "Pass rate without correction: the mean over judges.",
             "n_judges": "Judges.",
             "n_units": "Things judged.",
@@ -507,7 +507,7 @@ COLUMNS: Columns = {
                 "Chance of an effective this small if errors were independent; small where they "
                 "are not, so that the value misleads."
             ),
-            **shared("undefined"),
+            **shared_meanings("undefined"),
         },
         "judges": {
             "judge_alone": "Pass rate of this judge (0 to 1).",

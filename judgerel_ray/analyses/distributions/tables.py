@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.meanings import Columns, shared
+from judgerel_ray.core.meanings import Columns, shared_meanings
 
 COLUMNS: Columns = {
     "distributions": {
         "limits": {
-            **shared("coefficient", "measurement"),
+            **shared_meanings("coefficient", "measurement"),
             "value": (
                 "The coefficient in the limit of infinitely many replications; null where "
                 "undefined says why."
             ),
-            **shared("low", "high"),
+            **shared_meanings("low", "high"),
             "n_items": "Questions.",
             "n_categories": 'Verdicts there are, "no verdict" among them where it occurs.',
             "undecided": "The largest probability that was left open of any question (0 to 1).",
-            **shared("estimator"),
+            **shared_meanings("estimator"),
             "undefined": (
                 "Code that says why there is no value, such as temperature_0 (nothing is drawn "
                 "there); null where there is one."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.meanings import Columns, shared
+from judgerel_ray.core.meanings import Columns, shared_meanings
 
 if TYPE_CHECKING:
     import polars as pl
@@ -84,7 +84,7 @@ COLUMNS: Columns = {
                 "PASS where the whole confidence interval meets it, FAIL where all of it misses "
                 "it, else INCONCLUSIVE."
             ),
-            **shared("coefficient", "missing", "conditions"),
+            **shared_meanings("coefficient", "missing", "conditions"),
             "value": (
                 "The coefficient; of a drop the baseline's less this one's, on the questions "
                 "both have; null where there is none."

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.panels.voters import N_FOLDS, RULES, Voters, accuracy_row, rule_weights
-from judgerel_ray.core.meanings import Columns, shared
+from judgerel_ray.core.meanings import Columns, shared_meanings
 from judgerel_ray.counting.verdicts.policy import Row
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.panels.panel import (
@@ -308,7 +308,7 @@ COLUMNS: Columns = {
             **_ACCURACY,
             "valid": "Share of its answers with a verdict (0 to 1).",
             "cost": "Mean cost of one question, in cost_unit.",
-            **shared("cost_unit"),
+            **shared_meanings("cost_unit"),
         },
         "panels": {
             "rule": (
@@ -318,11 +318,11 @@ COLUMNS: Columns = {
             "n_members": "Members that vote.",
             "n_items": "Questions that all members answered.",
             **_ACCURACY,
-            **shared("noise_floor", "noise_floor_sd", "p_noise", "noise"),
+            **shared_meanings("noise_floor", "noise_floor_sd", "p_noise", "noise"),
             "tied": "Share of the questions whose votes tie, so that the verdict is drawn by lot.",
             "silent": "Share of the questions without any vote.",
             "cost": "Mean cost of one question to all members, in cost_unit.",
-            **shared("cost_unit"),
+            **shared_meanings("cost_unit"),
             **_GAIN,
             "n_dropped": "Questions left out because not all members were asked.",
         },
@@ -334,7 +334,7 @@ COLUMNS: Columns = {
             "members": "The panel chosen on all questions, names with + between.",
             "n_members": "Members of it.",
             "cost": "Mean cost of one question, in cost_unit.",
-            **shared("cost_unit"),
+            **shared_meanings("cost_unit"),
             "in_sample": "Its accuracy on the questions that it was chosen by: optimistic.",
             "accuracy": (
                 "Accuracy of the panels that the other folds chose, each on questions it was not "
@@ -358,12 +358,12 @@ COLUMNS: Columns = {
         },
         "worth": {
             "n_members": "Members whose errors vary.",
-            **shared("effective", "effective_low", "effective_high"),
+            **shared_meanings("effective", "effective_low", "effective_high"),
             "most": (
                 "What infinitely many members of this kind would be worth; null where there is "
                 "no limit."
             ),
-            **shared("error_correlation"),
+            **shared_meanings("error_correlation"),
             "n_items": "Questions that all of them answered.",
             "undefined": (
                 "Code that says why there is no effective (too_few_judges, too_few_units, "
@@ -377,7 +377,7 @@ COLUMNS: Columns = {
             "member": "Who is asked there; person where nobody measured it.",
             "n_items": "Questions that all members answered.",
             "cost": "Mean cost of asking it one question, in cost_unit.",
-            **shared("cost_unit"),
+            **shared_meanings("cost_unit"),
             "accuracy": (
                 "Share of all questions that it answers rightly by itself; of a person as assumed."
             ),
@@ -391,7 +391,7 @@ COLUMNS: Columns = {
         },
         "curve": {
             "budget": "What one question may cost on average, in cost_unit.",
-            **shared("cost_unit"),
+            **shared_meanings("cost_unit"),
             "cost": "What one question cost, with thresholds that other questions chose.",
             "cost_low": (
                 "Lower end of the 95 % interval of the cost, over questions; null where there is "
@@ -466,7 +466,7 @@ COLUMNS: Columns = {
                 "Accuracy that the same answers would have on average with the right answers "
                 "shuffled across questions; null below two questions."
             ),
-            **shared("noise_floor_sd", "p_noise", "noise"),
+            **shared_meanings("noise_floor_sd", "p_noise", "noise"),
             "spent": (
                 "What it took, by question put to the cascade, in unit; null where replies do "
                 "not say."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.meanings import Columns, shared
+from judgerel_ray.core.meanings import Columns, shared_meanings
 from judgerel_ray.measuring.tables import COEFFICIENTS
 
 COLUMNS: Columns = {
@@ -15,12 +15,12 @@ COLUMNS: Columns = {
                 "Inter-scale alpha: agreement of the ratings of the same things on these scales "
                 "(1 perfect, 0 chance); null where undefined says why."
             ),
-            **shared("low", "high"),
+            **shared_meanings("low", "high"),
             "noise_floor": (
                 "The alpha by chance: its mean where scores are shuffled; null where it has no "
                 "floor."
             ),
-            **shared("noise_floor_sd", "p_noise", "noise"),
+            **shared_meanings("noise_floor_sd", "p_noise", "noise"),
             "ceiling": (
                 "What a judge without noise reaches, as scales of different points never fit; "
                 "null where the scales do not allow the mapping."
@@ -77,9 +77,13 @@ COLUMNS: Columns = {
                 "(uniform_to_points; with tenths on continuous ones uniform_to_points_and_tenths); "
                 "null where there is none."
             ),
-            **shared("statistic", "interval_method", "no_interval", "n_compared", "n_resamples"),
-            **shared("null_method", "n_permutations", "flags", "flag_numbers", "estimator"),
-            **shared("undefined"),
+            **shared_meanings(
+                "statistic", "interval_method", "no_interval", "n_compared", "n_resamples"
+            ),
+            **shared_meanings(
+                "null_method", "n_permutations", "flags", "flag_numbers", "estimator"
+            ),
+            **shared_meanings("undefined"),
         },
     },
     "align": {
@@ -116,7 +120,7 @@ COLUMNS: Columns = {
             "n_items": "Questions with a reference.",
             "n_units": "Things compared: the question, its response and how it was asked.",
             "reference": "Whom the ratings are held against.",
-            **shared("statistic", "no_interval", "flags", "flag_numbers", "estimator"),
+            **shared_meanings("statistic", "no_interval", "flags", "flag_numbers", "estimator"),
             "undefined": (
                 "Code that says why numbers of sampled ratings are null (not_sampled, "
                 "reference_off_scale, no_variance, ...); null where nothing is lacking."

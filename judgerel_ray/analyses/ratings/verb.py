@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import BY, Names, Printed, Written, flag, listed, names_of, verb
+from judgerel_ray.core.verb import BY, Names, Printed, Written, flag, names_of, split_names, verb
 from judgerel_ray.counting.given import basis_of, given
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class AlignRequest(OwnScales):
             "coefficients by name: pearson, spearman, kendall, icc_agreement, icc_consistency; "
             "default all",
             "NAME",
-            read=listed,
+            read=split_names,
             repeats=True,
         ),
     )

@@ -15,9 +15,9 @@ from judgerel_ray.core.verb import (
     by_name,
     comma_names,
     flag,
-    listed,
     names_of,
-    number,
+    read_number,
+    split_names,
     verb,
 )
 from judgerel_ray.counting.given import basis_of, given, warn_of
@@ -71,7 +71,7 @@ class ReduceRequest(Named):
             "swap_consistency and those of places (of several orders), cronbach_alpha and the "
             "omegas (with --items)",
             "NAME",
-            read=listed,
+            read=split_names,
             repeats=True,
         ),
     )
@@ -116,7 +116,7 @@ class ReduceRequest(Named):
             coefficients=names_of(self.coefficients),
             block=str(self.block),
             items=self.items,
-            tolerance=by_name(self.tolerance, "--tolerance", number),
+            tolerance=by_name(self.tolerance, "--tolerance", read_number),
             intervals=interval_choice(self.interval, resamples=self.resamples, seed=self.seed),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.meanings import Columns, shared
+from judgerel_ray.core.meanings import Columns, shared_meanings
 
 _PAIRED = {
     "n_questions": "Questions that both were asked.",
@@ -21,7 +21,7 @@ _PAIRED = {
         "Two-sided p-value of no difference: exact McNemar's, or Student's where answers are not "
         "each right or wrong."
     ),
-    **shared("p_holm"),
+    **shared_meanings("p_holm"),
     "n_comparisons": "Comparisons that p_holm is adjusted for.",
     "method": "How interval and p-value were made.",
     "confidence": (
@@ -75,7 +75,7 @@ COLUMNS: Columns = {
                 "Accuracy that the same answers would have on average with the right answers "
                 "shuffled across questions; null below two questions."
             ),
-            **shared("noise_floor_sd", "p_noise", "noise", "confidence"),
+            **shared_meanings("noise_floor_sd", "p_noise", "noise", "confidence"),
             "n_rejected": (
                 "Answers without that confidence or without a verdict: no threshold accepts them."
             ),
@@ -173,12 +173,12 @@ COLUMNS: Columns = {
         },
         "acceptance": {
             "system": "The system in words, as in systems.",
-            **shared("confidence"),
+            **shared_meanings("confidence"),
             "threshold": (
                 "Confidence from which answers are accepted; values that occur, at most 50."
             ),
             "acceptance": "Share of all answers that are accepted (0 to 1).",
-            **shared("n_accepted", "n_errors"),
+            **shared_meanings("n_accepted", "n_errors"),
             "n_answers": "All answers.",
             "error": "Share wrong of the accepted (0 to 1).",
             "low": (
@@ -210,7 +210,7 @@ COLUMNS: Columns = {
         },
         "reliability": {
             "system": "The system in words, as in systems.",
-            **shared("confidence"),
+            **shared_meanings("confidence"),
             "binning": (
                 "width: bins of equal steps of confidence; mass: bins of about equally many "
                 "answers."
@@ -229,7 +229,7 @@ COLUMNS: Columns = {
         },
         "guarantees": {
             "system": "The system in words, as in systems.",
-            **shared("confidence"),
+            **shared_meanings("confidence"),
             "risk": "Share wrong among the accepted that is to be kept, as asked for.",
             "delta": "Chance that the guarantee fails, as asked for.",
             "threshold": (
@@ -270,7 +270,7 @@ COLUMNS: Columns = {
         "equal_acceptance": {
             "first": "The one system in words.",
             "second": "The other system in words.",
-            **shared("confidence"),
+            **shared_meanings("confidence"),
             "acceptance": "Share of the answers that both accept, the surest first.",
             "first_error": "Share wrong of what the first accepts.",
             "second_error": "Share wrong of what the second accepts.",

@@ -28,7 +28,7 @@ from judgerel_ray.core.files import (
     read_member,
     reading_errors,
     unpacked_stream,
-    unreadable,
+    unreadable_path,
 )
 from judgerel_ray.protocols import FreeReading
 
@@ -233,9 +233,9 @@ def _bytes(path: str) -> Iterator[IO[bytes]]:
     except SweepError:
         raise
     except EOFError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_path(path, error) from error
     except reading_errors() as error:
-        raise unreadable(path, error) from error
+        raise unreadable_path(path, error) from error
 
 
 @contextmanager
