@@ -69,7 +69,7 @@ _AT_ONCE = 50_000
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".eval", *PACKED)
 
 
-def format_of(path: str) -> str:
+def detect_log_format(path: str) -> str:
     """Name the format of a log by its first bytes."""
     with refused(path):
         seen = sight(path)
@@ -87,7 +87,7 @@ def format_of(path: str) -> str:
 def log_rows(format_name: str, path: str) -> Iterator[Row]:
     """Read the judgments of one log with their texts, and its answers that nobody judged."""
     if format_name == AUTO:
-        format_name = format_of(path)
+        format_name = detect_log_format(path)
     if format_name not in LOG_FORMATS:
         near = get_close_matches(format_name, LOG_FORMATS, n=1)
         raise SweepError(
@@ -149,7 +149,7 @@ def import_logs(
     parts: list[pl.DataFrame] = []
     asked_again: dict[str, None] = {}
     for file in files:
-        name = format_of(file) if format_name == AUTO else format_name
+        name = detect_log_format(file) if format_name == AUTO else format_name
         parts += _frames(log_rows(name, file))
         if name in LOG_FORMATS and LOG_FORMATS[name].asks_again:
             asked_again[f"{name} {LOG_FORMATS[name].asks_again}"] = None

@@ -84,7 +84,7 @@ def _progress() -> Progress:
     return Progress() if found is None else found
 
 
-def parsed(content: bytes) -> object:
+def parsed_document(content: bytes) -> object:
     r"""Read a whole JSON document, halves of surrogate pairs kept as their escapes."""
     return _mended(
         json.loads(content.decode("utf-8-sig")), rb"\ud" in content or rb"\uD" in content
@@ -212,7 +212,7 @@ def member(
     except ValueError as error:
         raise SweepError(f"a member is damaged: {error}", where=place) from error
     try:
-        return parsed(content)
+        return parsed_document(content)
     except (ValueError, RecursionError) as error:
         raise SweepError(f"not JSON: {error}", where=place) from error
 
@@ -442,7 +442,7 @@ class LogFormat:
     asks_again: str = ""
 
 
-def number(value: object) -> float | None:
+def finite_number(value: object) -> float | None:
     """A finite number, of text too; None of anything else."""
     if not isinstance(value, int | float | str):
         return None
