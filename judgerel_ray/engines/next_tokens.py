@@ -60,7 +60,7 @@ class Explorer:
     n_vocabulary: int
 
 
-def listed(top_k: int) -> int:
+def listed_tokens(top_k: int) -> int:
     """How many tokens to list where `top_k` can be sampled (0 is all)."""
     return min(MOST_LISTED, top_k + SPARE) if top_k else MOST_LISTED
 
@@ -79,7 +79,7 @@ async def explore(condition: Condition, explorer: Explorer) -> str:
         raise RequestRefused(
             f"exact: top_k must be 0 or at most {MOST_LISTED - SPARE}, got {condition.top_k}"
         )
-    n_listed = listed(condition.top_k)
+    n_listed = listed_tokens(condition.top_k)
     if scoring.draws and not condition.top_k and explorer.n_vocabulary > n_listed:
         raise RequestRefused(f"exact: draws need top_k from 1 to {MOST_LISTED - SPARE}, got 0")
     tree = TokenTree(

@@ -19,7 +19,7 @@ from judgerel_ray.core import (
     request_key,
 )
 from judgerel_ray.engines import EngineSpec, make_engine
-from judgerel_ray.engines.simulated.engine import verdict_logprobs
+from judgerel_ray.engines.simulated.engine import simulated_logprobs
 from judgerel_ray.engines.simulated.options import SimulatedOptions
 from judgerel_ray.engines.simulated.replies import REFUSAL
 from judgerel_ray.protocols import FORMS, read_verdict
@@ -293,7 +293,7 @@ def test_probabilities_at_a_verdict_are_those_it_was_drawn_from(make_condition, 
     menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
     condition = make_condition(menu=menu, temperature=temperature)
     options = SimulatedOptions(concentration=3.0)
-    found = verdict_logprobs("dirichlet", options, condition, 0)
+    found = simulated_logprobs("dirichlet", options, condition, 0)
     raised = {one.continuation: math.exp(one.logprob / temperature) for one in found}
     spec = EngineSpec(
         name="j", engine="simulated", model="dirichlet", engine_options={"concentration": 3.0}

@@ -51,7 +51,7 @@ from judgerel_ray.engines.openai.channel import (
     wait_before,
 )
 from judgerel_ray.engines.openai.limits import Limiter, SharedLimits
-from judgerel_ray.engines.openai.replies import Reply, Usage, completions_of, read_reply
+from judgerel_ray.engines.openai.replies import Reply, Usage, completions_of, read_answer_body
 from judgerel_ray.engines.openai.requests import (
     OpenAIOptions,
     Request,
@@ -222,7 +222,7 @@ class OpenAIEngine:
         where = {"judge": self.spec.name, "key": key}
         try:
             answer = await channel.send(request.body, key=key, tokens=tokens_at_most(request))
-            reply = read_reply(answer, request)
+            reply = read_answer_body(answer, request)
         except RequestFailed as failed:
             return self._failed(failed, request, condition, where)
         except EngineError as error:

@@ -67,7 +67,7 @@ def reply_tokens(choice: Mapping[str, JSON]) -> ReplyTokens:
     )
 
 
-def verdict_logprobs(text: str, reply: ReplyTokens, menu: Menu | None) -> tuple[TokenLogprob, ...]:
+def served_logprobs(text: str, reply: ReplyTokens, menu: Menu | None) -> tuple[TokenLogprob, ...]:
     """Find the place of a reply's verdict, and say what each next token there would have spelled.
 
     Most probable first; ``continuation`` is the option's place on the menu. Empty where the reply
@@ -172,7 +172,7 @@ class Reply:
     backend: str | None
 
 
-def read_reply(content: JSON, request: Request) -> Reply:
+def read_answer_body(content: JSON, request: Request) -> Reply:
     """Read the body of an answer."""
     if not isinstance(content, Mapping):
         raise EngineError("the server's answer is not a JSON object")
@@ -262,7 +262,7 @@ def _completion(
         thought=thought and clean(thought),
         logprobs=tuple(
             replace(one, token=clean(one.token))
-            for one in verdict_logprobs(cut or "", tokens, condition.menu)
+            for one in served_logprobs(cut or "", tokens, condition.menu)
         ),
     )
 

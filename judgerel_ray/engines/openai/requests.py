@@ -15,7 +15,7 @@ from typing import Literal
 
 from judgerel_ray.core import Ask, Condition, RequestRefused, Scoring, SweepError
 from judgerel_ray.engines.engine import JSON, SMALLEST_TEMPERATURE, EngineSpec
-from judgerel_ray.engines.next_tokens import listed
+from judgerel_ray.engines.next_tokens import listed_tokens
 from judgerel_ray.protocols import as_plain
 
 ServerKind = Literal["openai", "vllm"]
@@ -250,5 +250,5 @@ def _scoring(
 ) -> dict[str, JSON]:
     """Ask for the most probable next tokens beside every token of the reply."""
     del scoring  # of kind verdict: what else there is was refused
-    most = min(listed(condition.top_k), options.logprobs)
+    most = min(listed_tokens(condition.top_k), options.logprobs)
     return {"logprobs": True, "top_logprobs": most} if chat else {"logprobs": most}

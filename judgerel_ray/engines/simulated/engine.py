@@ -79,7 +79,7 @@ def scored_logprobs(
     )
 
 
-def verdict_logprobs(
+def simulated_logprobs(
     model: str, options: SimulatedOptions, condition: Condition, replication: int
 ) -> tuple[TokenLogprob, ...]:
     """Log-probabilities of the options where a reply writes its verdict, before any temperature.
@@ -246,7 +246,7 @@ class SimulatedEngine:
             or read_verdict(reply.text, finish_reason=reply.finish_reason, menu=menu).label is None
         ):
             return reply
-        found = verdict_logprobs(self.spec.model, self.options, condition, reply.replication)
+        found = simulated_logprobs(self.spec.model, self.options, condition, reply.replication)
         return replace(reply, logprobs=found)
 
     async def _scored(self, prepared: Prepared, ask: Ask) -> Completion:

@@ -69,7 +69,7 @@ def engine_arguments(spec: EngineSpec) -> dict[str, JSON]:
     """
     options = {key: value for key, value in spec.engine_options.items() if key not in HOUSE_OPTIONS}
     _refuse_owned(spec, options)
-    check_options(spec)
+    check_vllm_options(spec)
     if spec.batch_invariant and not spec.gpus:
         raise SweepError(
             "batch_invariant needs a GPU, got gpus = 0: vLLM has no such mode on CPU",
@@ -140,11 +140,11 @@ def _all_keys(options: Mapping[str, JSON]) -> Iterator[str]:
             yield from _all_keys(value)
 
 
-def refuse_unknown(spec: EngineSpec, known: AbstractSet[str]) -> None:
+def refuse_unknown_options(spec: EngineSpec, known: AbstractSet[str]) -> None:
     """Name the first option the installed vLLM does not have, vouched for or not."""
     for name in sorted(spec.engine_options):
         if name not in known and name not in HOUSE_OPTIONS:
-            close = nearest(name, known)
+            close = nearest_option(name, known)
             raise SweepError(
                 f"engine_options must be engine arguments of the installed vLLM, got {name!r}",
                 where={"judge": spec.name},
@@ -300,7 +300,7 @@ VLLM_QUANTIZATIONS = frozenset(_QUANTIZATIONS.split())
 VLLM_OPTIONS = frozenset(_OPTIONS.split())
 
 
-def check_options(spec: EngineSpec) -> None:
+def check_vllm_options(spec: EngineSpec) -> None:
     """Refuse what this vLLM does not know, before any engine is started.
 
     Parameters
@@ -319,21 +319,21 @@ def check_options(spec: EngineSpec) -> None:
         raise SweepError(
             f"dtype must be one of {', '.join(VLLM_DTYPES)}, got {spec.dtype!r}",
             where=where,
-            hint=nearest(spec.dtype, VLLM_DTYPES),
+            hint=nearest_option(spec.dtype, VLLM_DTYPES),
         )
     scheme = spec.quantization
     if scheme is not None and "quantization" not in trusted and scheme not in VLLM_QUANTIZATIONS:
         raise SweepError(
             f"quantization must be a scheme of vLLM {LISTED_VERSION}, got {scheme!r}",
             where=where,
-            hint=_or_vouch("quantization", nearest(scheme, VLLM_QUANTIZATIONS)),
+            hint=_or_vouch("quantization", nearest_option(scheme, VLLM_QUANTIZATIONS)),
         )
     for name in sorted(spec.engine_options):
         if name not in HOUSE_OPTIONS and name not in trusted and name not in VLLM_OPTIONS:
             raise SweepError(
                 f"engine_options must be engine arguments of vLLM {LISTED_VERSION}, got {name!r}",
                 where=where,
-                hint=_or_vouch(name, nearest(name, VLLM_OPTIONS)),
+                hint=_or_vouch(name, nearest_option(name, VLLM_OPTIONS)),
             )
 
 
@@ -348,7 +348,7 @@ def unchecked_names(spec: EngineSpec) -> frozenset[str]:
     return frozenset(str(name) for name in given)
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest_option(name: str, known: Iterable[str]) -> str | None:
     """The known name that was probably meant, quoted."""
     close = get_close_matches(name, sorted(known), n=1)
     return repr(close[0]) if close else None

@@ -25,7 +25,7 @@ from judgerel_ray.engines.fingerprint import BATCH_INVARIANT
 MOST_REPLICATIONS = 1024  # in one request; what a fleet may ask for, and well below vLLM's own cap
 
 
-class Sample(Protocol):
+class FinishedSample(Protocol):
     """One sample of a finished request, as vLLM gives it."""
 
     index: int
@@ -34,10 +34,10 @@ class Sample(Protocol):
     finish_reason: str | None
 
 
-class Output(Protocol):
+class FinishedRequest(Protocol):
     """A finished request, as vLLM gives it."""
 
-    outputs: Sequence[Sample]
+    outputs: Sequence[FinishedSample]
     num_cached_tokens: int | None
 
 
@@ -122,7 +122,9 @@ def check_finished(finish_reason: str | None, *, key: str) -> str:
     return finish_reason
 
 
-def read_output(output: Output | None, prepared: Prepared, chunk: Chunk) -> tuple[Completion, ...]:
+def read_output(
+    output: FinishedRequest | None, prepared: Prepared, chunk: Chunk
+) -> tuple[Completion, ...]:
     """Read one finished request as completions, one per replication, in order."""
     samples = {sample.index: sample for sample in (output.outputs if output else ())}
     if sorted(samples) != list(range(chunk.n)):
