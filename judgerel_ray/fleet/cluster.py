@@ -27,7 +27,7 @@ from judgerel_ray.engines import EngineSpec
 from judgerel_ray.engines.openai.engine import check_key
 from judgerel_ray.engines.vllm.arguments import asked_environment
 from judgerel_ray.fleet.address import HINT, probe_cluster, wanted_address
-from judgerel_ray.fleet.engine_log import reason_of, short_notices
+from judgerel_ray.fleet.engine_log import explain_death, short_notices
 from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec
 
 # Settings of the engine's own that a driver may set and that actors on other nodes must see too.
@@ -370,7 +370,7 @@ def result_of(reference: Any) -> object:
         # Ray says first that an actor died and last of what, but for one that it never got to run.
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         lines = [line for line in lines if not line.startswith(NEVER_RAN)] or lines
-        last = reason_of(lines[-1]) if lines else "no reason given"
+        last = explain_death(lines[-1]) if lines else "no reason given"
         return EngineLost(f"{type(error).__name__}: {last}")
 
 
@@ -421,7 +421,7 @@ def check_gpus(wanted: Mapping[str, int], address: str | None) -> None:
         )
 
 
-def check_keys(specs: Sequence[EngineSpec], address: str | None) -> None:
+def check_judge_keys(specs: Sequence[EngineSpec], address: str | None) -> None:
     """Refuse a run on this machine alone whose judges' keys are not in the environment.
 
     Actors of another cluster have an environment of their own, and look there when they start.

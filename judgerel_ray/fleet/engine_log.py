@@ -50,14 +50,14 @@ def own_log_tail() -> str:
         return ""
 
 
-def reason_of(message: str) -> str:
+def explain_death(message: str) -> str:
     """What is known of a death, without Ray's list of what it might be; one line."""
     return " ".join(message.partition(_ADVICE)[0].split())
 
 
 def loss_line(judge: str, message: str, *, log: str | None) -> str:
     """Say in one line whose engine died, of what, and where its log lies."""
-    reason = reason_of(message).rpartition(_DETAIL)[2]
+    reason = explain_death(message).rpartition(_DETAIL)[2]
     if len(reason) > LONGEST_REASON:
         reason = reason[:LONGEST_REASON] + "..."
     end = "" if reason.endswith(".") else "."

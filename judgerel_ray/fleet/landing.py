@@ -123,7 +123,7 @@ def landed_rows(
         reply = (number, one.text, one.finish_reason)
         found = place.setdefault(reply, len(read))
         if found == len(read):
-            read.append(read_reply(answered[number][0].condition, *reply[1:]))
+            read.append(read_by_condition(answered[number][0].condition, *reply[1:]))
         of_reply.append(found)
     every = [
         without_thought(one, answered[number][0].condition)
@@ -199,7 +199,7 @@ def never_sent(
     )
 
 
-def error_rows(
+def failure_rows(
     asks: Sequence[Ask],
     *,
     lease: str,
@@ -325,7 +325,7 @@ class ReadReply(NamedTuple):
     outcome: str | None = None
 
 
-def read_reply(condition: Condition, text: str | None, finish_reason: str) -> ReadReply:
+def read_by_condition(condition: Condition, text: str | None, finish_reason: str) -> ReadReply:
     """Read one reply by what was asked for."""
     menu = condition.menu
     if finish_reason == DECLINED:

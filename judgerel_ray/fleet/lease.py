@@ -142,7 +142,7 @@ class Lease:
 
     def written(self) -> tuple[Ask, ...]:
         """Its asks, each with its prompt."""
-        return written(self.asks)
+        return write_asks(self.asks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +191,7 @@ class ActorFacts:
     """Where its engine writes what goes wrong, as ``node:path``."""
 
 
-def written(work: Iterable[Work]) -> tuple[Ask, ...]:
+def write_asks(work: Iterable[Work]) -> tuple[Ask, ...]:
     """Asks, each with its prompt."""
     return tuple(
         ask for one in work for ask in (one.write() if isinstance(one, Unwritten) else (one,))
@@ -334,7 +334,7 @@ class WorkQueue:
             ask = self._next("")
             if ask is None:
                 return
-            yield from written([ask])
+            yield from write_asks([ask])
 
     def _next(self, actor: str) -> Work | None:
         """One ask: of the item in hand, else one given back, else a new item, else another's."""

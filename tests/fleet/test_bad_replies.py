@@ -39,7 +39,7 @@ from judgerel_ray.fleet import (
     judge_actor,
     landed_rows,
 )
-from judgerel_ray.fleet.landing import error_rows
+from judgerel_ray.fleet.landing import failure_rows
 from judgerel_ray.stats.intervals.stopping import StoppingRule
 from judgerel_ray.store import (
     RunDirectory,
@@ -168,7 +168,7 @@ def run_lease(run: RunDirectory, actor: JudgeActor, asks, attempt: int) -> Recei
 
     receipt = asyncio.run(story())
     for failed in receipt.failed:
-        rows = error_rows(
+        rows = failure_rows(
             [failed.ask],
             lease="s0001-l000001",
             attempt=attempt,
