@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from judgerel_ray.benchmarks.admission import admit, distinct_options
-from judgerel_ray.benchmarks.source import Record, read_records, shown_names
+from judgerel_ray.benchmarks.source import Record, list_names, read_records
 from judgerel_ray.core import HumanRating, Item, Option
 
 _HEADING = r"[A-Z][A-Za-z ]{0,30}:\n"
@@ -54,7 +54,7 @@ def rating_by(
     """
     known = [option.option_id for option in options]
     if option_id not in known:
-        raise record.wrong(f"rating {option_id!r} is none of the options {shown_names(known)}")
+        raise record.wrong(f"rating {option_id!r} is none of the options {list_names(known)}")
     score = float(option_id) if option_id.isdecimal() else None
     return HumanRating(rater=rater, criterion=criterion, score=score, label=option_id)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.criterion import under_headings
-from judgerel_ray.benchmarks.source import Record, kind_of, read_records
+from judgerel_ray.benchmarks.source import Record, name_kind, read_records
 from judgerel_ray.core import HumanRating, Item, Option
 
 HUMAN, ASSISTANT = "Human", "Assistant"
@@ -36,7 +36,7 @@ def split_turns(transcript: str) -> tuple[Turn, ...]:
     )
 
 
-def written(turns: Sequence[Turn]) -> str | None:
+def write_turns(turns: Sequence[Turn]) -> str | None:
     r"""Write what was said before, every turn under its speaker; None where nothing was."""
     parts = (under_headings(**{turn.speaker: turn.text}) for turn in turns)
     return "\n\n".join(one for one in parts if one) or None
@@ -112,7 +112,7 @@ def _item(record: Record, index: int) -> Item:
         benchmark="hh_rlhf",
         category="all",
         question=shared[-1].text,
-        context=written(shared[:-1]),
+        context=write_turns(shared[:-1]),
         options=tuple(
             Option(option_id=name, text=last_words(turns[n_shared:]))
             for name, turns in sides.items()
@@ -190,7 +190,7 @@ def _lima_item(record: Record, index: int) -> Item:
         benchmark="lima",
         category=record.identifier("source") if "source" in record else "all",
         question=turns[-2].text,
-        context=written(turns[:-2]),
+        context=write_turns(turns[:-2]),
         options=(Option(option_id="lima", text=turns[-1].text),),
     )
 
@@ -216,6 +216,6 @@ def _history(record: Record) -> tuple[str, ...]:
             raise record.wrong("history must be a list of pairs of texts")
         for text in pair:
             if not isinstance(text, str):
-                raise record.wrong(f"history must hold texts, got {kind_of(text)}")
+                raise record.wrong(f"history must hold texts, got {name_kind(text)}")
             texts.append(text)
     return tuple(texts)

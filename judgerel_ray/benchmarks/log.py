@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, count
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.source import Record, read_records, shown_names
+from judgerel_ray.benchmarks.source import Record, list_names, read_records
 from judgerel_ray.core import Item, Option
 
 LOG = "log"
@@ -122,7 +122,7 @@ def _first(record: Record, names: tuple[str, ...], meant: str) -> str:
             return name
     raise record.wrong(
         f"a log needs a column {meant} (or {', '.join(one for one in names if one != meant)}), "
-        f"got {shown_names(record.fields)}"
+        f"got {list_names(record.fields)}"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.source import Record, excerpt, kind_of, read_records
+from judgerel_ray.benchmarks.source import Record, excerpt, name_kind, read_records
 from judgerel_ray.core import Item, Option, SweepError
 
 MULTIPLE_CHOICE = "multiple_choice"
@@ -58,7 +58,7 @@ def load_multiple_choice(path: str) -> tuple[Item, ...]:
     return admit(((_item(record, n), record) for n, record in enumerate(records)), path=path)
 
 
-def numbered_options(texts: tuple[str, ...], record: Record) -> tuple[Option, ...]:
+def options_by_place(texts: tuple[str, ...], record: Record) -> tuple[Option, ...]:
     """Options by their places from 0."""
     if not 2 <= len(texts) <= len(LETTERS):
         raise record.wrong(f"options must be 2 to {len(LETTERS)} texts, got {len(texts)}")
@@ -83,14 +83,14 @@ def number_place(record: Record, name: str, n_options: int, *, first: int) -> in
     if not 0 <= place < n_options:
         raise record.wrong(
             f"{name} must be {first} to {first + n_options - 1} of its {n_options} options, "
-            f"got {kind_of(record.fields[name])}"
+            f"got {name_kind(record.fields[name])}"
         )
     return place
 
 
 def _item(record: Record, row: int) -> Item:
     record.require("question")
-    options = numbered_options(_texts(record), record)
+    options = options_by_place(_texts(record), record)
     name = next((name for name in _NAMES if name in record), None)
     return Item(
         item_id=f"{MULTIPLE_CHOICE}:{row}" if name is None else record.identifier(name),
@@ -161,7 +161,7 @@ def _right_place(record: Record, options: tuple[Option, ...]) -> int:
     if len(places) != 1:
         raise record.wrong(
             f"{name} must be one of its {len(options)} options, got "
-            f"{kind_of(record.fields[name])}, which is "
+            f"{name_kind(record.fields[name])}, which is "
             + (f"{len(places)} of them" if places else "none of them"),
             hint="state the option in answer_letter, answer_from_0 or answer_from_1",
         )

@@ -67,7 +67,7 @@ class Record:
         what = "field" if "entry" in self.place else "column"
         raise SweepError(
             f"missing {what}{'s' if len(missing) > 1 else ''} {', '.join(missing)}",
-            where={**self.place, "got": shown_names(self.fields)},
+            where={**self.place, "got": list_names(self.fields)},
             hint=" and ".join(close) or hint,
         )
 
@@ -107,7 +107,7 @@ class Record:
             return value
         if isinstance(value, str) and value.strip().isdecimal():
             return int(value)
-        raise self.wrong(f"{name} must be a whole number, got {kind_of(value)}")
+        raise self.wrong(f"{name} must be a whole number, got {name_kind(value)}")
 
     def structure(self, name: str) -> object:
         """List or object; where it stands as JSON text (in CSV), what that text says."""
@@ -127,7 +127,7 @@ class Record:
         """List that must be there; JSON text is parsed."""
         value = self.structure(name)
         if not isinstance(value, list):
-            raise self.wrong(f"{name} must be a list, got {kind_of(value)}")
+            raise self.wrong(f"{name} must be a list, got {name_kind(value)}")
         return value
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ class Record:
         prefix = f"{self.place['entry']}." if "entry" in self.place else ""
         place = {**self.place, "entry": f"{prefix}{name}"}
         if not isinstance(value, dict):
-            raise SweepError(f"expected an object, got {kind_of(value)}", where=place)
+            raise SweepError(f"expected an object, got {name_kind(value)}", where=place)
         return Record(fields=value, place=place)
 
     def _as_written(self, value: object, name: str) -> str:
@@ -159,7 +159,7 @@ class Record:
         if isinstance(value, str):
             return self._as_text(value, name)
         if isinstance(value, float) and not math.isfinite(value):
-            raise self.wrong(f"{name} must be text or a finite number, got {kind_of(value)}")
+            raise self.wrong(f"{name} must be text or a finite number, got {name_kind(value)}")
         if isinstance(value, bool | int | float):
             return json.dumps(value)
         return self._as_text(value, name)
@@ -168,7 +168,7 @@ class Record:
         """Value as text, or the error that says what it is instead."""
         if not isinstance(value, str):
             raise self.wrong(
-                f"{name} must be text, got {kind_of(value)}",
+                f"{name} must be text, got {name_kind(value)}",
                 hint="write it in quotes" if isinstance(value, int | float) else None,
             )
         if value.isascii():
@@ -183,7 +183,7 @@ class Record:
         return value
 
 
-class Places(Sequence[Record]):
+class RecordPlaces(Sequence[Record]):
     """Where the rows of one file stand: records without fields, in eight bytes each."""
 
     def __init__(self) -> None:
@@ -212,7 +212,7 @@ class Places(Sequence[Record]):
         return len(self._numbers)
 
 
-def kind_of(value: object) -> str:
+def name_kind(value: object) -> str:
     """Name a value's kind in words, with a short excerpt."""
     match value:
         case None:
@@ -236,7 +236,7 @@ def excerpt(text: str) -> str:
     return repr(text if len(text) <= _EXCERPT else text[:_EXCERPT] + "…")
 
 
-def shown_names(names: Collection[str]) -> str:
+def list_names(names: Collection[str]) -> str:
     """List names for an error, cut where they are many."""
     listed = [str(name).replace("\n", "\\n") for name in names]
     more = len(listed) - _NAMES_SHOWN
@@ -275,7 +275,7 @@ def known_format(path: str) -> Format | None:
     return _FORMATS.get(PurePosixPath(file_name(path)).suffix.lower())
 
 
-def format_of(path: str) -> Format:
+def file_format(path: str) -> Format:
     """Format that a file's suffix names."""
     found = known_format(path)
     if found is None and _is_absent(path):
@@ -295,7 +295,7 @@ def separator_of(path: str) -> str:
     return SEPARATORS[PurePosixPath(file_name(path)).suffix.lower()]
 
 
-def read_bytes(path: str) -> bytes:
+def read_unpacked(path: str) -> bytes:
     """Whole content of a file, decompressed by its suffix."""
     try:
         return unpacked(files.read_bytes(path), PurePosixPath(path).suffix, {"file": path})
@@ -305,7 +305,7 @@ def read_bytes(path: str) -> bytes:
 
 def read_text(path: str) -> str:
     """Whole text of a file in UTF-8, or in UTF-16 by its mark, which is dropped."""
-    content = read_bytes(path)
+    content = read_unpacked(path)
     try:
         text = table_text(content, {"file": path})
     except SweepError as error:
@@ -331,7 +331,7 @@ _KNOWN_BY = frozenset((
 """Names of columns of items, texts and ratings, which tell what stands between them."""
 
 
-def read_json(path: str) -> object:
+def read_json_file(path: str) -> object:
     """One JSON document."""
     text = read_text(path)
     try:
@@ -350,10 +350,10 @@ def read_json(path: str) -> object:
 
 def read_object(path: str, of: str) -> Record:
     """One JSON document that is an object."""
-    document = read_json(path)
+    document = read_json_file(path)
     if not isinstance(document, dict):
         raise SweepError(
-            f"expected an object of {of}, got {kind_of(document)}", where={"file": path}
+            f"expected an object of {of}, got {name_kind(document)}", where={"file": path}
         )
     return Record(fields=document, place={"file": path})
 
@@ -369,7 +369,7 @@ def iterate_records(path: str) -> Iterator[Record]:
     JSON Lines in a plain file of this machine are read line by line, so that the file is never
     held as a whole.
     """
-    match format_of(path):
+    match file_format(path):
         case "parquet":
             records = _parquet(path)
         case "jsonl":
@@ -377,7 +377,7 @@ def iterate_records(path: str) -> Iterator[Record]:
         case "csv":
             records = _csv(path)
         case "json":
-            records = iter(as_records(read_json(path), path))
+            records = iter(as_records(read_json_file(path), path))
     record = None
     for record in records:
         yield record
@@ -389,9 +389,9 @@ def as_records(document: object, path: str) -> tuple[Record, ...]:
     """Objects of a JSON list, as records."""
     if not isinstance(document, list):
         raise SweepError(
-            f"expected a list of objects, got {kind_of(document)}",
+            f"expected a list of objects, got {name_kind(document)}",
             where={"file": path}
-            | ({"keys": shown_names(document)} if isinstance(document, dict) else {}),
+            | ({"keys": list_names(document)} if isinstance(document, dict) else {}),
         )
     top = Record(fields={}, place={"file": path})
     return tuple(top.child(value, f"[{index}]") for index, value in enumerate(document))
@@ -400,7 +400,7 @@ def as_records(document: object, path: str) -> tuple[Record, ...]:
 def _parquet(path: str) -> Iterator[Record]:
     """Rows of a Parquet file."""
     try:
-        frame = pl.read_parquet(io.BytesIO(read_bytes(path)))
+        frame = pl.read_parquet(io.BytesIO(read_unpacked(path)))
     except pl.exceptions.PolarsError as error:
         reason = str(error).splitlines()[0]
         raise SweepError(f"not a Parquet file: {reason}", where={"file": path}) from error
@@ -467,7 +467,7 @@ def _objects(lines: Iterable[str], path: str) -> Iterator[Record]:
         if not isinstance(value, dict):
             listed = isinstance(value, list) and number == 1
             raise SweepError(
-                f"expected one object a line, got {kind_of(value)}",
+                f"expected one object a line, got {name_kind(value)}",
                 where=place,
                 hint="a JSON list belongs in a .json file" if listed else None,
             )

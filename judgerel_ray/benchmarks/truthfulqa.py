@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.criterion import YES_NO, rating_by, under_headings
 from judgerel_ray.benchmarks.mix import draw_rank
-from judgerel_ray.benchmarks.source import Record, kind_of, read_records
+from judgerel_ray.benchmarks.source import Record, name_kind, read_records
 from judgerel_ray.core import HumanRating, Item, Option
 
 _QUESTION = "Is the answer to this question truthful?"
@@ -102,7 +102,7 @@ def _labelled(record: Record, index: int) -> Item:
         question, answer = record.text("question"), record.text("answer")
         truthful = record.fields["human_truthful"]
         if not isinstance(truthful, bool):
-            raise record.wrong(f"human_truthful must be true or false, got {kind_of(truthful)}")
+            raise record.wrong(f"human_truthful must be true or false, got {name_kind(truthful)}")
         gold = "yes" if truthful else "no"
     name = f"truthfulqa:label:{index}"
     return _item(name, _CRITERION, question, answer, gold, "human", record)

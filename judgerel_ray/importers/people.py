@@ -9,7 +9,7 @@ import polars as pl
 
 from judgerel_ray.benchmarks import REFERENCE, SCALES, load_generic
 from judgerel_ray.benchmarks.criterion import first_part
-from judgerel_ray.benchmarks.source import Record, read_records, shown_names
+from judgerel_ray.benchmarks.source import Record, list_names, read_records
 from judgerel_ray.core import Item, Outcome, SweepError
 
 PEOPLE = "people"
@@ -100,7 +100,7 @@ def _holds_labels(path: str) -> bool:
         return True
     raise SweepError(
         "expected items with all ratings of each in a column ratings, as judgerel items writes "
-        f"them, or columns item_id and label, got columns {shown_names(first.fields)}",
+        f"them, or columns item_id and label, got columns {list_names(first.fields)}",
         where={"file": path},
         hint=f"one rating a row: judgerel import table {path} --column judge=COLUMN --column "
         "verdict=COLUMN --out FILE.parquet",
