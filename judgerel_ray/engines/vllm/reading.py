@@ -20,6 +20,7 @@ from judgerel_ray.engines.next_tokens import (
 from judgerel_ray.engines.tokenization import PromptEncoder
 from judgerel_ray.engines.vllm.sampling import (
     Chunk,
+    FinishedRequest,
     Vocabulary,
     check_finished,
     read_output,
@@ -76,7 +77,7 @@ async def answer_chunk(
     the next tokens at its place, and the verdict each would have spelled.
     """
     output = await channel.send(prepared.token_ids or (), chunk.parameters)
-    made = read_output(cast("Output", output), prepared, chunk)
+    made = read_output(cast("FinishedRequest", output), prepared, chunk)
     scoring = condition.scoring
     if scoring is None:
         return made
