@@ -6,6 +6,7 @@ import pytest
 from judgerel_ray.core import HumanRating, Item, Option, SweepError
 from judgerel_ray.importers import import_people
 from judgerel_ray.importers.catalog import write_judgments_file
+from judgerel_ray.importers.people import numbered_raters
 from judgerel_ray.tables import items_to_frame
 
 
@@ -123,3 +124,8 @@ def test_labels_that_say_nothing_are_refused(tmp_path, text, message):
     (tmp_path / "labels.csv").write_text(text)
     with pytest.raises(SweepError, match=message):
         import_people(str(tmp_path / "labels.csv"))
+
+
+def test_raters_are_numbered_by_name():
+    raters = pl.DataFrame({"rater": ["zoe", "ann", "zoe"]})
+    assert numbered_raters(raters)["replication"].to_list() == [1, 0, 1]
