@@ -288,9 +288,10 @@ def conditional_logit(
 
 def _chances(features_NOF: Floats, weights_F: Floats) -> Floats:
     """Softmax of weighted features over the options on offer."""
+    from scipy.special import softmax
+
     worth = np.where(np.isnan(features_NOF).any(axis=2), -np.inf, features_NOF @ weights_F)
-    lifted = np.exp(worth - worth.max(axis=1, keepdims=True))
-    chances: Floats = lifted / lifted.sum(axis=1, keepdims=True)
+    chances: Floats = softmax(worth, axis=1)
     return chances
 
 

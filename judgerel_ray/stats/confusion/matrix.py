@@ -71,10 +71,10 @@ def mutual_information(shares_OA: Floats) -> float | None:
     columns = shares_OA[:, ~np.isnan(shares_OA).any(axis=0)]
     if columns.shape[1] < 2:
         return None
-    mean = np.broadcast_to(columns.mean(axis=1, keepdims=True), columns.shape)
-    there = columns > 0
-    terms = columns[there] * np.log(columns[there] / mean[there])
-    return float(max(0.0, terms.sum() / columns.shape[1]))
+    from scipy.special import rel_entr
+
+    apart = rel_entr(columns, columns.mean(axis=1, keepdims=True))
+    return float(max(0.0, apart.sum() / columns.shape[1]))
 
 
 Label = Literal["low", "high"]
@@ -283,11 +283,10 @@ def _label(
 
 def _entropy(u_O: Floats) -> float | None:
     """- sum of p log p for p = u / sum of u."""
+    from scipy.special import entr
+
     total = u_O.sum()
-    if total == 0:
-        return None
-    p = u_O[u_O > 0] / total
-    return float(max(0.0, -(p * np.log(p)).sum()))
+    return None if total == 0 else float(max(0.0, entr(u_O / total).sum()))
 
 
 Bools = NDArray[np.bool_]

@@ -134,24 +134,22 @@ def bounded_mean_interval(mean: float, n: float, *, confidence: float = 0.95) ->
     ----------
     .. [1] Hoeffding, W. (1963), doi:10.1080/01621459.1963.10500830, theorem 1.
     """
+    from scipy.special import rel_entr
+
     if not 0 <= mean <= 1:
         raise ValueError(f"bounded_mean_interval: mean must be between 0 and 1, got {mean!r}")
     if not n > 0:
         raise ValueError(f"bounded_mean_interval: n must be above 0, got {n!r}")
     check_confidence(confidence, function="bounded_mean_interval")
     most = math.log(2 / (1 - confidence)) / n
-    low = 0.0 if mean == 0 else _edge(lambda p: _divergence(mean, p) <= most, mean, 0.0)
-    high = 1.0 if mean == 1 else _edge(lambda p: _divergence(mean, p) <= most, mean, 1.0)
+
+    def near(p: float) -> bool:
+        return bool(rel_entr(mean, p) + rel_entr(1 - mean, 1 - p) <= most)
+
+    low = 0.0 if mean == 0 else _edge(near, mean, 0.0)
+    high = 1.0 if mean == 1 else _edge(near, mean, 1.0)
     kind = IntervalMethod.CHERNOFF_HOEFFDING
     return Interval(low=low, high=high, kind=kind, n_questions=round(n))
-
-
-def _divergence(x: float, p: float) -> float:
-    """How unlike: x ln(x / p) + (1 - x) ln((1 - x) / (1 - p)), of coins x and p."""
-    if p <= 0 or p >= 1:
-        return 0.0 if x == p else math.inf
-    heads = x * math.log(x / p) if x > 0 else 0.0
-    return heads + ((1 - x) * math.log((1 - x) / (1 - p)) if x < 1 else 0.0)
 
 
 def _edge(holds: Callable[[float], bool], inside: float, outside: float) -> float:

@@ -38,6 +38,7 @@ CHAINS, _DROPPED, KEPT = 4, 40, 100
 MOST_CELLS = 20_000
 """Distinct rows times values above which there is no posterior: about ten seconds."""
 TINY = 1e-300
+_SHARES = 400  # equal weights that stand for the posterior mean
 
 
 def mixing_states(
@@ -81,7 +82,7 @@ def mixing_states(
             yield weights, atoms
 
 
-def posterior_shares(counts_UV: ArrayLike, *, n_shares: int = 400, seed: int = 0) -> Floats:
+def posterior_shares(counts_UV: ArrayLike) -> Floats:
     """Estimate the verdict distributions of questions like these, as a table of equal weights.
 
     Shape (n_shares, n_values that occur). Evenly spread over the posterior mean of the mixing
@@ -96,12 +97,12 @@ def posterior_shares(counts_UV: ArrayLike, *, n_shares: int = 400, seed: int = 0
     rows, numbers = distinct_rows(counts)
     step = -(-rows.size // MOST_CELLS)  # of many thousand different rows some are enough
     chains = np.repeat(numbers[None, ::step], CHAINS, axis=0)
-    states = list(mixing_states(rows[::step], chains, np.random.default_rng(seed)))[::10]
+    states = list(mixing_states(rows[::step], chains, np.random.default_rng(0)))[::10]
     weights = np.concatenate([weights.ravel() for weights, _ in states])
     atoms = np.concatenate([atoms.reshape(-1, rows.shape[1]) for _, atoms in states])
     order = np.lexsort(atoms.T)
     reached = np.cumsum(weights[order])
-    places = (np.arange(n_shares) + 0.5) / n_shares * reached[-1]
+    places = (np.arange(_SHARES) + 0.5) / _SHARES * reached[-1]
     shares: Floats = atoms[order][np.searchsorted(reached, places)]
     return shares
 
@@ -326,7 +327,7 @@ _EXTENDED = {
 }
 
 
-def alpha_draws(rows_DV: Ints, numbers_BD: Ints, *, seed: int = 0) -> Floats:
+def alpha_draws(rows_DV: Ints, numbers_BD: Ints) -> Floats:
     """Draw nominal alpha of infinitely many questions from its posterior.
 
     Shape (n_draws, n_tables). Each in [0, 1]: 400 draws of a table, from four chains.
@@ -334,7 +335,7 @@ def alpha_draws(rows_DV: Ints, numbers_BD: Ints, *, seed: int = 0) -> Floats:
     n_tables = len(numbers_BD)
     found = []
     chains = np.repeat(numbers_BD, CHAINS, axis=0)
-    for weights, atoms in mixing_states(rows_DV, chains, np.random.default_rng(seed)):
+    for weights, atoms in mixing_states(rows_DV, chains, np.random.default_rng(0)):
         mean = np.einsum("bj,bjv->bv", weights, atoms)
         within = 1 - np.einsum("bj,bjv,bjv->b", weights, atoms, atoms)
         chance = 1 - (mean**2).sum(axis=1)
