@@ -214,8 +214,8 @@ def verb(
     ...     times: int = field(default=1, metadata=flag("how often", "N"))
     >>> @verb(Doubling, group="Data", help="doubled", name="double-of-a-doctest")
     ... def double(number: int, asked: Doubling) -> int:
-    ...     '''Double a read_number.'''
-    ...     return read_number * 2**asked.times
+    ...     '''Double a number.'''
+    ...     return number * 2**asked.times
     >>> double(3, times=2), VERBS.pop("double-of-a-doctest").source
     (12, 'PATH')
     """
