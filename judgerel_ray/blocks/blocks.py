@@ -13,13 +13,7 @@ if TYPE_CHECKING:
 
 
 def anchor(title: str) -> str:
-    """Name the place of a section by its title.
-
-    Examples
-    --------
-    >>> anchor("What came back")
-    'what-came-back'
-    """
+    """Name the place of a section by its title."""
     return "-".join("".join(c if c.isalnum() else " " for c in title).lower().split())
 
 
@@ -34,13 +28,7 @@ class Span:
 
     @property
     def anchor(self) -> str:
-        """Of the section that it names.
-
-        Examples
-        --------
-        >>> Span("What came back", "section").anchor
-        'what-came-back'
-        """
+        """Of the section that it names."""
         return anchor(self.text)
 
 
@@ -55,13 +43,7 @@ class Paragraph:
 
     @property
     def spans(self) -> list[Span]:
-        """Its pieces, plain ones with an empty kind.
-
-        Examples
-        --------
-        >>> [span.text for span in Paragraph(["type ", Span("ls", "code")]).spans]
-        ['type ', 'ls']
-        """
+        """Its pieces, plain ones with an empty kind."""
         pieces = [self.text] if isinstance(self.text, str) else self.text
         return [Span(one, "") if isinstance(one, str) else one for one in pieces]
 
@@ -109,12 +91,6 @@ class Table:
 
         What is the same in every row is said once, in the caption; what is empty in all is left
         out.
-
-        Examples
-        --------
-        >>> columns = [Column(head="n", cells=["1", "2"]), Column(head="x", cells=["y", "y"])]
-        >>> Table("Two", columns).compact().caption
-        'Two (x: y)'
         """
         columns = [column for column in self.columns if not column.is_empty]
         kept = [column for column in columns if not column.is_alike] or columns[:1]
@@ -264,13 +240,7 @@ class Section:
 
     @property
     def anchor(self) -> str:
-        """Where links lead to.
-
-        Examples
-        --------
-        >>> Section("What came back", []).anchor
-        'what-came-back'
-        """
+        """Where links lead to."""
         return anchor(self.title)
 
 
@@ -290,13 +260,7 @@ class FirstScreen:
 
 
 def key_columns(rows: Sequence[Row], names: Sequence[str]) -> list[Column]:
-    """Make the columns that name a group.
-
-    Examples
-    --------
-    >>> key_columns([{"top_p": 0.5}], ["top_p"])[0].cells
-    ['0.5']
-    """
+    """Make the columns that name a group."""
     return [
         Column(head=name.replace("_", " "), cells=[cell(row[name]) for row in rows])
         for name in names
@@ -304,13 +268,7 @@ def key_columns(rows: Sequence[Row], names: Sequence[str]) -> list[Column]:
 
 
 def counts(head: str, numbers: Sequence[object]) -> Column:
-    """Make a column of whole numbers, a dash where there is none.
-
-    Examples
-    --------
-    >>> counts("n", [1000, None]).cells
-    ['1,000', '-']
-    """
+    """Make a column of whole numbers, a dash where there is none."""
     cells = ["-" if n is None else f"{cast(int, n):,}" for n in numbers]
     return Column(head=head, cells=cells, is_number=True)
 
@@ -318,14 +276,7 @@ def counts(head: str, numbers: Sequence[object]) -> Column:
 def estimates(
     head: str, rows: Sequence[Row], name: str, ends: Callable[[Row], str] = interval
 ) -> Column:
-    """Make a column of one number of each row, its interval small beside it.
-
-    Examples
-    --------
-    >>> column = estimates("accuracy [95 %]", [{"share": 0.5, "low": 0.25, "high": 0.75}], "share")
-    >>> column.cells, column.small
-    (['0.500'], ['[0.250, 0.750]'])
-    """
+    """Make a column of one number of each row, its interval small beside it."""
     cells = [number(row[name]) for row in rows]
     return Column(head=head, cells=cells, small=[ends(row) for row in rows], is_number=True)
 
@@ -337,13 +288,7 @@ def row_columns(
     words: Sequence[str] = (),
     kinds: Mapping[str, str] | None = None,
 ) -> list[Column]:
-    """Make columns of cells that lie in rows; all but `words` are numbers.
-
-    Examples
-    --------
-    >>> [one.is_number for one in row_columns(["who", "n"], [["a", "1"]], words=["who"])]
-    [False, True]
-    """
+    """Make columns of cells that lie in rows; all but `words` are numbers."""
     kinds = kinds or {}
     return [
         Column(
@@ -358,14 +303,7 @@ def row_columns(
 
 @dataclass(slots=True)
 class Notes:
-    """Notes under a table, numbered in the order they are first used.
-
-    Examples
-    --------
-    >>> notes = Notes()
-    >>> notes.number("a"), notes.number("b"), notes.number("a"), notes.texts
-    (1, 2, 1, ['a', 'b'])
-    """
+    """Notes under a table, numbered in the order they are first used."""
 
     _numbers: dict[str, int] = field(default_factory=dict)
 

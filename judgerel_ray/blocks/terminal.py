@@ -37,17 +37,6 @@ def printed(blocks: Sequence[Block]) -> str:
     """Lay blocks out as text: paragraphs as wide as a terminal, tables as wide as they are.
 
     A figure is not drawn: a table with its numbers stands in its place, where it has one.
-
-    Examples
-    --------
-    >>> from judgerel_ray.blocks.blocks import Column
-    >>> cells = [Column(head="judge", cells=["a"]), Column(head="alpha", cells=["0.5"])]
-    >>> print(printed([Paragraph("How steady [b]a[/b] is"), Table("Steadiness", cells)]))
-    How steady [b]a[/b] is
-    <BLANKLINE>
-    Steadiness
-    judge  alpha
-    a      0.5
     """
     parts = ["\n".join(map(_laid_out, _lines(block))) for block in blocks]
     return "\n\n".join(part for part in parts if part)
@@ -114,7 +103,6 @@ def _table(table: Table) -> Iterator[RenderableType]:
 
 
 def _heat(matrix: Heat) -> Iterator[RenderableType]:
-    """A matrix as a table."""
     yield _text(matrix.caption)
     lines = [
         [" ".join(filter(None, [name, small]))]

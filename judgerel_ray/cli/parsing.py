@@ -19,7 +19,7 @@ from judgerel_ray.core.verb import (
     FORCE,
     GROUPS,
     VERBS,
-    Flag,
+    OptionFlag,
     Verb,
     annotation,
     default_told,
@@ -39,7 +39,7 @@ _FILE = flag("also write .parquet, .csv or .json", "FILE")["flag"]
 _RAW = flag(
     "write texts of a CSV as they are; else an apostrophe guards those that a spreadsheet would run"
 )["flag"]
-PRINTING: dict[str, dict[str, Flag]] = {
+PRINTING: dict[str, dict[str, OptionFlag]] = {
     "": {},
     "json": {"json": flag("print JSON")["flag"]},
     "format": {"format": _FORMAT},
@@ -317,7 +317,7 @@ def _option(one: Field[Any]) -> click.Option:
     )
 
 
-def _printing(name: str, described: Flag) -> click.Option:
+def _printing(name: str, described: OptionFlag) -> click.Option:
     """A flag of printing."""
     if name in SWITCHES:
         spelled_name = name.replace("_", "-")

@@ -70,14 +70,7 @@ class SweepError(JudgeRelError):
 
 
 class Unreadable(SweepError):  # noqa: N818  a state of the world, not a mistake
-    """No reader understood the content of a file.
-
-    Examples
-    --------
-    >>> error = Unreadable("not JSON", where={"file": "a.json"})
-    >>> str(error), error.reason
-    ('cannot be read: not JSON [file=a.json]', 'not JSON')
-    """
+    """No reader understood the content of a file."""
 
     def __init__(
         self, reason: str, *, where: Mapping[str, object] | None = None, hint: str | None = None

@@ -35,7 +35,7 @@ Prints = Literal["", "json", "format", "file", "gate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flag:
+class OptionFlag:
     """How one option is spelled on a command line, and what it means."""
 
     # What it means, for `--help` and for the docstring, which begins it with a capital: so it
@@ -56,37 +56,22 @@ def flag(
     read: Callable[[Any], object] | None = None,
     repeats: bool = False,
     choices: Sequence[str] = (),
-) -> Mapping[str, Flag]:
-    """Describe an option: the ``metadata`` of its field; see :class:`Flag`.
-
-    Examples
-    --------
-    >>> flag("how folds are drawn", "S")["flag"].help
-    'how folds are drawn'
-    """
-    described = Flag(
+) -> Mapping[str, OptionFlag]:
+    """Describe an option: the ``metadata`` of its field; see :class:`OptionFlag`."""
+    described = OptionFlag(
         help=help, metavar=metavar, read=read, repeats=repeats, choices=tuple(choices)
     )  # fmt: skip
     return {"flag": described}
 
 
-def flag_of(option: Field[Any]) -> Flag:
+def flag_of(option: Field[Any]) -> OptionFlag:
     """The flag that a field of an options class describes."""
-    found: Flag = option.metadata["flag"]
+    found: OptionFlag = option.metadata["flag"]
     return found
 
 
 def spelled(option: Field[Any]) -> str:
-    """The flag: the field's name with hyphens, in the singular where it may be given several times.
-
-    Examples
-    --------
-    >>> @dataclass
-    ... class Buying:
-    ...     facet_sizes: str = field(default="", metadata=flag("levels", repeats=True))
-    >>> spelled(fields(Buying)[0])
-    '--facet-size'
-    """
+    """The flag: the field's name with hyphens, singular where it may be given several times."""
     name = option.name.removesuffix("s") if flag_of(option).repeats else option.name
     return "--" + name.replace("_", "-")
 
@@ -98,13 +83,7 @@ def annotation(option: Field[Any]) -> str:
 
 
 def default_told(option: Field[Any]) -> str | float | tuple[str, ...] | None:
-    """The default that is told beside what an option means; None where its meaning tells it.
-
-    Examples
-    --------
-    >>> default_told(fields(Named)[0]) is None  # a switch
-    True
-    """
+    """The default that is told beside what an option means; None where its meaning tells it."""
     given = option.default
     if isinstance(given, bool) or given in ("", ()):
         return None
@@ -112,29 +91,17 @@ def default_told(option: Field[Any]) -> str | float | tuple[str, ...] | None:
 
 
 def comma_names(text: str) -> tuple[str, ...]:
-    """Names with commas between.
-
-    Examples
-    --------
-    >>> comma_names("judge, template,")
-    ('judge', 'template')
-    """
+    """Names with commas between."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def listed(texts: Sequence[str]) -> tuple[str, ...]:
+def split_names(texts: Sequence[str]) -> tuple[str, ...]:
     """Names of a flag that repeats, each with commas between or not."""
     return comma_names(",".join(texts))
 
 
 def names_of(names: Names) -> tuple[str, ...] | None:
-    """One name or several as a tuple; None stays.
-
-    Examples
-    --------
-    >>> names_of("judge"), names_of(["judge", "template"])
-    (('judge',), ('judge', 'template'))
-    """
+    """One name or several as a tuple; None stays."""
     return (names,) if isinstance(names, str) else None if names is None else tuple(names)
 
 
@@ -342,15 +309,7 @@ def by_name(
     form: str = "NAME=VALUE",
     cut: Callable[[str, str], tuple[str, str, str]] = str.partition,
 ) -> dict[str, Value] | None:
-    """Read values by name, however they are given; None stays.
-
-    Examples
-    --------
-    >>> by_name(["flip_rate=0.1"], "--tolerance", number)
-    {'flip_rate': 0.1}
-    >>> by_name({"flip_rate": 0.1}, "--tolerance", number)
-    {'flip_rate': 0.1}
-    """
+    """Read values by name, however they are given; None stays."""
     if given is None:
         return None
     is_text = not isinstance(given, Mapping)
@@ -371,14 +330,8 @@ def by_name(
     return found
 
 
-def number(value: object) -> float:
-    """Read a finite number; underscores may part the digits of its text.
-
-    Examples
-    --------
-    >>> number("1_000")
-    1000.0
-    """
+def read_number(value: object) -> float:
+    """Read a finite number; underscores may part the digits of its text."""
     try:
         found = float(value.replace("_", "") if isinstance(value, str) else value)  # type: ignore[arg-type]
     except (TypeError, ValueError):

@@ -107,7 +107,7 @@ def import_judgments(
     return import_table(path, mapping)
 
 
-def write_judgments(
+def write_judgments_file(
     format_name: str,
     paths: Sequence[str],
     out: str,
@@ -172,7 +172,7 @@ def write_judgments(
     return judgments.height
 
 
-def write_items(
+def write_items_file(
     benchmark: str,
     path: str,
     out: str,

@@ -107,10 +107,10 @@ def items(benchmark: str, asked: ItemsRequest) -> Result[int]:
     8
     """
     from judgerel_ray.core.files import unpack_limit
-    from judgerel_ray.importers.catalog import write_items
+    from judgerel_ray.importers.catalog import write_items_file
 
     with unpack_limit(asked.unpack_limit):
-        n = write_items(
+        n = write_items_file(
             benchmark,
             fspath(asked.path),
             fspath(asked.out),
@@ -244,11 +244,11 @@ def import_judgments(format_name: str, asked: ImportRequest) -> Result[int]:
     64
     """
     from judgerel_ray.core.files import unpack_limit
-    from judgerel_ray.importers.catalog import write_judgments
+    from judgerel_ray.importers.catalog import write_judgments_file
 
     paths = [asked.paths] if isinstance(asked.paths, str | PathLike) else asked.paths
     with unpack_limit(asked.unpack_limit):
-        n = write_judgments(
+        n = write_judgments_file(
             format_name,
             [fspath(path) for path in paths],
             fspath(asked.out),

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 import polars as pl
 
-from judgerel_ray.benchmarks.source import Record, kind_of, read_records
+from judgerel_ray.benchmarks.source import Record, name_kind, read_records
 from judgerel_ray.core import Item, Menu, Outcome, SweepError
 from judgerel_ray.papers.bergman2025_items import load_bergman2025
 from judgerel_ray.protocols import read_verdict
@@ -194,11 +194,11 @@ def _number(record: Record, name: str) -> float | None:
         try:
             value = float(value)
         except ValueError:
-            raise record.wrong(f"{name} must be a number, got {kind_of(value)}") from None
+            raise record.wrong(f"{name} must be a number, got {name_kind(value)}") from None
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or math.isinf(value):
-        raise record.wrong(f"{name} must be a number, got {kind_of(value)}")
+        raise record.wrong(f"{name} must be a number, got {name_kind(value)}")
     return float(value)
 
 

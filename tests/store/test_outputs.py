@@ -22,7 +22,7 @@ from judgerel_ray import report
 from judgerel_ray.analyses.reliability.from_run import write_coefficients
 from judgerel_ray.cli import main
 from judgerel_ray.core import JudgeRelError, StoreError, SweepError
-from judgerel_ray.importers.catalog import write_items, write_judgments
+from judgerel_ray.importers.catalog import write_items_file, write_judgments_file
 from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.outputs import output_to
 from judgerel_ray.store.places import refuse_inside_run
@@ -381,8 +381,8 @@ def test_python_functions_hold_the_same_rule(here):
     frame = pl.DataFrame({"value": [1.0], "undefined": [None]})
     before = everything(here)
     for act in (
-        lambda: write_judgments("table", ["a.parquet"], "a.parquet", force=True),
-        lambda: write_items("mine", "items.parquet", "./items.parquet", force=True),
+        lambda: write_judgments_file("table", ["a.parquet"], "a.parquet", force=True),
+        lambda: write_items_file("mine", "items.parquet", "./items.parquet", force=True),
         lambda: write_coefficients(frame, "a.csv", reads=["a.csv"], force=True),
         lambda: write_coefficients(frame, "a.csv"),
         lambda: write_coefficients(frame, "run/items.parquet", force=True),

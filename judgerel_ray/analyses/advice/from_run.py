@@ -12,7 +12,7 @@ from judgerel_ray.analyses.advice.populations import FacetSize, Populations
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
-from judgerel_ray.core.verb import by_name, number
+from judgerel_ray.core.verb import by_name, read_number
 from judgerel_ray.counting.gold import with_gold
 from judgerel_ray.counting.measured import TOKENS, with_numbers
 from judgerel_ray.counting.snapshot import Snapshot
@@ -32,7 +32,7 @@ def advice_of(
     nested: Sequence[str] = (),
 ) -> Advice:
     """Advise on judgments, opened with their gold."""
-    target = by_name(targets, "--target", number)
+    target = by_name(targets, "--target", read_number)
     spendable = None if budget is None else _budget(budget)
     if not judged.verdicts_known:
         refuse_unknown("advise", judged.where)
@@ -84,7 +84,7 @@ def _budget(given: float | str | Mapping[str, float]) -> Budget:
     """A number of judgments, or of another unit."""
     named = isinstance(given, Mapping) or "=" in str(given)
     amounts: Any = given if named else {"judgments": given}
-    found = by_name(amounts, "--budget", number, form="N or UNIT=N") or {}
+    found = by_name(amounts, "--budget", read_number, form="N or UNIT=N") or {}
     known: Mapping[str, Unit] = {unit: unit for unit in UNITS}
     if set(found) - set(known) or len(found) != 1:
         raise SweepError(f"--budget is in {', '.join(UNITS)}, got {', '.join(found) or 'none'}")

@@ -20,7 +20,7 @@ from judgerel_ray.stats.agreement.majority import majority_vote
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.mixing import posterior_shares
 from judgerel_ray.stats.intervals.vote_limits import (
-    Limits,
+    StabilityLimits,
     VoteLimits,
     expected_limits,
     vote_limits,
@@ -65,7 +65,7 @@ class Voting:
         taking = counts_UV.sum(axis=1) >= 2
         self._counts_UV = counts_UV[taking]
         self._n_questions = np.unique(clusters_U[taking]).size
-        self._designs: dict[tuple[int, int], Limits | None] = {}
+        self._designs: dict[tuple[int, int], StabilityLimits | None] = {}
 
     @property
     def is_known(self) -> bool:
@@ -157,7 +157,7 @@ class Voting:
             return False, False
         return True, limits.low >= wanted or limits.high < wanted
 
-    def _expected(self, design: tuple[int, int]) -> Limits | None:
+    def _expected(self, design: tuple[int, int]) -> StabilityLimits | None:
         """Limits of the most votes that a design is expected to give; each is computed once."""
         if design not in self._designs:
             times, replications = design

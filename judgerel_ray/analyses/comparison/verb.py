@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import Named, Names, comma_names, flag, listed, names_of, verb
+from judgerel_ray.core.verb import Named, Names, comma_names, flag, names_of, split_names, verb
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,7 +37,7 @@ class CompareRequest(Named):
         metadata=flag(
             "coefficients by name; default krippendorff_alpha and percent_agreement",
             "NAME",
-            read=listed,
+            read=split_names,
             repeats=True,
         ),
     )

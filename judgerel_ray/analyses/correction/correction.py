@@ -43,7 +43,7 @@ from judgerel_ray.stats.correction.prediction_powered import (
 )
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.intervals.precision import t_quantile
-from judgerel_ray.stats.intervals.shares import clustered_mean, share_interval
+from judgerel_ray.stats.intervals.shares import clustered_mean, weighted_share_interval
 
 FEW = 50
 """Labels below which coverage was not shown (docs/correcting.md)."""
@@ -200,7 +200,7 @@ def _alone(
     if not found.n_clusters:
         return {"undefined": "too_few_labels"}
     if share:
-        ends = share_interval(found)
+        ends = weighted_share_interval(found)
     elif found.n_clusters > 1 and found.variance > 0:
         few = found.n_clusters / (found.n_clusters - 1)
         half = t_quantile(found.n_clusters - 1, 0.95) * sqrt(few * found.variance)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import BY, Names, Written, flag, listed, names_of, verb
+from judgerel_ray.core.verb import BY, Names, Written, flag, names_of, split_names, verb
 
 if TYPE_CHECKING:
     import polars as pl
@@ -168,7 +168,7 @@ class AlignRequest(OwnScales):
             "coefficients by name: pearson, spearman, kendall, icc_agreement, icc_consistency; "
             "default all",
             "NAME",
-            read=listed,
+            read=split_names,
             repeats=True,
         ),
     )

@@ -14,9 +14,9 @@ from judgerel_ray.core.verb import (
     by_name,
     comma_names,
     flag,
-    listed,
     names_of,
-    number,
+    read_number,
+    split_names,
     verb,
 )
 
@@ -70,7 +70,7 @@ class ReduceRequest(Named):
             "swap_consistency and those of places (of several orders), cronbach_alpha and the "
             "omegas (with --items)",
             "NAME",
-            read=listed,
+            read=split_names,
             repeats=True,
         ),
     )
@@ -115,7 +115,7 @@ class ReduceRequest(Named):
             coefficients=names_of(self.coefficients),
             block=str(self.block),
             items=self.items,
-            tolerance=by_name(self.tolerance, "--tolerance", number),
+            tolerance=by_name(self.tolerance, "--tolerance", read_number),
             intervals=interval_choice(self.interval, resamples=self.resamples, seed=self.seed),
         )
 

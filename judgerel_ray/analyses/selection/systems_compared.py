@@ -37,7 +37,7 @@ from judgerel_ray.measuring.systems import (
 from judgerel_ray.stats import holm
 from judgerel_ray.stats.selective.systems import (
     PairedAccuracy,
-    answered,
+    checked_answers,
     equal_acceptance,
     paired_accuracy,
 )
@@ -295,12 +295,12 @@ def _compare(answer: pl.DataFrame, judge: System, options: ComparisonOptions) ->
     if not judge.rows["stated"].count() or not answer["sure"].count():
         return accuracy
     equal = equal_acceptance(
-        answered(
+        checked_answers(
             answer["sure"].cast(pl.Float64).to_numpy(),
             answer["right"].to_numpy(),
             answer[QUESTION].to_numpy(),
         ),
-        answered(judge.scores_N("stated"), judge.right_N, judge.items_N),
+        checked_answers(judge.scores_N("stated"), judge.right_N, judge.items_N),
         n_resamples=options.resamples,
         seed=options.seed,
     )

@@ -25,7 +25,7 @@ from judgerel_ray.stats.selective.systems import (
     SHARES,
     EqualAcceptance,
     PairedAccuracy,
-    answered,
+    checked_answers,
     equal_acceptance,
 )
 
@@ -202,7 +202,9 @@ def with_holm(rows: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
 
 def _equal(first: System, second: System, kind: str, options: ComparisonOptions) -> EqualAcceptance:
     """Errors of two systems at equal acceptance."""
-    sides = [answered(one.scores_N(kind), one.right_N, one.items_N) for one in (first, second)]
+    sides = [
+        checked_answers(one.scores_N(kind), one.right_N, one.items_N) for one in (first, second)
+    ]
     return equal_acceptance(*sides, shares=SHARES, n_resamples=options.resamples, seed=options.seed)
 
 

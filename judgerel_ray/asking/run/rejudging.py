@@ -27,7 +27,7 @@ from judgerel_ray.config import AskTable, Sweep, load_sweep, parse_sweep
 from judgerel_ray.core import Ask, Completion, Condition, Item, StoreError, SweepError, request_key
 from judgerel_ray.design import Voice, build_wave, voices_of
 from judgerel_ray.engines import EngineSpec, make_engine
-from judgerel_ray.fleet.landing import read_reply, without_thought
+from judgerel_ray.fleet.landing import read_by_condition, without_thought
 from judgerel_ray.fleet.limiting import share_limits
 from judgerel_ray.protocols import READER_VERSION
 from judgerel_ray.protocols.ask import Sample
@@ -259,7 +259,7 @@ def _read_again(
     before = before.cast({"judge": pl.String})  # a category in parts
     text_of = dict(texts.select("key", "text").iter_rows())
     read = [
-        read_reply(asked[key], text_of[key], reason or "")._asdict()
+        read_by_condition(asked[key], text_of[key], reason or "")._asdict()
         for key, reason in before.select("key", "finish_reason").iter_rows()
     ]
     schema = {name: before.schema[name] for name in READ}

@@ -58,16 +58,7 @@ _NO_VERDICTS = ("", "~", "x", "7", " ", "\n")
 
 
 def find_own(text: str, menu: Menu, ended: bool) -> list[Mention]:
-    r"""Find the verdicts of a reply in the form its menu declares.
-
-    Examples
-    --------
-    >>> own = OwnForm(pattern=r"\[\[(?P<verdict>\w+)\]\]", example="[[{verdict}]]", ties=("C",))
-    >>> menu = Menu(labels=("A", "B", "tie"), option_ids=("x", "y", "tie"), form="own", own=own,
-    ...             words=(("A",), ("B",), ("C",)))
-    >>> [one.labels for one in find_own("I say [[b]], or [[C]].", menu, True)]
-    [('B',), ('tie',)]
-    """
+    r"""Find the verdicts of a reply in the form its menu declares."""
     own = menu.own
     if own is None:
         raise SweepError(f"form {menu.form} needs the declaration of a template")
@@ -150,25 +141,12 @@ def _marked(texts: Sequence[str], pattern: str) -> list[str]:
 
 
 def replaced(texts: pl.Series, pattern: str) -> pl.Series:
-    r"""Replace every match by what its group captured between two marks, in linear time a search.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> replaced(pl.Series(["It is [A]."]), r"\[(?P<verdict>.)\]").to_list()
-    ['It is \x02A\x03.']
-    """
+    r"""Replace every match by what its group captured, between two marks, in linear time."""
     return texts.str.replace_all(pattern, f"{_BEGUN}${{verdict}}{_DONE}")
 
 
 def matches_nothing(pattern: str) -> bool:
-    r"""Whether a pattern has matches of no characters: such a verdict stands everywhere.
-
-    Examples
-    --------
-    >>> matches_nothing("(?P<verdict>[AB]?)"), matches_nothing(r"Answer:(?P<verdict>\w*)")
-    (True, False)
-    """
+    r"""Whether a pattern has matches of no characters: such a verdict stands everywhere."""
     # What is left of a text without its matches is the whole of it where they are empty.
     marked = zip(_NO_VERDICTS, _marked(_NO_VERDICTS, pattern), strict=True)
     return any(_BEGUN in found and _BETWEEN.sub("", found) == text for text, found in marked)
@@ -254,13 +232,7 @@ def _meaning(word: str, known: Meanings) -> str | None:
 
 
 def folded_word(word: str) -> str:
-    """Spell a word in lower case, with single blanks.
-
-    Examples
-    --------
-    >>> folded_word(" Model  A")
-    'model a'
-    """
+    """Spell a word in lower case, with single blanks."""
     return " ".join(word.split()).casefold()
 
 
@@ -270,15 +242,7 @@ def _bare(word: str) -> str:
 
 
 def own_form(table: Mapping[str, object], *, kind: AskKind, where: Mapping[str, object]) -> OwnForm:
-    r"""Read and check the table ``[form]`` of a template.
-
-    Examples
-    --------
-    >>> from judgerel_ray.protocols.registry import protocol_named
-    >>> own_form({"json": "result.winner", "example": '{"result": {"winner": "{verdict}"}}'},
-    ...          kind=protocol_named("best_of"), where={}).path
-    ('result', 'winner')
-    """
+    r"""Read and check the table ``[form]`` of a template."""
     if "verdict" in table:
         raise SweepError(
             "verdict stands above the table [form], and is in it",
