@@ -1,7 +1,5 @@
 """Progress of things under way, and small words of the core."""
 
-from judgerel_ray.core.meanings import shared_meanings
-
 from judgerel_ray.core.progress import fewer_groups, progress_shown, under_way
 from judgerel_ray.core.text import closest, marked_encoding
 from judgerel_ray.core.traits import protocols_where
@@ -16,10 +14,6 @@ def test_nothing_is_lost_under_way():
 def test_a_hint_names_what_makes_groups():
     expected = "; groups are of judge, scale: --by names fewer columns"
     assert fewer_groups(["judge", "scale"]) == expected
-
-
-def test_meanings_are_given_by_column():
-    assert list(shared_meanings("low", "high")) == ["low", "high"]
 
 
 def test_protocols_are_found_by_a_trait():

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from judgerel_ray import report
-from judgerel_ray.analyses.reliability.from_run import write_coefficients
+from judgerel_ray.blocks.result import rows_json
 from judgerel_ray.cli import main
 from judgerel_ray.core import JudgeRelError, StoreError, SweepError
 from judgerel_ray.importers.catalog import write_items_file, write_judgments_file
@@ -144,6 +144,15 @@ def test_a_bucket_has_many_spellings_too(monkeypatch, source, target):
     Path("logs.csv").write_text(ROWS)
     with pytest.raises(SweepError, match=r"is what is read|lies where all"):
         output_to(target, "table", reads=[source], force=True)
+
+
+def write_coefficients(frame, out, **options):
+    """Write a table as ``--out`` does, by the file's ending."""
+    output = output_to(out, "table", **options)
+    if output.ending == ".json":
+        output.write(f"{rows_json(frame)}\n".encode())
+    else:
+        output.write_frame(frame)
 
 
 def test_a_bucket_is_written_whole_and_replaced_only_where_it_is_ours():
