@@ -309,7 +309,7 @@ def benchmarks_page() -> str:
         "",
     ]  # fmt: skip
     for name in LOADERS:
-        loader = getattr(benchmarks, f"load_{name}")
+        loader = getattr(benchmarks, f"load_{name}", LOADERS[name])  # those of papers by their name
         what = first_paragraph(loader).removeprefix("Read ")
         lines += [f"## `{name}`", "", _marked([what[0].upper() + what[1:]]), ""]
         for key, meaning in described(loader, "Parameters").items():

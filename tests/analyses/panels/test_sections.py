@@ -34,7 +34,7 @@ def page(tmp_path):
     def write(frame):
         path = tmp_path / "answers.parquet"
         frame.write_parquet(path)
-        report(str(path), out=str(tmp_path / "page.html"))
+        report(str(path), out=str(tmp_path / "page.html"), force=True)
         return (tmp_path / "page.html").read_text()
 
     return write
