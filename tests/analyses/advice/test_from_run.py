@@ -85,7 +85,7 @@ def test_two_files_and_one_file_compared(files):
     assert one["difference"].to_list() == agreement["difference"].to_list()
 
 
-def test_gpu_seconds_are_those_of_judges_on_gpus():
+def test_gpu_seconds_are_those_of_judges_on_gpus(monkeypatch):
     judges = "".join(
         f'[[judge]]\nname = "{name}"\nmodel = "m"\ngpus = {gpus}\n'
         for name, gpus in (("one", 1), ("four", 4), ("cpu", 0), ("idle", 1))
@@ -100,11 +100,9 @@ def test_gpu_seconds_are_those_of_judges_on_gpus():
             ("idle", 0, 0.0),
         )
     }
-    run = SimpleNamespace(
-        read_text=lambda _: sweep,
-        address=lambda name: name,
-        ledger=SimpleNamespace(judges=totals),
-    )
+    ledger = SimpleNamespace(judges=totals)
+    monkeypatch.setattr("judgerel_ray.analyses.advice.from_run.checked_ledger", lambda _: ledger)
+    run = SimpleNamespace(read_text=lambda _: sweep, address=lambda name: name)
     assert gpu_seconds(run) == {"one": 0.5, "four": 2.0}
 
 
