@@ -62,7 +62,9 @@ class Design:
     def _shares(self, mean: float, size: tuple[int, int], rng: np.random.Generator) -> Floats:
         """The share of each question: one for all, beta, or 0 and 1."""
         if self.alike in (0.0, 1.0):
-            return np.where(rng.random(size) < mean, 1.0, 0.0) if self.alike else np.full(size, mean)
+            return (
+                np.where(rng.random(size) < mean, 1.0, 0.0) if self.alike else np.full(size, mean)
+            )
         s = (1 - self.alike) / self.alike
         return rng.beta(mean * s, (1 - mean) * s, size)
 
@@ -127,7 +129,10 @@ def all_ends(sums: Floats, weights: Floats) -> dict[str, tuple[Floats, Floats]]:
         squares = error**2 * n * (n - 1) + (worst - value) ** 2 * n / (n + 1)
         away = stdtrit(n, (1 + CONFIDENCE) / 2) * np.sqrt(squares / n / (n + 1))
         more.append((n * value + worst) / (n + 1) + (2 * worst - 1) * away)
-    one_more = (np.fmin(outer[0], np.maximum(more[0], 0)), np.fmax(outer[1], np.minimum(more[1], 1)))
+    one_more = (
+        np.fmin(outer[0], np.maximum(more[0], 0)),
+        np.fmax(outer[1], np.minimum(more[1], 1)),
+    )
     every, never = alike & (value > 1 - 1e-9), alike & (value < 1e-9)
     none, least = alike & ~every & ~never, tail ** (1 / n)
 
@@ -149,7 +154,9 @@ def check(sums: Floats, weights: Floats, ends: tuple[Floats, Floats]) -> None:
         found = exact_where_alike(found, value, CONFIDENCE)
         shipped = [np.nan if end is None else end for end in (found.low, found.high)]
         if not np.allclose(shipped, [ends[0][run], ends[1][run]], atol=1e-9, equal_nan=True):
-            raise SystemExit(f"the package gives {shipped}, all at once {ends[0][run], ends[1][run]}")
+            raise SystemExit(
+                f"the package gives {shipped}, all at once {ends[0][run], ends[1][run]}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
