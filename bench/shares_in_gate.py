@@ -53,11 +53,11 @@ class Design:
             return self._of_orders(size, rng), np.ones(size)
         if self.name == "first place":
             return self._of_places(size, rng), np.ones(size)
-        asked = np.full(self.questions, self.repeats)
+        repeats = np.full(self.questions, self.repeats)
         if self.name == "replies, unequal repeats":
-            asked[::5] *= 4
-        told = rng.binomial(asked, self._shares(self.truth, size, rng))
-        return told.astype(float), np.broadcast_to(asked, size).astype(float)
+            repeats[::5] *= 4
+        of_share = rng.binomial(repeats, self._shares(self.truth, size, rng))
+        return of_share.astype(float), np.broadcast_to(repeats, size).astype(float)
 
     def _shares(self, mean: float, size: tuple[int, int], rng: np.random.Generator) -> Floats:
         """The share of each question: one for all, beta, or 0 and 1."""
@@ -154,9 +154,7 @@ def check(sums: Floats, weights: Floats, ends: tuple[Floats, Floats]) -> None:
         found = exact_where_alike(found, value, CONFIDENCE)
         shipped = [np.nan if end is None else end for end in (found.low, found.high)]
         if not np.allclose(shipped, [ends[0][run], ends[1][run]], atol=1e-9, equal_nan=True):
-            raise SystemExit(
-                f"the package gives {shipped}, all at once {ends[0][run], ends[1][run]}"
-            )
+            raise SystemExit(f"the package gives {shipped}, this {ends[0][run], ends[1][run]}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,9 +195,10 @@ def cell(design: Design, runs: int, rng: np.random.Generator) -> dict[str, Found
 
 
 def alpha_of_one(questions: int, base: float, runs: int, rng: np.random.Generator) -> float:
-    """The most false PASSes over limits, of alpha where every question has one verdict, asked twice.
+    """The most false PASSes over limits, where every question has one verdict, asked twice.
 
-    A share d of the questions is a coin flip: alpha is 1 - d / (4 b (1 - b)), b of the first verdict.
+    A share d of the questions is a coin flip: alpha is 1 - d / (4 m (1 - m)), m the mean share of
+    the first verdict.
     """
     most = 0.0
     for apart in np.linspace(0.02, 1.98, 50) * -np.log(PROMISED) / questions:
@@ -225,37 +224,40 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cells", action="store_true", help="print every cell")
-    asked = parser.parse_args()
+    options = parser.parse_args()
+    runs = options.runs
     found = [
-        (one, cell(one, asked.runs, np.random.default_rng([asked.seed, place])))
+        (one, cell(one, runs, np.random.default_rng([options.seed, place])))
         for place, one in enumerate(designs())
     ]
-    print(f"{asked.runs:,} judges a cell; lowest coverage, largest false verdict, mean width, in %; "
-          "cells short of .95 or above .025 by more than three standard errors")  # fmt: skip
-    for name in dict.fromkeys(one.name for one, _ in found):
-        for alike in dict.fromkeys(one.alike for one, _ in found if one.name == name):
-            chosen = [by for one, by in found if (one.name, one.alike) == (name, alike)]
-            print(f"{name}, {alike:g} of the variance between questions, {len(chosen)} cells")
-            for rule in RULES:
-                of = [by[rule] for by in chosen]
-                wider = np.nanmean([by[rule].width / by["t"].width for by in chosen])
-                print(f"  {rule:9}{min(one.covered for one in of):8.1%}"
-                      f"{max(max(one.low_beyond, one.high_below) for one in of):8.1%}"
-                      f"{np.nanmean([one.width for one in of]):8.1%}  {wider:.2f} of t  "
-                      f"short {sum(one.short(asked.runs) for one in of)}, "
-                      f"err {sum(one.errs(asked.runs) for one in of)}")  # fmt: skip
-    if asked.cells:
+    print(f"{runs:,} judges a cell. Lowest coverage, most false verdicts, mean width; cells whose "
+          "coverage is below 95 %\nor whose errors are above 2.5 % by more than three standard "
+          "errors")  # fmt: skip
+    for name, alike in dict.fromkeys((one.name, one.alike) for one, _ in found):
+        chosen = [by for one, by in found if (one.name, one.alike) == (name, alike)]
+        print(f"{name}, {alike:.0%} of the variance between questions: {len(chosen)} cells")
+        for rule in RULES:
+            of = [by[rule] for by in chosen]
+            wider = np.nanmean([by[rule].width / by["t"].width for by in chosen])
+            most = max(max(one.low_beyond, one.high_below) for one in of)
+            short, err = (sum(one.short(runs) for one in of), sum(one.errs(runs) for one in of))
+            print(f"  {rule:9}{min(one.covered for one in of):8.1%}{most:8.1%}"
+                  f"{np.nanmean([one.width for one in of]):8.1%}  {wider:.2f} of t  "
+                  f"short {short}, err {err}")  # fmt: skip
+    if options.cells:
         print("cell: coverage, width, above the truth, below it, none, by rule")
-        for one, by in found:
-            told = "  ".join(f"{of.covered:.3f} {of.width:.3f} {of.low_beyond:.3f} "
-                             f"{of.high_below:.3f} {of.none:.3f}" for of in by.values())  # fmt: skip
-            print(f"{one.name} {one.truth} {one.alike} {one.questions} x {one.repeats}: {told}")
+    for one, by in found if options.cells else ():
+        numbers = "  ".join(
+            f"{of.covered:.3f} {of.width:.3f} {of.low_beyond:.3f} {of.high_below:.3f} {of.none:.3f}"
+            for of in by.values()
+        )
+        print(f"{one.name} {one.truth} {one.alike} {one.questions} x {one.repeats}: {numbers}")
     print("\nalpha of 1, two repeats: most false PASSes at any limit")
-    rng = np.random.default_rng(asked.seed)
+    rng = np.random.default_rng(options.seed)
     for questions in QUESTIONS:
-        told = [f"{base:.0%} {alpha_of_one(questions, base, asked.runs, rng):.1%}"
-                for base in (0.5, 0.8, 0.9)]  # fmt: skip
-        print(f"  {questions} questions, share of the first verdict: {', '.join(told)}")
+        errors = [f"{base:.0%} {alpha_of_one(questions, base, runs, rng):.1%}"
+                  for base in (0.5, 0.8, 0.9)]  # fmt: skip
+        print(f"  {questions} questions, share of the first verdict: {', '.join(errors)}")
 
 
 if __name__ == "__main__":
