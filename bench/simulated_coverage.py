@@ -120,12 +120,12 @@ def intervals(
     return low, high, few & ~(alike & ~np.isnan(low))
 
 
-def _share_ends(value: Floats, error: Floats, questions: int) -> tuple[Floats, Floats]:
+def _share_ends(value: Floats, errors: Floats, questions: int) -> tuple[Floats, Floats]:
     """Shares: the shipped ends, exact where every question agrees or none does; NaN elsewhere."""
     ends = np.full((2, value.size), np.nan)
-    for run, (one, own) in enumerate(zip(value.tolist(), error.tolist(), strict=True)):
-        if t_quantile(questions - 1, 0.95) * own >= 1e-9:
-            ends[:, run] = share_ends(one, own, questions)
+    for run, (one, error) in enumerate(zip(value.tolist(), errors.tolist(), strict=True)):
+        if t_quantile(questions - 1, 0.95) * error >= 1e-9:
+            ends[:, run] = share_ends(one, error, questions)
         elif round(one, 9) in (0.0, 1.0):
             ends[:, run] = trial_ends(round(one) * questions, questions, 0.95)
     return ends[0], ends[1]

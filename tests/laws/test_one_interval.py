@@ -20,7 +20,7 @@ ALONE = ("krippendorff_alpha", "valid_rate")
 """Coefficients that are asked for alone, too: nothing else of a call moves their interval."""
 
 
-def asked(
+def judgments(
     share, *, items: int = 40, repeats: int = 4, orders: int = 1, lost: float = 0.0, uneven=False
 ) -> pl.DataFrame:
     """Judgments of two judges; `share` gives the share of x on each item, `lost` has no verdict."""
@@ -46,14 +46,14 @@ def asked(
 FILES = {
     "two judges": str(TWO_JUDGES),
     "shipped": judgerel_ray.example("judgments.csv"),
-    "near unanimous": asked(lambda item: 0.5 if item < 2 else item % 2),
-    "unanimous": asked(lambda item: item % 2),
-    "unanimous in orders": asked(lambda item: item % 2, orders=2),
-    "one verdict": asked(lambda _: 1),
-    "few questions": asked(lambda item: (item + 1) / 7, items=6, orders=2),
-    "uneven": asked(lambda item: 0.1 + item % 2 * 0.8, orders=2, uneven=True, lost=0.1),
-    "one reply each": asked(lambda item: item % 3 / 2, repeats=1, lost=0.1),
-    "all valid": asked(lambda item: 0.3 + item % 5 / 10, items=60),
+    "near unanimous": judgments(lambda item: 0.5 if item < 2 else item % 2),
+    "unanimous": judgments(lambda item: item % 2),
+    "unanimous in orders": judgments(lambda item: item % 2, orders=2),
+    "one verdict": judgments(lambda _: 1),
+    "few questions": judgments(lambda item: (item + 1) / 7, items=6, orders=2),
+    "uneven": judgments(lambda item: 0.1 + item % 2 * 0.8, orders=2, uneven=True, lost=0.1),
+    "one reply each": judgments(lambda item: item % 3 / 2, repeats=1, lost=0.1),
+    "all valid": judgments(lambda item: 0.3 + item % 5 / 10, items=60),
 }
 
 
@@ -66,8 +66,8 @@ def test_gate_and_reduce_print_one_interval(name):
     names = [one for one in IN_ORDERS if one not in lacking]
     rules = [f"{one} >= 0" for one in names]
     gated = judgerel_ray.gate(source, require=rules, exact_values=True).requirements
-    for asked_for in (names, *ALONE):
-        table = judgerel_ray.reduce(source, coefficients=asked_for, exact_values=True)
+    for chosen in (names, *ALONE):
+        table = judgerel_ray.reduce(source, coefficients=chosen, exact_values=True)
         both = gated.join(
             table.filter(leads(table), pl.col("missing") != "bounds"),
             on=["judge", "coefficient", "value", "conditions"], nulls_equal=True, suffix="_printed",
