@@ -79,8 +79,8 @@ What the tables show that is not luck:
   3 of them split). Cut at 1, its plain interval covered in 87 %: a sample of fewer splits has
   less spread, too. With the low end on the logit scale, or that of as many trials, it is wider
   there, and covers. Towards the middle those ends may be the nearer ones (3 of 8 questions agree:
-  .79 beside a plain .81); then the plain end stands, so that no interval of a share is narrower than
-  the plain one.
+  .79 beside a plain .81); then the plain end stands, so that no interval of a share is narrower
+  than the plain one.
 - *Entropy agreement* is biased at few replications: two replies cannot show what five categories
   are like, and no interval by question knows of that. Read it from 20 replications on, of a hundred
   questions (whose interval is narrower than the bias) from 100 on.

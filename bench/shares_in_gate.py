@@ -163,7 +163,7 @@ class Found:
 
     covered: float  # of the intervals that there are
     width: float
-    low_beyond: float  # of all runs: the whole interval above the truth
+    low_beyond: float  # of all runs: both ends above the truth
     high_below: float
     none: float
 
