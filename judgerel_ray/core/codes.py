@@ -50,7 +50,8 @@ _POSTERIOR = "Dirichlet process posterior over {n} questions"
 _INTERVALS: Mapping[IntervalMethod, str] = {
     IntervalMethod.JACKKNIFE: _JACKKNIFE,
     IntervalMethod.JACKKNIFE_LOGIT: f"{_JACKKNIFE}, logit scale",
-    IntervalMethod.JACKKNIFE_AND_BINOMIAL: "outer ends of jackknife-t and binomial, {n} questions",
+    IntervalMethod.JACKKNIFE_AND_BINOMIAL:
+        "outer ends of jackknife-t and binomial over {n} questions",
     IntervalMethod.JACKKNIFE_LOG: f"{_JACKKNIFE}, log scale",
     IntervalMethod.JACKKNIFE_FISHER: f"{_JACKKNIFE}, Fisher's z",
     IntervalMethod.JACKKNIFE_LESS_BIAS: f"{_JACKKNIFE}, about the value less its bias",

@@ -49,7 +49,7 @@ def test_agreement_near_one_is_covered_by_few_replications():
     rate, words = covered("percent_agreement", 0.84, tables)
     assert rate > 0.93
     whole = "Clopper-Pearson over 20 questions"
-    assert words - {whole} == {"outer ends of jackknife-t and binomial, 20 questions"}
+    assert words - {whole} == {"outer ends of jackknife-t and binomial over 20 questions"}
     statistic = count_statistic("flip_rate", n_values=5)
     for counts in (one for one in tables[:50] if one.max(axis=1).min() < 2):
         flip = jackknife_interval(counts, statistic)
