@@ -347,7 +347,7 @@ def test_no_number_is_ever_nan():
     assert floats.select(pl.all().is_nan().any()).row(0) == (False,) * floats.width
 
 
-def test_perfect_agreement_beyond_chance_has_no_interval_and_says_what_it_bounds():
+def test_perfect_agreement_has_no_interval_and_says_what_it_bounds():
     row = one(simple([["A"] * 3] * 10 + [["B"] * 3] * 10), coefficients=["gwet_ac1"])
     # 1 - .05^(1/20) = 14 %.
     assert (row["value"], row["low"], row["high"], row["noise"]) == (1.0, None, None, False)
