@@ -37,8 +37,9 @@ questions intervals are wide or short of their promise, whatever is done to them
 questions. More replications do not help: at 8 questions, 100 of them cover no better than 5.
 
 **None** is the share of judges for which there is no interval: all questions come out alike (each
-unanimous, say), or one question decides alone whether the coefficient exists. The result then says
-why, in place of an interval. Coverage and width are over the intervals that there are.
+unanimous, say; shares and alpha of 1 then have an exact one), or one question decides alone whether
+the coefficient exists. The result then says why, in place of an interval. Coverage and width are
+over the intervals that there are.
 
 **Flagged** is the share of intervals marked *few informative questions*: fewer than ten questions
 show any disagreement, or fewer than ten any agreement; or, of coefficients that take chance from
@@ -57,11 +58,13 @@ Scores have a mark of their own, *rests on few questions*: the last section has 
 are no independent evidence), Student's t with questions - 1 degrees of freedom; chance-corrected
 coefficients on the logit scale, but only where the plain interval excludes 0. Shares (agreement,
 total agreement) stay on their own scale; where that interval reaches beyond 0 or 1 it ends there,
-and its other end is the outer one of both scales. Fleiss' kappa, where the plain interval does not
+and its other end is the outer one of both scales. No end of a share is nearer than that of as many
+independent trials as its error is worth. Fleiss' kappa, where the plain interval does not
 exclude 0 and leaving questions out shows a bias of more than a quarter of its standard error, has
 it about the value less that bias, on its own scale and with 0 in it where the plain one has it. The
 result says of each interval which of these it is; why, says
-[decision 008](decisions/008-shares-near-their-ends-and-kappa-near-chance.md).
+[decision 008](decisions/008-shares-near-their-ends-and-kappa-near-chance.md) and, of shares,
+[decision 021](decisions/021-one-number-has-one-interval.md).
 
 **What an interval is about**: the value for infinitely many questions like these. Questions chosen
 by hand, or all of one topic, are not covered by any of this.
@@ -74,9 +77,10 @@ What the tables show that is not luck:
   entropy where it is), a mark the tables do not count.
 - *Percent agreement of two replications*, where it is high, is a share of few trials (20 questions,
   3 of them split). Cut at 1, its plain interval covered in 87 %: a sample of fewer splits has
-  less spread, too. With the low end on the logit scale it is wider there, and covers. Towards the
-  middle that end is the nearer one (3 of 8 questions agree: .79 beside a plain .81); then the plain
-  end stands, so that no interval of a share is narrower than the plain one.
+  less spread, too. With the low end on the logit scale, or that of as many trials, it is wider
+  there, and covers. Towards the middle those ends may be the nearer ones (3 of 8 questions agree:
+  .79 beside a plain .81); then the plain end stands, so that no interval of a share is narrower
+  than the plain one.
 - *Entropy agreement* is biased at few replications: two replies cannot show what five categories
   are like, and no interval by question knows of that. Read it from 20 replications on, of a hundred
   questions (whose interval is narrower than the bias) from 100 on.

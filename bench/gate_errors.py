@@ -25,7 +25,8 @@ from scipy.special import stdtrit
 
 from judgerel_ray.analyses.gate.looks import ALPHA, spent
 from judgerel_ray.stats import CountStatistic, count_statistic
-from judgerel_ray.stats.intervals.shares import difference_ends, share_ends
+from judgerel_ray.stats.intervals.ends import share_ends
+from judgerel_ray.stats.intervals.shares import difference_ends
 
 Floats = NDArray[np.float64]
 PASS, FAIL, OPEN = 1, -1, 0
@@ -93,23 +94,19 @@ def ends(counts: Floats, statistic: CountStatistic, confidence: float) -> tuple[
     without = statistic.value(total[:, None] - terms)
     away = without - without.mean(axis=1, keepdims=True)
     error = np.sqrt((n - 1) / n * (away**2).sum(axis=1))
-    half = stdtrit(n - 1, (1 + confidence) / 2) * error
-    low, high = value - half, value + half
-    with np.errstate(divide="ignore", invalid="ignore"):
-        centre, reach = np.log(value / (1 - value)), half / (value * (1 - value))
-        inner = [(1 + np.tanh((centre + sign * reach) / 2)) / 2 for sign in (-1, 1)]
     if statistic.chance_corrected:
+        half = stdtrit(n - 1, (1 + confidence) / 2) * error
+        low, high = value - half, value + half
+        with np.errstate(divide="ignore", invalid="ignore"):
+            centre, reach = np.log(value / (1 - value)), half / (value * (1 - value))
+            inner = [(1 + np.tanh((centre + sign * reach) / 2)) / 2 for sign in (-1, 1)]
         on_logit = (low > 0) & (value < 1)
         return np.where(on_logit, inner[0], low), np.where(on_logit, inner[1], np.minimum(high, 1))
-    beyond = (high > 1) & (low >= 0) & (inner[0] < low)
-    under = (low < 0) & (high <= 1) & (inner[1] > high)
-    low = np.where(beyond, inner[0], np.maximum(low, 0))
-    high = np.where(under, inner[1], np.minimum(high, 1))
     wide = np.array([
-        share_ends(one, own, n, confidence=confidence) if own > 0 and 0 < one < 1 else (one, one)
+        share_ends(one, own, n, confidence=confidence) if own > 0 else (one, one)
         for one, own in zip(value.tolist(), error.tolist(), strict=True)
     ])  # fmt: skip
-    return np.minimum(low, wide[:, 0]), np.maximum(high, wide[:, 1])
+    return wide[:, 0], wide[:, 1]
 
 
 def verdicts_of(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bench.judges_of_known_truth import BASES, TRUTHS, Judge
 from bench.noise_is_called_noise import Called, of_counts
 from judgerel_ray.stats import CountStatistic, Interval, count_statistic, jackknife_interval
+from judgerel_ray.stats.intervals.ends import share_ends, trial_ends
 from judgerel_ray.stats.intervals.precision import t_quantile
 
 CHECKED = 50  # tables of each cell and coefficient that the shipped function reads, too
@@ -102,17 +103,41 @@ def intervals(
         low, high = (np.where(near, end - bias, end) for end in (low, high))
         low = np.where(logit, inner_low, np.where(held, np.minimum(0.0, low), low))
         high = np.where(held, np.maximum(0.0, high), high)
-        high = np.where(logit, inner_high, np.minimum(1.0, high))
+        low, high = (np.where(near, extreme(end, value), end)
+                     for extreme, end in ((np.minimum, low), (np.maximum, high)))  # fmt: skip
+        low, high = np.maximum(-1.0, low), np.where(logit, inner_high, np.minimum(1.0, high))
     else:
-        under, over = low < 0, high > 1
-        low = np.where(under, 0.0, np.where(over, np.minimum(inner_low, low), low)) + 0 * half
-        high = np.where(over, 1.0, np.where(under, np.maximum(inner_high, high), high)) + 0 * half
+        low, high = _share_ends(value, error, questions)
+    alike = (error < 1e-9) & np.isin(value.round(9), (0.0, 1.0))
+    if statistic.is_nominal_alpha:
+        alike &= value > 0.5
+        low, high = np.where(alike, _exact_alpha(tables), low), np.where(alike, 1.0, high)
     most = tables.max(axis=2)
     informative = np.minimum((most < tables.sum(axis=2)).sum(axis=1), (most > 1).sum(axis=1))
     few = informative < 10
     if statistic.rests_on_minority:
         few |= (tables < most[..., None]).sum(axis=1).min(axis=1) < 5
-    return low, high, few
+    return low, high, few & ~(alike & ~np.isnan(low))
+
+
+def _share_ends(value: Floats, errors: Floats, questions: int) -> tuple[Floats, Floats]:
+    """Shares: the shipped ends, exact where every question agrees or none does; NaN elsewhere."""
+    ends = np.full((2, value.size), np.nan)
+    for run, (one, error) in enumerate(zip(value.tolist(), errors.tolist(), strict=True)):
+        if t_quantile(questions - 1, 0.95) * error >= 1e-9:
+            ends[:, run] = share_ends(one, error, questions)
+        elif round(one, 9) in (0.0, 1.0):
+            ends[:, run] = trial_ends(round(one) * questions, questions, 0.95)
+    return ends[0], ends[1]
+
+
+def _exact_alpha(tables: Floats) -> Floats:
+    """The low end of an alpha of 1: that of agreement on as many questions, less chance."""
+    totals = tables.sum(axis=1)
+    n = totals.sum(axis=1)
+    chance = (totals * (totals - 1)).sum(axis=1) / (n * (n - 1))
+    least, _ = trial_ends(tables.shape[1], tables.shape[1], 0.95)
+    return 1 - (1 - least) / np.where(chance < 1, 1 - chance, np.nan)
 
 
 def agree(one: Interval, low: float, high: float, few: bool) -> None:

@@ -24,6 +24,7 @@ class Difference:
     kind: str
     before: object
     now: object
+    of: str = ""  # the coefficient of its row
 
 
 @dataclass(slots=True)
@@ -63,36 +64,39 @@ class Found:
                 if lost or gained:
                     yield Difference(name, text, "wording", _listed(lost), _listed(gained))
 
-    def _of_json(self, case: str, where: str, before: Any, now: Any) -> Iterator[Difference]:
+    def _of_json(
+        self, case: str, where: str, before: Any, now: Any, of: str = ""
+    ) -> Iterator[Difference]:
         if isinstance(before, dict) and isinstance(now, dict):
+            of = str(now.get("coefficient", of))
             for key in before.keys() | now.keys():
                 place = f"{where}.{key}" if where else str(key)
                 if key not in now:
-                    yield Difference(case, place, "missing", before[key], None)
+                    yield Difference(case, place, "missing", before[key], None, of)
                 elif key not in before:
-                    yield Difference(case, place, "new", None, now[key])
+                    yield Difference(case, place, "new", None, now[key], of)
                 else:
-                    yield from self._of_json(case, place, before[key], now[key])
+                    yield from self._of_json(case, place, before[key], now[key], of)
         elif isinstance(before, list) and isinstance(now, list):
             if len(before) != len(now):
                 yield Difference(case, where, "length", len(before), len(now))
             for one, other in zip(before, now, strict=False):
-                yield from self._of_json(case, f"{where}.#" if where else "#", one, other)
+                yield from self._of_json(case, f"{where}.#" if where else "#", one, other, of)
         elif _is_number(before) and _is_number(now):
             self.numbers += 1
             if not isclose(before, now, rel_tol=WITHIN, abs_tol=1e-12):
-                yield Difference(case, where, "number", before, now)
+                yield Difference(case, where, "number", before, now, of)
         else:
             self.words += 1
             if before != now:
                 kind = "text" if isinstance(before, str) and isinstance(now, str) else "number"
-                yield Difference(case, where, kind, before, now)
+                yield Difference(case, where, kind, before, now, of)
 
 
 def explanation(one: Difference) -> str | None:
     """Why a difference was meant; None where nobody says so."""
     for other in EXPECTED:
-        if other.explains(one.case, one.field, one.kind):
+        if other.explains(one.case, one.field, one.kind, of=one.of, before=one.before):
             return other.reason
     return None
 

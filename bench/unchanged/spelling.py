@@ -65,16 +65,24 @@ FIELDS: dict[str, dict[str, str]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """A difference that was meant: patterns of shells of the case, the field and the kind."""
+    """A difference that was meant: patterns of shells of all that is known of it.
+
+    ``of`` is of the coefficient of its row, ``before`` of what was recorded.
+    """
 
     reason: str
     case: str = "*"
     field: str = "*"
     kind: str = "*"
+    of: str = "*"
+    before: str = "*"
 
-    def explains(self, case: str, field: str, kind: str) -> bool:
+    def explains(
+        self, case: str, field: str, kind: str, *, of: str = "", before: object = None
+    ) -> bool:
         """Whether it is this one."""
-        patterns = ((case, self.case), (field, self.field), (kind, self.kind))
+        patterns = ((case, self.case), (field, self.field), (kind, self.kind), (of, self.of),
+                    (str(before), self.before))  # fmt: skip
         return all(fnmatch(one, pattern) for one, pattern in patterns)
 
 
@@ -89,6 +97,11 @@ _SAID = {
     "uncertainty": ("how", "n_folds", "score", "of_replications", "drawn_at"),
     "scales": ("ceiling_of", "statistic", "flags", "flag_numbers"),
 }  # fmt: skip
+_SHARES = (
+    "percent_agreement", "flip_rate", "valid_rate", "total_agreement", "majority_stability_*",
+    "class_agreement*", "accuracy", "majority_accuracy", "agreement_right", "agreement_wrong",
+    "swap_consistency", "place_consistency", "first_place",
+)  # fmt: skip
 EXPECTED: tuple[Expected, ...] = (
     *(Expected("codes of how a number was made", field=f"*{name}", kind="new") for name in _CODES),
     *(
@@ -162,6 +175,18 @@ EXPECTED: tuple[Expected, ...] = (
                  case=f"{view} *", field=field, kind="wording")
         for view, field in (("import", "stdout"), ("plan", "stdout"), ("alignment", "stderr"),
                             ("ranking", "stderr"), ("scales", "stderr"))
+    ),
+    *(
+        Expected("a share has the interval that a gate judges by (decision 021)",
+                 field=f"*{field}", of=name)
+        for name in _SHARES for field in ("low", "high", "interval_method", "no_interval")
+    ),
+    *(
+        Expected("agreement of 1 beyond chance has an exact interval (decision 021)",
+                 field=f"*{field}", of=name, before=before)
+        for name in ("krippendorff_alpha", "fleiss_kappa", "icc1")
+        for field, before in (("low", "None"), ("high", "None"), ("interval_method", "None"),
+                              ("no_interval", "*"))
     ),
 )  # fmt: skip
 """Every difference that stays, with its reason."""

@@ -19,8 +19,7 @@ class IntervalMethod(StrEnum):
 
     JACKKNIFE = "jackknife"
     JACKKNIFE_LOGIT = "jackknife_logit"
-    JACKKNIFE_LOGIT_LOW = "jackknife_logit_low"
-    JACKKNIFE_LOGIT_HIGH = "jackknife_logit_high"
+    JACKKNIFE_AND_BINOMIAL = "jackknife_and_binomial"
     JACKKNIFE_LOG = "jackknife_log"
     JACKKNIFE_FISHER = "jackknife_fisher"
     JACKKNIFE_LESS_BIAS = "jackknife_less_bias"
@@ -33,6 +32,7 @@ class IntervalMethod(StrEnum):
     PERCENTILE_BOOTSTRAP = "percentile_bootstrap"
     BASIC_BOOTSTRAP = "basic_bootstrap"
     CLOPPER_PEARSON = "clopper_pearson"
+    CLOPPER_PEARSON_LESS_CHANCE = "clopper_pearson_less_chance"
     BINOMIAL_BY_QUESTION = "binomial_by_question"
     CHERNOFF_HOEFFDING = "chernoff_hoeffding"
     T_QUESTIONS = "t_questions"
@@ -50,8 +50,8 @@ _POSTERIOR = "Dirichlet process posterior over {n} questions"
 _INTERVALS: Mapping[IntervalMethod, str] = {
     IntervalMethod.JACKKNIFE: _JACKKNIFE,
     IntervalMethod.JACKKNIFE_LOGIT: f"{_JACKKNIFE}, logit scale",
-    IntervalMethod.JACKKNIFE_LOGIT_LOW: f"{_JACKKNIFE}, low end on the logit scale",
-    IntervalMethod.JACKKNIFE_LOGIT_HIGH: f"{_JACKKNIFE}, high end on the logit scale",
+    IntervalMethod.JACKKNIFE_AND_BINOMIAL:
+        "outer ends of jackknife-t and binomial over {n} questions",
     IntervalMethod.JACKKNIFE_LOG: f"{_JACKKNIFE}, log scale",
     IntervalMethod.JACKKNIFE_FISHER: f"{_JACKKNIFE}, Fisher's z",
     IntervalMethod.JACKKNIFE_LESS_BIAS: f"{_JACKKNIFE}, about the value less its bias",
@@ -68,6 +68,7 @@ _INTERVALS: Mapping[IntervalMethod, str] = {
         "percentile bootstrap, {resamples} resamples of {n} questions",
     IntervalMethod.BASIC_BOOTSTRAP: "basic bootstrap, {resamples} resamples of {n} questions",
     IntervalMethod.CLOPPER_PEARSON: "Clopper-Pearson over {n} questions",
+    IntervalMethod.CLOPPER_PEARSON_LESS_CHANCE: "Clopper-Pearson over {n} questions, less chance",
     IntervalMethod.BINOMIAL_BY_QUESTION: "binomial, by {n} questions",
     IntervalMethod.CHERNOFF_HOEFFDING: "Chernoff-Hoeffding over {n} questions",
     IntervalMethod.T_QUESTIONS: "t over {n} questions",

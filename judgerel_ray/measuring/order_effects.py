@@ -43,7 +43,7 @@ from judgerel_ray.stats.generalizability.order_effects import (
     swap_layout,
     swapped,
 )
-from judgerel_ray.stats.intervals.interval import student_interval
+from judgerel_ray.stats.intervals.interval import exact_where_alike, student_interval
 
 _ORDER = ORDER
 BY_DEFAULT = ("swap_consistency", "place_consistency", "position_bias", "first_place")
@@ -249,6 +249,7 @@ def _swap_row(
     interval = student_interval(
         share, terms.left_out(), group.intervals.confidence, chance_corrected=False
     )
+    interval = exact_where_alike(interval, share, group.intervals.confidence)
     estimated = replace(
         none, value=share, undefined=None, low=interval.low, high=interval.high,
         n_ratings=n_ratings, n_units=terms.questions_C.size,

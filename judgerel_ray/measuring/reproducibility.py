@@ -36,14 +36,17 @@ from judgerel_ray.stats.generalizability.facet_agreement import (
     crossed_units,
     lay_out_levels,
     left_out_values,
+    mean_distance,
     pair_value,
     repeats_known,
     reproducibility_terms,
 )
-from judgerel_ray.stats.generalizability.facet_null import FacetTarget, facet_floors
+from judgerel_ray.stats.generalizability.facet_null import FacetTarget, facet_chance, facet_floors
 from judgerel_ray.stats.intervals.interval import (
+    EXACT,
     between,
     bootstrap_weights,
+    exact_where_alike,
     flagged,
     student_interval,
 )
@@ -51,6 +54,7 @@ from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 
 _OF_SCORES = ("krippendorff_alpha", "icc1")
 _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger")
+_ALIKE = 1e-12
 
 
 def reproducible_rows(
@@ -247,6 +251,7 @@ def _rows(
     floors: Sequence[NoiseFloor | None] = [None] * len(names)
     terms: QuestionTerms | None = None
     pooled = None
+    chance: float | None = None
     left_out: Sequence[Floats | None] = [None] * len(names)
     if not why:
         by_name = level == "nominal"
@@ -260,12 +265,14 @@ def _rows(
         pooled = _by_question(group, terms, units) if distances is not None else None
         several = [(one.name, one.n_categories) for one in wanted]
         left_out = left_out_values(terms.terms_CT, several, laid.form_FF)
+        apart = mean_distance(terms.terms_CT.sum(axis=0)) if by_name else 1.0
+        chance = facet_chance(laid) if apart < _ALIKE else None
     for one, floor, without in zip(wanted, floors, left_out, strict=True):
         if terms is not None:
             form = MOMENT_FORM if distances is None else distances
             value = pair_value(one.name, form, one.n_categories)
             terms = replace(terms, name=one.name, value=value)
-        row = _row(group, terms, pooled, one, floor, why, level, without)
+        row = _row(group, terms, pooled, one, floor, why, level, without, chance)
         printed = categories if one.name in _WITH_CATEGORIES else None
         yield _completed(group, row, policy, level, printed, counted)
 
@@ -343,6 +350,7 @@ def _row(
     why: str | None,
     level: Level,
     left_out: Floats | None = None,
+    chance: float | None = None,
 ) -> Row:
     """One coefficient with its interval and its floor."""
     words = f"{level} alpha" if one.name == "krippendorff_alpha" else one.name.replace("_", " ")
@@ -360,7 +368,7 @@ def _row(
     if np.isnan(value):
         return {**empty, "undefined": "no_variance"}
     once: list[Noted] = [] if repeats_known(total) else [(Flag.NO_REPEATS, ())]
-    interval = _interval(group, terms, value, pooled_CV, one, left_out)
+    interval = _interval(group, terms, value, pooled_CV, one, left_out, chance)
     return {
         **empty,
         "value": value,
@@ -379,6 +387,7 @@ def _interval(
     pooled_CV: NDArray[np.float64] | None,
     one: FacetTarget,
     left_out: Floats | None,
+    chance: float | None,
 ) -> Interval:
     """The interval by question, with what weakens it."""
     n = len(terms.terms_CT)
@@ -399,7 +408,11 @@ def _interval(
             value, without, choice.confidence, chance_corrected=statistic.chance_corrected,
             less_bias=statistic.less_bias,
         )  # fmt: skip
-    if found.undefined or pooled_CV is None:
+        if statistic.is_nominal_alpha and chance is not None:
+            found = exact_where_alike(found, value, choice.confidence, chance=chance)
+        elif not statistic.chance_corrected and one.name != "class_agreement":
+            found = exact_where_alike(found, value, choice.confidence)
+    if found.undefined or pooled_CV is None or found.kind in EXACT:
         return found
     return flagged(found, pooled_CV, np.arange(n), statistic)
 

@@ -326,6 +326,11 @@ class CountStatistic:
     monotone: bool = False
     less_is_better: bool = False
 
+    @property
+    def is_nominal_alpha(self) -> bool:
+        """Whether it is 1 - (disagreement inside questions) / (that of all), of labels."""
+        return self.rests_on_minority and self.pairs is not None and self.pairs.distances_VV is None
+
     def checked(self, units: ArrayLike, *, function: str) -> Floats:
         """Read the counts or moments it is of, refusing what is none (ValueError)."""
         if not self.of_moments:

@@ -144,7 +144,7 @@ DEGENERATE = {
     "no verdicts": (csv("q,0,", "q,1,"), ["--missing", "drop"], "flip_rate", "no verdicts"),
     "one question": (csv("q,0,A", "q,1,B"), [], "percent_agreement", "too few units"),
     "always alike": (csv("q,0,A", "q,1,A", "r,0,B", "r,1,B", "s,0,A", "s,1,A", "t,0,B", "t,1,B"),
-                     [], "krippendorff_alpha", "all 4 questions are unanimous"),
+                     [], "gwet_ac1", "all 4 questions are unanimous"),
     "few for majorities": (csv("q,0,A", "q,1,A", "r,0,B", "r,1,A"), [], "majority_stability_3",
                            "too few replications"),
     "one question, icc": (csv("q,0,A", "q,1,B"), [], "icc1", "too few units"),

@@ -15,7 +15,7 @@ from judgerel_ray.analyses.advice.plans import Plan
 from judgerel_ray.analyses.gate.requirement import Requirement
 from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.core import SweepError, printable
-from judgerel_ray.core.codes import ALIKE, UNANIMOUS, UNANIMOUS_UNITS, Flag
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.text import closest
 from judgerel_ray.counting.files.source import names_told
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
@@ -24,7 +24,7 @@ from judgerel_ray.measuring.tolerance import FAILS, MEETS, standing
 from judgerel_ray.stats import clopper_pearson
 from judgerel_ray.stats.agreement.agreement import declaration
 from judgerel_ray.stats.intervals.precision import t_quantile
-from judgerel_ray.stats.intervals.shares import difference_ends, share_ends
+from judgerel_ray.stats.intervals.shares import difference_ends
 
 Row = Mapping[str, Any]  # of a frame
 _OTHER_SHARES = (
@@ -40,7 +40,6 @@ HABITS = (LeadCode.ONE_ANSWER.value, LeadCode.ONE_PLACE.value, LeadCode.FOLLOWS_
 """What leads a group whose agreement says nothing of its judgment."""
 WITHIN = Flag.WITHIN_PROMPT.value
 """Of agreement that compares judgments of one prompt, where several were asked."""
-_ALL_ALIKE = (ALIKE, UNANIMOUS, UNANIMOUS_UNITS)
 NO_SPREAD = "no_spread"
 """Of a drop: no question differs from another."""
 _FEWEST = 2
@@ -89,9 +88,8 @@ def of_requirement(
 
     The groups, and the columns of `Requirements`. What leads is judged: reproducibility where it is
     known; agreement of a judge with a habit (`HABITS`) meets nothing, nor does that within one
-    prompt where several were asked (`WITHIN`). The interval of a share is drawn out to that of Korn
-    and Graubard, where that is wider (:func:`.share_ends`), and is exact where every question has
-    1, or 0; so is that of alpha where it is 1.
+    prompt where several were asked (`WITHIN`). Intervals are those of the table, which `reduce`
+    prints; that of a drop in a share is wider, as :func:`.difference_ends` has it.
 
     Examples
     --------
@@ -119,14 +117,13 @@ def of_requirement(
             where={"require": asked.text},
             hint="judgerel reduce lists groups, and judgerel reduce --coefficient their rows",
         )
-    if asked.name in OF_ALPHA and asked.against is None:
-        rows = _with_chance(rows, table, kept)
-    rows = _filled(rows, asked.against is not None)
-    ends = [_ends(row, confidence) for row in rows.iter_rows(named=True)]
-    rows = rows.with_columns(
-        pl.Series("low", [low for low, _ in ends], pl.Float64()),
-        pl.Series("high", [high for _, high in ends], pl.Float64()),
-    )
+    if asked.against is not None:
+        rows = _filled(rows)
+        ends = [_ends_of_a_drop(row, confidence) for row in rows.iter_rows(named=True)]
+        rows = rows.with_columns(
+            pl.Series("low", [low for low, _ in ends], pl.Float64()),
+            pl.Series("high", [high for _, high in ends], pl.Float64()),
+        )
     standings = standing(rows, pl.lit(asked.limit), at_most=pl.lit(asked.at_most))
     rows = rows.with_columns(
         pl.lit(asked.text).alias("requirement"),
@@ -185,19 +182,8 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _with_chance(rows: pl.DataFrame, table: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
-    """Rows of alpha with how often shuffled verdicts of the same group agree, where known."""
-    keys = [*groups, "missing", "measurement", "conditions"]
-    if not {*keys, "noise_floor"} <= set(table.columns):
-        return rows
-    agreements = table.filter(coefficient=AGREEMENT).select(*keys, __chance="noise_floor")
-    return rows.join(agreements, on=keys, how="left", nulls_equal=True, maintain_order="left")
-
-
-def _filled(rows: pl.DataFrame, of_a_drop: bool) -> pl.DataFrame:
-    """Rows of coefficients and of differences with the same columns."""
-    if not of_a_drop:
-        return rows
+def _filled(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of differences with the columns that those of coefficients have."""
     few = pl.col("reason") == LeadCode.FEW_VERDICTS.value
     return rows.with_columns(
         pl.col("difference").alias("value"),
@@ -206,34 +192,6 @@ def _filled(rows: pl.DataFrame, of_a_drop: bool) -> pl.DataFrame:
         pl.col("n_judgments_a").alias("n_judgments"),
         pl.col("n_items").alias("n_compared"),
     )
-
-
-def _ends(row: Row, confidence: float) -> tuple[float | None, float | None]:
-    """The interval; of a share never shorter than that of as many trials as it is worth.
-
-    Where every question has it alike that is the exact one of the questions; of alpha that of
-    agreement, over what chance leaves.
-    """
-    low, high, value = row["low"], row["high"], row["value"]
-    n = row.get("n_compared") or 0
-    alike = row.get("no_interval") in _ALL_ALIKE and is_share(row["coefficient"])
-    # The chance that n means of [0, 1] are all 1 is at most their mean's n-th power.
-    if low is None and alike and value in (0.0, 1.0) and n:
-        found = clopper_pearson(n if value else 0, n, confidence=confidence)
-        return found.low, found.high
-    chance = row.get("__chance")
-    if low is None and value == 1 and n and chance is not None:
-        least = clopper_pearson(n, n, confidence=confidence).low or 0.0
-        return (1 - (1 - least) / (1 - chance), 1.0) if chance < 1 else (None, None)
-    if "difference" in row:
-        return _ends_of_a_drop(row, confidence)
-    if low is None or high is None:
-        return None, None
-    error = row.get("standard_error")  # the jackknife's; a posterior has none
-    if error is not None and is_share(row["coefficient"]) and 0 < value < 1:
-        more = share_ends(value, error, n, confidence=confidence)
-        return min(low, more[0]), max(high, more[1])
-    return low, high
 
 
 def _ends_of_a_drop(row: Row, confidence: float) -> tuple[float | None, float | None]:

@@ -78,6 +78,19 @@ def facet_floors(
     return tuple(_floor_of_moments(one, total, form, *shape) for one in targets)
 
 
+def facet_chance(laid: LaidOut) -> float:
+    """Give how often two judgments of an item agree over all permutations of its floor.
+
+    Examples
+    --------
+    >>> levels = FacetLevels(items_U=np.repeat(np.arange(4), 2), levels_U=np.tile([0, 1], 4))
+    >>> counts = [[1, 0], [1, 0], [0, 1], [0, 1]] * 2
+    >>> facet_chance(lay_out(counts, levels, distances_VV=1 - np.eye(2)))
+    0.5
+    """
+    return 1 - _distance_moments(laid, _strata(laid.crossed))[0]
+
+
 def _strata(units: CrossedUnits) -> NDArray[np.intp]:
     """The stratum of each unit: its level where most items share it, else its place in the item."""
     levels = units.levels.levels_U

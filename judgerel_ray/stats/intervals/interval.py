@@ -8,7 +8,6 @@ Shape suffixes: U = units, V = distinct values, C = clusters (questions), T = te
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -28,6 +27,7 @@ from judgerel_ray.stats.counts import (
     run_sums,
     term_sums,
 )
+from judgerel_ray.stats.intervals.ends import share_ends, student_ends, trial_ends
 from judgerel_ray.stats.intervals.precision import (
     carried_by_few,
     effective_questions,
@@ -35,37 +35,6 @@ from judgerel_ray.stats.intervals.precision import (
     n_distinct,
     t_quantile,
 )
-
-
-def student_ends(
-    value: float, half: float, *, chance_corrected: bool
-) -> tuple[float, float, IntervalMethod]:
-    """Lay an interval about a value, and say on which scale if not on its own.
-
-    low, high: At most 1; of a share at least 0.
-
-    method: On which scale.
-
-    Notes
-    -----
-    The plain interval of a share near 1 is too short on the inside: few questions differ, and what
-    a sample without them shows is less spread, too. On the logit scale its outer end could never
-    be 1, which agreement may nearly be. Near the middle the logit end is the nearer one, and no
-    reason to leave the contract's interval (docs/decisions/008).
-    """
-    low, high = value - half, value + half
-    if chance_corrected:
-        if low > 0 and value < 1:
-            return *logit_ends(value, half), IntervalMethod.JACKKNIFE_LOGIT
-        return low, min(1.0, high), IntervalMethod.JACKKNIFE
-    within, beyond_both = low >= 0 and high <= 1, low < 0 and high > 1
-    if not (within or beyond_both) and 0 < value < 1:
-        inner_low, inner_high = logit_ends(value, half)
-        if high > 1 and inner_low < low:
-            return inner_low, 1.0, IntervalMethod.JACKKNIFE_LOGIT_LOW
-        if low < 0 and inner_high > high:
-            return 0.0, inner_high, IntervalMethod.JACKKNIFE_LOGIT_HIGH
-    return max(0.0, low), min(1.0, high), IntervalMethod.JACKKNIFE
 
 
 def ends_less_bias(value: float, half: float, bias: float) -> tuple[float, float, IntervalMethod]:
@@ -88,14 +57,6 @@ def ends_less_bias(value: float, half: float, bias: float) -> tuple[float, float
         low, high = min(low, value), max(high, value)
         method = IntervalMethod.JACKKNIFE_LESS_BIAS_EXTENDED
     return low, min(1.0, high), method
-
-
-def logit_ends(value: float, half: float) -> tuple[float, float]:
-    """Lay an interval about a value in (0, 1) on the logit scale."""
-    # As tanh: exp could be too large for a double near 0 and 1.
-    centre = math.log(value / (1 - value))
-    reach = half / (value * (1 - value))
-    return (1 + math.tanh((centre - reach) / 2)) / 2, (1 + math.tanh((centre + reach) / 2)) / 2
 
 
 _SOME = 10_000  # units looked at first
@@ -175,8 +136,10 @@ def jackknife_interval(
 
     For chance-corrected coefficients in (0, 1) the logit scale is used (the standard error divided
     by ``value * (1 - value)``), but only where the plain interval excludes 0: on the logit scale 0
-    could never be covered. A share whose plain interval reaches beyond 0 or 1 ends there, its other
-    end the outer one of both scales. Fleiss' kappa, where marked biased and the plain interval does
+    could never be covered. Of a share each end is the outer one of Student's t and of as many
+    independent trials as its error is worth; where it is 1, or 0, on every question the interval
+    is the exact one of as many questions, and that of a nominal alpha, Fleiss' kappa or icc1 of 1
+    follows from it. Fleiss' kappa, where marked biased and the plain interval does
     not exclude 0, has it about the value less that bias, and 0 stays in. `method` says which it is.
 
     Parameters
@@ -235,7 +198,59 @@ def jackknife_interval(
         value, left_out_C, confidence, chance_corrected=statistic.chance_corrected,
         less_bias=statistic.less_bias,
     )  # fmt: skip
-    return found if found.undefined else flagged(found, counts, clusters, statistic)
+    if found.undefined:
+        return _of_alike(found, value, counts, statistic, confidence)
+    return flagged(found, counts, clusters, statistic)
+
+
+def _of_alike(
+    found: Interval, value: float, counts: Floats, statistic: CountStatistic, confidence: float
+) -> Interval:
+    """The exact interval where all questions come out alike, of what is a mean over them."""
+    if statistic.is_nominal_alpha:
+        c_V = counts.sum(axis=0)
+        n = c_V.sum()
+        chance = float((c_V * (c_V - 1)).sum() / (n * (n - 1)))
+        return exact_where_alike(found, value, confidence, chance=chance)
+    # Agreement on a class is a mean over its judgments: questions without any say nothing of it.
+    if statistic.chance_corrected or statistic.rests_on_minority:
+        return found
+    return exact_where_alike(found, value, confidence)
+
+
+EXACT = (IntervalMethod.CLOPPER_PEARSON, IntervalMethod.CLOPPER_PEARSON_LESS_CHANCE)
+"""How the interval was made of what is alike on every question."""
+
+
+def exact_where_alike(
+    found: Interval, value: float, confidence: float, *, chance: float | None = None
+) -> Interval:
+    """Give a share that is 1, or 0, on every question the exact interval of as many questions.
+
+    The chance that n independent means of [0, 1] are all 1 is at most their mean's n-th power. Of
+    agreement beyond chance that is 1 it is that of agreement, over what `chance` leaves.
+
+    Examples
+    --------
+    >>> alike = Interval(undefined="no_spread", n_questions=60)
+    >>> exact = exact_where_alike(alike, 1.0, 0.95)
+    >>> round(exact.low, 3), exact.high, exact.method
+    (0.94, 1.0, 'Clopper-Pearson over 60 questions')
+    >>> round(exact_where_alike(alike, 1.0, 0.95, chance=0.5).low, 3)
+    0.881
+    >>> exact_where_alike(alike, 0.5, 0.95) is alike
+    True
+    """
+    whole, n = round(value, 9), found.n_questions
+    if found.undefined != "no_spread" or whole not in (0.0, 1.0):
+        return found
+    low, high = trial_ends(whole * n, n, confidence)
+    kind = IntervalMethod.CLOPPER_PEARSON
+    if chance is not None:
+        if whole == 0 or chance >= 1:
+            return found
+        low, kind = 1 - (1 - low) / (1 - chance), IntervalMethod.CLOPPER_PEARSON_LESS_CHANCE
+    return Interval(low=low, high=high, kind=kind, n_questions=n)
 
 
 def by_cluster(
@@ -304,8 +319,11 @@ def student_interval(
     biased = abs(bias) > _BIAS * error
     if biased and less_bias and value - half <= 0:
         low, high, kind = ends_less_bias(value, half, bias)
+    elif chance_corrected:
+        low, high, kind = student_ends(value, half)
     else:
-        low, high, kind = student_ends(value, half, chance_corrected=chance_corrected)
+        low, high = share_ends(value, error, n, confidence=confidence)
+        kind = IntervalMethod.JACKKNIFE_AND_BINOMIAL
     return Interval(
         low=max(low, least), high=high, kind=kind, standard_error=error, n_questions=n,
         biased=biased,

@@ -398,7 +398,7 @@ def posterior_interval(
     (0.4, 0.9, 'Dirichlet process posterior over 20 questions')
     """
     check_confidence(confidence, function="posterior_interval")
-    if not _is_nominal_alpha(statistic):
+    if not statistic.is_nominal_alpha:
         return None
     counts = statistic.checked(counts_UV, function="posterior_interval")
     taking = statistic.takes_part(counts)
@@ -428,12 +428,6 @@ def _alpha_of(rows: bytes, n_values: int, numbers: bytes) -> Floats:
     """The draws of one table: alpha, kappa and icc1 of a group share them."""
     rows_DV = np.frombuffer(rows, dtype=np.int64).reshape(-1, n_values)
     return alpha_draws(rows_DV, np.frombuffer(numbers, dtype=np.int64)[None])[:, 0]
-
-
-def _is_nominal_alpha(statistic: CountStatistic) -> bool:
-    """Whether a coefficient is 1 - (disagreement inside questions) / (that of all), of labels."""
-    pairs = statistic.pairs
-    return statistic.rests_on_minority and pairs is not None and pairs.distances_VV is None
 
 
 def _widened(found: Interval, value: float, p_noise: float | None) -> Interval:

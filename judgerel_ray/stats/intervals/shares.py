@@ -17,10 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.arguments import check_confidence
 from judgerel_ray.stats.counts import Floats
+from judgerel_ray.stats.intervals.ends import trial_ends
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.intervals.precision import t_quantile
-
-_MANY_TRIALS = 10**9
 
 
 def clopper_pearson(k: int, n: int, *, confidence: float = 0.95) -> Interval:
@@ -60,16 +59,6 @@ def clopper_pearson(k: int, n: int, *, confidence: float = 0.95) -> Interval:
         return Interval(undefined="too_few_units")
     low, high = trial_ends(k, n, confidence)
     return Interval(low=low, high=high, kind=IntervalMethod.CLOPPER_PEARSON, n_questions=n)
-
-
-def trial_ends(k: float, n: float, confidence: float) -> tuple[float, float]:
-    """Give Clopper and Pearson's ends of k successes in n trials, which need not be whole."""
-    from scipy.special import betaincinv
-
-    tail = (1 - confidence) / 2
-    low = 0.0 if k <= 0 else float(betaincinv(k, n - k + 1, tail))
-    high = 1.0 if k >= n else float(betaincinv(k + 1, n - k, 1 - tail))
-    return low, high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,23 +119,6 @@ def clustered_share(
         k=k, n=n, value=k / n, low=low, high=high, n_questions=n_questions,
         method=f"by {n_questions} questions",
     )  # fmt: skip
-
-
-def share_ends(
-    value: float, error: float, n_questions: int, *, confidence: float = 0.95
-) -> tuple[float, float]:
-    """Give Clopper and Pearson's ends for as many trials as the error of a share is worth.
-
-    A share that is far from one half varies to one side more than Student's t has it, and its plain
-    interval excludes a truth nearer the middle too often.
-
-    References
-    ----------
-    .. [1] Korn and Graubard (1998), as of :func:`clustered_share`.
-    """
-    lost = t_quantile(_MANY_TRIALS, confidence) / t_quantile(n_questions - 1, confidence)
-    worth = value * (1 - value) / error**2 * lost**2
-    return trial_ends(value * worth, worth, confidence)
 
 
 def difference_ends(

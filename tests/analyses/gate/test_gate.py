@@ -209,8 +209,8 @@ def test_agreement_of_a_judge_with_a_habit_meets_nothing():
 def test_alpha_of_a_judge_that_never_wavers_has_an_exact_interval():
     rows = repeated(lambda item, _: "xy"[item % 2], n=12)
     row = gate(rows, require="krippendorff_alpha >= .667").requirements.row(0, named=True)
-    chance = judgerel_ray.reduce(rows, coefficients="percent_agreement")["noise_floor"][0]
-    least = clopper_pearson(12, 12).low
+    n_each = judgerel_ray.reduce(rows, coefficients="percent_agreement")["n_judgments"][0] // 2
+    chance, least = (n_each - 1) / (2 * n_each - 1), clopper_pearson(12, 12).low
     assert row["low"] == pytest.approx(1 - (1 - least) / (1 - chance))
     assert (row["verdict"], row["high"]) == ("INCONCLUSIVE", 1.0)
     more = row["more_questions"]

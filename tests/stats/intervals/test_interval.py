@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import stdtrit
+from scipy.stats import beta
 
 from judgerel_ray.stats import (
     COEFFICIENTS,
@@ -27,7 +28,8 @@ from judgerel_ray.stats import (
 )
 from judgerel_ray.stats.agreement.intraclass import moment_statistic, moments_from_scores
 from judgerel_ray.stats.intervals import interval
-from judgerel_ray.stats.intervals.interval import bootstrap_weights, ends_less_bias, student_ends
+from judgerel_ray.stats.intervals.ends import share_ends
+from judgerel_ray.stats.intervals.interval import bootstrap_weights, ends_less_bias
 from judgerel_ray.stats.intervals.precision import (
     carried_by_few,
     effective_questions,
@@ -52,7 +54,8 @@ def test_agreement_near_one_is_covered_by_few_replications():
     tables = rng.multinomial(2, shares / shares.sum(axis=2, keepdims=True))
     rate, words = covered("percent_agreement", 0.84, tables)
     assert rate > 0.93
-    assert words == {"", ", low end on the logit scale"}
+    whole = "Clopper-Pearson over 20 questions"
+    assert words - {whole} == {"outer ends of jackknife-t and binomial over 20 questions"}
     statistic = count_statistic("flip_rate", n_values=5)
     for counts in (one for one in tables[:50] if one.max(axis=1).min() < 2):
         flip = jackknife_interval(counts, statistic)
@@ -79,19 +82,60 @@ def test_kappa_well_above_chance_is_about_its_value():
 @pytest.mark.parametrize("value", [0.02, 0.4, 0.5, 0.93])
 @pytest.mark.parametrize("half", [0.01, 0.1, 0.45, 3.0])
 def test_ends_of_shares_mirror_each_other_and_hold_the_plain_interval(value, half):
-    low, high, _ = student_ends(value, half, chance_corrected=False)
-    mirrored = student_ends(1 - value, half, chance_corrected=False)
+    error = half / t_quantile(39, 0.95)
+    low, high = share_ends(value, error, 40)
+    mirrored = share_ends(1 - value, error, 40)
     assert (low, high) == pytest.approx((1 - mirrored[1], 1 - mirrored[0]))
     assert 0 <= low < value < high <= 1
-    if value - half >= 0 and value + half <= 1:
-        assert (low, high) == pytest.approx((value - half, value + half))
     if value - half < 0:
         assert low == 0
     if value + half > 1:
         assert high == 1
-    # Never narrower than the contract's plain interval, cut at 0 and 1.
+    # Never narrower than the contract's plain interval, cut at 0 and 1, nor than exact trials.
     assert low <= max(0.0, value - half) + 1e-12
     assert high >= min(1.0, value + half) - 1e-12
+    trials = value * (1 - value) / error**2
+    assert low <= beta.ppf(0.025, value * trials, (1 - value) * trials + 1)
+    assert high >= beta.ppf(0.975, value * trials + 1, (1 - value) * trials)
+
+
+def test_ends_of_a_share_of_single_verdicts_are_nearly_exact():
+    low, high = share_ends(0.9, (0.09 / 999) ** 0.5, 1000)
+    exact = clopper_pearson(900, 1000)
+    assert (low, high) == pytest.approx((exact.low, exact.high), abs=1e-3)
+    assert low <= exact.low
+
+
+@pytest.mark.parametrize("name", ["percent_agreement", "flip_rate", "total_agreement"])
+def test_a_share_that_is_alike_on_every_question_has_the_exact_interval(name):
+    found = jackknife_interval([[3, 0, 0], [0, 3, 0], [3, 0, 0], [0, 3, 0]], name)
+    exact = clopper_pearson(0 if name == "flip_rate" else 4, 4)
+    assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
+    assert (found.n_questions, found.method) == (4, "Clopper-Pearson over 4 questions")
+    twice = jackknife_interval([[3, 0], [3, 0], [0, 3], [0, 3]], name, clusters_U=[0, 0, 1, 1])
+    assert twice.n_questions == 2  # units of one question are no evidence of their own
+
+
+def test_a_share_that_is_neither_0_nor_1_on_every_question_has_none():
+    assert jackknife_interval([[2, 1]] * 9, "percent_agreement").undefined == "no_spread"
+
+
+@pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "icc1"])
+def test_agreement_beyond_chance_of_1_has_the_exact_interval_of_agreement(name):
+    # 20 x 3 verdicts of either value: two drawn at random agree in 19 + 19 of 39 pairs.
+    found = jackknife_interval([[4, 0], [0, 4]] * 5, name)
+    least = clopper_pearson(10, 10).low
+    assert found.low == pytest.approx(1 - (1 - least) / (1 - 19 / 39))
+    assert found.high == 1.0
+    assert found.method == "Clopper-Pearson over 10 questions, less chance"
+
+
+def test_ac1_and_scores_of_1_have_no_interval():
+    counts = [[4, 0], [0, 4]] * 5
+    for name in ("gwet_ac1", "brennan_prediger"):
+        assert jackknife_interval(counts, name).undefined == "no_spread"
+    scored = jackknife_interval(counts, "krippendorff_alpha", values=[1, 5], level="interval")
+    assert scored.undefined == "no_spread"
 
 
 def test_a_share_of_few_questions_is_never_narrower_than_the_plain_interval():
@@ -379,8 +423,14 @@ def by_hand(counts, statistic, clusters, confidence=0.95):
     if statistic.chance_corrected and value - half > 0:
         centre, half = math.log(value / (1 - value)), half / value / (1 - value)
         return 1 / (1 + math.exp(half - centre)), 1 / (1 + math.exp(-half - centre))
-    floor = -math.inf if statistic.chance_corrected else 0
-    return max(floor, value - half), min(1, value + half)
+    if statistic.chance_corrected:
+        return value - half, min(1, value + half)
+    # Student's t, and as many independent trials as the error is worth: the outer ends of both.
+    lost = stdtrit(10**9, (1 + confidence) / 2) / stdtrit(n - 1, (1 + confidence) / 2)
+    trials = value * (1 - value) / error**2 * lost**2
+    k, tail = value * trials, (1 - confidence) / 2
+    exact = beta.ppf(tail, k, trials - k + 1), beta.ppf(1 - tail, k + 1, trials - k)
+    return max(0, min(value - half, exact[0])), min(1, max(value + half, exact[1]))
 
 
 @pytest.mark.parametrize("cells", [4_000_000, 7])
@@ -410,7 +460,6 @@ def test_clusters_may_have_any_names():
         ([[3, 0, 0], [3, 0, 0]], "undefined"),
         ([[1, 0, 0], [0, 1, 0]], "undefined"),
         ([[2, 1, 0]], "too_few_units"),
-        ([[3, 0, 0], [0, 3, 0], [3, 0, 0], [0, 3, 0]], "no_spread"),
         ([[3, 0, 0], [2, 1, 0]], "depends_on_one_question"),
     ],
 )

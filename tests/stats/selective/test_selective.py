@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.stats import acceptance_curve, clopper_pearson, risk_coverage
-from judgerel_ray.stats.intervals.interval import logit_ends
+from judgerel_ray.stats.intervals.ends import logit_ends
 from judgerel_ray.stats.intervals.precision import t_quantile
 
 scored = st.lists(
