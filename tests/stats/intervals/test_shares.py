@@ -10,7 +10,8 @@ from scipy import stats as scipy_stats
 from scipy.special import stdtrit
 
 from judgerel_ray.stats import label_accuracy
-from judgerel_ray.stats.intervals.shares import clustered_share, difference_ends, share_ends
+from judgerel_ray.stats.intervals.ends import share_ends
+from judgerel_ray.stats.intervals.shares import clustered_share, difference_ends
 
 
 @given(st.integers(1, 40), st.data())
