@@ -63,6 +63,7 @@ def asked_again_when_mended(world):
         return asked_again(world)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answers", [False, True])
 def test_a_night_looks_at_as_many_runs_as_the_one_before(world, monkeypatch, answers):
     if answers:
@@ -107,6 +108,7 @@ def test_a_question_that_comes_back_is_carried_from_whatever_run_has_it(
         assert asked_again(world) == (n_new * of_one, set())
 
 
+@pytest.mark.slow
 def test_replications_that_come_back_are_carried(world):
     for names, replications, n_asked in ((2, 6, 12), (3, 3, 3), (4, 3, 3), (5, 6, 3 + 3 + 6)):
         small(world, range(names), replications=replications)

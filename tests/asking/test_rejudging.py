@@ -193,6 +193,7 @@ def test_another_sweep_or_altered_texts_change_nothing(run, tmp_path):
     assert not list(Path(run, "commits").glob("generation-*"))
 
 
+@pytest.mark.slow
 def test_items_that_were_overwritten_are_those_that_were_asked(run, tmp_path, monkeypatch):
     """Answers of a system are written under one name night after night."""
     shutil.copy(SWEEP, tmp_path)

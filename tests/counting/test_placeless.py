@@ -169,6 +169,7 @@ def test_labels_beyond_what_verdicts_show_are_said_and_options_can_be_declared(t
         judgerel_ray.reduce(file)
 
 
+@pytest.mark.slow
 def test_a_declared_number_goes_before_the_labels_that_occur(tmp_path):
     frame = pairs(content, menu=shared)
     three, two = str(tmp_path / "three.csv"), str(tmp_path / "two.csv")

@@ -367,7 +367,9 @@ PLAIN_LINES = "".join(f'{{"item_id": "q{i}", "verdict": "A"}}\n' for i in range(
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz"])
-@pytest.mark.parametrize("kind", ["one line", "one long line", "many lines"])
+@pytest.mark.parametrize(
+    "kind", ["one line", "one long line", pytest.param("many lines", marks=pytest.mark.slow)]
+)
 def test_lines_that_become_wide_late_are_refused_there(kind, ending, tmp_path):
     n = 100_000 if kind == "one long line" else 10_001
     fields = [f'"c{i}": {{"a": "}}{{"}}' for i in range(n)]

@@ -321,6 +321,7 @@ def test_a_label_that_stays_where_the_order_changes_is_no_place(label, tmp_path,
     assert "label: it stays the same where the order of the options changes" in told.err
 
 
+@pytest.mark.slow
 def test_labels_of_a_part_of_the_verdicts_tell_nothing_of_the_others(tmp_path):
     whole = labelled()
     assert UNKNOWN not in across_orders(judgerel_ray.reduce(written(whole, tmp_path)))

@@ -97,6 +97,7 @@ def test_serving_noise_has_its_names(run_of):
         judgerel_ray.reduce(once, coefficients="serving_noise")
 
 
+@pytest.mark.slow
 def test_lost_texts_leave_the_verdicts(run_of, tmp_path):
     run, other = run_of("one", OTHER_VERDICT), run_of("two")
     shutil.rmtree(tmp_path / "runs" / "one" / "texts")
@@ -197,6 +198,7 @@ def test_reduce_without_repeats_says_nothing_of_it(run_of, capsys):
         assert "erving" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_compare_prints_shared_requests_below_its_differences(run_of, capsys):
     one = run_of("one", engine={"max_num_seqs": 1})
     two = run_of("two", SAME_VERDICT | OTHER_VERDICT, engine={"max_num_seqs": 8})

@@ -48,6 +48,7 @@ def test_the_verdicts_stand_before_warnings_and_sections(tmp_path):
     assert places == sorted(places)
 
 
+@pytest.mark.slow
 def test_it_names_the_temperature_that_serves_best(tmp_path):
     rows = pl.concat([
         judged(80, steady=steady, judge="j").with_columns(temperature=pl.lit(heat))
@@ -71,6 +72,7 @@ def test_what_would_decide_and_whom_to_ask(tmp_path):
     assert "33 % of pairs agree: q" in page
 
 
+@pytest.mark.slow
 def test_whose_judgments_of_a_wavering_question_a_person_should_see(tmp_path):
     out = str(tmp_path / "page.html")
     judgerel_ray.report(judgerel_ray.example("run"), out=out)
@@ -109,6 +111,7 @@ def test_replies_of_wavering_questions_stand_side_by_side_and_are_inert(tmp_path
     assert HOSTILE.replace('"', "&#34;").replace("<", "&lt;").replace(">", "&gt;") in page
 
 
+@pytest.mark.slow
 def test_the_replies_of_a_run_have_their_texts(tmp_path):
     out = str(tmp_path / "page.html")
     judgerel_ray.report(judgerel_ray.example("run"), out=out)

@@ -181,6 +181,7 @@ def world(tmp_path, driver_of, monkeypatch):
     return made
 
 
+@pytest.mark.slow
 def test_what_did_not_change_is_not_asked_again(world):
     world.series("")
     assert world.go().state == "done"
@@ -270,6 +271,7 @@ def test_a_template_that_changes_under_its_name_is_caught_and_named(world):
     ]
 
 
+@pytest.mark.slow
 def test_anchors_at_another_temperature_are_caught_and_the_setting_is_named(world):
     world.sweep("anchors", items="frozen.jsonl", more="temperatures = [1.0]\n")
     for _ in range(2):
@@ -398,7 +400,8 @@ def lives(world, monkeypatch):
     return begin
 
 
-@pytest.mark.parametrize("steps", [range(5), pytest.param(range(5, 37), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("steps", [range(5), range(5, 37)])
 def test_a_refresh_in_a_bucket_is_gone_on_with_wherever_it_is_killed(world, lives, steps):
     """Killed before each change that it makes: of the probe, the lease, the runs, the results."""
     for step in steps:
@@ -427,6 +430,7 @@ def test_what_a_killed_trigger_of_an_earlier_version_left_in_a_bucket_is_no_stra
         world.go()
 
 
+@pytest.mark.slow
 def test_a_night_that_was_killed_costs_the_next_one_nothing(world, monkeypatch):
     world.series("")
     world.go()
@@ -462,6 +466,7 @@ def flip_a_bit(run):
         there.write(data)
 
 
+@pytest.mark.slow
 def test_damage_in_an_older_run_of_a_system_stops_no_refresh(world):
     world.series("")
     for n in range(2):
@@ -474,6 +479,7 @@ def test_damage_in_an_older_run_of_a_system_stops_no_refresh(world):
     assert len(world.asked) == len(set(world.asked))
 
 
+@pytest.mark.slow
 def test_damage_in_the_last_run_of_a_system_is_said_and_asked_again(world, capsys):
     world.series("")
     world.go()
@@ -490,6 +496,7 @@ def test_damage_in_the_last_run_of_a_system_is_said_and_asked_again(world, capsy
     assert (rows.height, rows["key"].n_unique()) == (6 * (N_QUESTIONS + 1), rows.height)
 
 
+@pytest.mark.slow
 def test_damaged_anchors_are_refused_before_anything_is_asked(world, capsys):
     world.go()
     flip_a_bit(world.runs("anchors")[1])
@@ -593,6 +600,7 @@ def dying(world, monkeypatch, *names):
     monkeypatch.setattr(refreshing, "run_sweep", run_sweep)
 
 
+@pytest.mark.slow
 def test_a_sweep_that_cannot_be_asked_keeps_no_other_from_it(world, capsys, monkeypatch):
     world.series("")
     world.go()
@@ -700,6 +708,7 @@ def test_a_place_that_cannot_be_is_refused_in_one_line(world, capsys, out, said)
     assert world.asked == []
 
 
+@pytest.mark.slow
 def test_a_place_may_be_a_file_url(world, tmp_path):
     text = (tmp_path / "series.toml").read_text()
     (tmp_path / "series.toml").write_text(text.replace('"out"', f'"file://{tmp_path}/out"'))
@@ -707,6 +716,7 @@ def test_a_place_may_be_a_file_url(world, tmp_path):
     assert len(world.runs("anchors")) == 1
 
 
+@pytest.mark.slow
 def test_refreshes_to_come_cannot_be_left_out(world, capsys):
     world.series("", drift="[drift]\nsince = 3\n")
     code, _, told = world.told(capsys)

@@ -129,11 +129,13 @@ def delays(rng, quiet):
     return np.median([one - quiet + 1 for one in found if one is not None and one >= quiet])
 
 
+@pytest.mark.slow
 def test_a_change_is_seen_after_a_year_as_after_a_month():
     rng = np.random.default_rng(5)
     assert delays(rng, 730) <= 2 * delays(rng, 30)
 
 
+@pytest.mark.slow
 def test_capital_has_mean_one_where_nothing_changes():
     # Of p-values that are whole tenths, with a payoff whose mean over them is taken out.
     ps = np.arange(1, 11) / 10

@@ -198,6 +198,7 @@ def test_what_one_judgment_is_worth_is_said_for_every_judge_and_where_nothing_va
     assert "(reproducibility); the same prompt was not asked again" in said
 
 
+@pytest.mark.slow
 def test_two_templates_have_numbers_without_intervals_and_the_reason():
     rows = in_both_orders("a-7b-instruct", 1.0, 3, templates=2)
     tables = advise_judgments(rows.lazy()).tables()

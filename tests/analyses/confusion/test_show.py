@@ -150,6 +150,7 @@ def test_numbers_are_those_of_reduce(tables, text):
         assert f"{number(row['value'])} [{number(row['low'])}, {number(row['high'])}]" in shown
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_blocks_of_the_page(tables):
     """Figures apart, which hold frames: tables and what is said of them are the same."""
     sections = uncertainty_sections(Uncertain(tables=tables, replies=REPLIES), {})
@@ -172,6 +173,7 @@ def test_what_all_groups_have_alike_is_told_once(tables):
     assert first == "All judgments: template t, temperature 0, mode columns"
 
 
+@pytest.mark.slow
 def test_the_best_threshold_here_is_called_optimistic(page, text):
     assert "the threshold that looks best here: optimistic" in text
     assert "a threshold the sweep states" in text

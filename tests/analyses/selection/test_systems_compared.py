@@ -124,6 +124,7 @@ def test_votes_are_no_more_than_were_asked_for(thinking):
     assert (votes["votes_wanted"] > 2).all()
 
 
+@pytest.mark.slow
 def test_money_goes_before_tokens_and_tokens_before_requests(thinking):
     rows = thinking(10)
     priced = rows.with_columns(cost=pl.col("completion_tokens") * 0.01)

@@ -154,6 +154,7 @@ def asked_of_two():
     return [count_statistic("krippendorff_alpha", n_values=2)]
 
 
+@pytest.mark.slow
 def test_a_rare_verdict_is_permuted_however_many_ratings_there_are():
     # 100 of 200,000: two in one unit in 1 of 40 permutations, which no normal distribution knows.
     counts = np.tile([2, 0], (100_000, 1))
