@@ -8,12 +8,13 @@ from judgerel_ray.asking import refreshing
 from judgerel_ray.core import EngineStartError
 from judgerel_ray.engines import model_files
 from judgerel_ray.store import read_manifest
-from tests.reporting.test_refresh import ASK, N_QUESTIONS, Cut, World
+from tests.reporting.test_refresh import ASK, N_QUESTIONS, Cut, World, without_page
 
 
 @pytest.fixture
 def world(tmp_path, driver_of, monkeypatch):
     made = World(tmp_path, driver_of)
+    without_page(monkeypatch)
     monkeypatch.setattr(refreshing, "run_sweep", made.run_sweep)
     return made
 

@@ -6,16 +6,24 @@ from pathlib import Path
 
 import pytest
 
+from judgerel_ray.analyses.drift import from_run
 from judgerel_ray.asking import earlier_runs, refreshing
 from judgerel_ray.core import StoreError
 from judgerel_ray.store import scan_judgments, verify_run, whole_commits
 from judgerel_ray.store.parts import expected_keys
-from tests.reporting.test_refresh import World
+from tests.reporting.test_refresh import World, without_page
+
+NOTHING_FOUND = {"since": 1} | {
+    name: [] for name in ("measures", "drift", "causes", "changes", "behind", "warnings")
+}
 
 
 @pytest.fixture
 def world(tmp_path, driver_of, monkeypatch):
     made = World(tmp_path, driver_of)
+    without_page(monkeypatch)
+    # What a night shows is measured by other tests; here it is what nights ask.
+    monkeypatch.setattr(from_run, "measure", lambda *_, **__: NOTHING_FOUND)
     monkeypatch.setattr(refreshing, "run_sweep", made.run_sweep)
     made.series("")
     return made

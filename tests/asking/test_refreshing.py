@@ -24,6 +24,7 @@ from tests.reporting.test_refresh import (
     World,
     dying,
     flip_a_bit,
+    without_page,
 )
 
 ADAPTIVE = "replications = { adaptive = 0.05, first = 5, max = 20, step = 5 }"
@@ -69,6 +70,7 @@ class Asking(World):
 @pytest.fixture
 def world(tmp_path, driver_of, monkeypatch):
     made = Asking(tmp_path, driver_of)
+    without_page(monkeypatch)
     monkeypatch.setattr(refreshing, "run_sweep", made.run_sweep)
     return made
 

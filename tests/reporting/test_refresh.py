@@ -22,9 +22,11 @@ from judgerel_ray.asking.run.opening import known_judges
 from judgerel_ray.asking.run.pending import Pending, landed_texts
 from judgerel_ray.asking.run.pilot import PilotStop
 from judgerel_ray.asking.run.running import RunSummary
+from judgerel_ray.blocks.html import rendered_page
 from judgerel_ray.cli import main
 from judgerel_ray.core import Completion, EngineError, StoreError, SweepError, request_key
 from judgerel_ray.design import voices_of
+from judgerel_ray.reporting import pages
 from judgerel_ray.store import (
     RunDirectory,
     end_session,
@@ -174,11 +176,23 @@ class World:
         )  # fmt: skip
 
 
+def without_page(monkeypatch):
+    """Leave the page empty that each refresh writes: its charts take as long as the rest."""
+    monkeypatch.setattr(pages, "rendered_page", lambda *_, **__: "")
+
+
 @pytest.fixture
 def world(tmp_path, driver_of, monkeypatch):
     made = World(tmp_path, driver_of)
+    without_page(monkeypatch)
     monkeypatch.setattr(refreshing, "run_sweep", made.run_sweep)
     return made
+
+
+@pytest.fixture
+def with_page(world, monkeypatch):  # noqa: ARG001  which leaves it empty
+    """The page as users have it."""
+    monkeypatch.setattr(pages, "rendered_page", rendered_page)
 
 
 @pytest.mark.slow
@@ -213,6 +227,7 @@ def test_a_new_item_is_asked_alone_and_anchors_with_it(world):
             assert read_status(run.url).state == "done"
 
 
+@pytest.mark.usefixtures("with_page")
 def test_a_judge_that_changes_behind_its_name_raises_the_alarm(world, capsys):
     for _ in range(3):
         assert world.told(capsys)[0] == 0
@@ -666,14 +681,9 @@ def test_a_folder_or_a_series_of_others_is_refused(world, tmp_path):
         world.go()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "history.parquet",
-        *(pytest.param(f, marks=pytest.mark.slow) for f in ("summary.json", "trend.html")),
-    ],
-)
 @pytest.mark.slow
+@pytest.mark.usefixtures("with_page")
+@pytest.mark.parametrize("name", ["history.parquet", "summary.json", "trend.html"])
 def test_what_is_made_of_refreshes_is_made_again(world, name):
     world.series("")
     world.go()

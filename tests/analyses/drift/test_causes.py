@@ -26,12 +26,13 @@ from judgerel_ray.config.series import Series
 from judgerel_ray.stats.drift import drift_evidence
 from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.series import AskedSweep, Refresh
-from tests.reporting.test_refresh import N_QUESTIONS, ROOT, World
+from tests.reporting.test_refresh import N_QUESTIONS, ROOT, World, without_page
 
 
 @pytest.fixture
 def world(tmp_path, driver_of, monkeypatch):
     made = World(tmp_path, driver_of)
+    without_page(monkeypatch)
     monkeypatch.setattr(refreshing, "run_sweep", made.run_sweep)
     return made
 
