@@ -398,6 +398,7 @@ def test_thoughts_cut_off_are_told_apart(sweep, driver_of, n_cut, problem, remed
     assert bool(stop.evidence) == (n_cut != 80)
 
 
+@pytest.mark.slow
 def test_requests_that_fail_do_not_count(sweep, driver_of):
     driver = driver_of(sweep(asks=["replications = 2"], items=items(60)))
     order = [item.item_id for item in pilot_order(driver.resolved.frames[0])]
@@ -467,6 +468,7 @@ def test_adaptive_replication_goes_on_after_a_pilot(sweep, driver_of):
     assert blocks[0].equals(blocks[1])
 
 
+@pytest.mark.slow
 def test_later_replications_have_a_pilot_of_their_own(sweep, driver_of):
     asks = ["replications = 3"]
     resolved = sweep(asks=asks, items=items(60))

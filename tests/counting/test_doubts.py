@@ -324,6 +324,7 @@ def test_questions_that_share_verdicts_or_are_answered_in_one_way_are_not():
     assert said_of(classes) == []
 
 
+@pytest.mark.slow
 def test_a_column_that_takes_the_place_of_the_verdict_halfway_is_said(tmp_path, capsys):
     path = tmp_path / "log.jsonl"
     keys = ["verdict"] * 9 + ["judgment"] * 3

@@ -388,6 +388,7 @@ def test_lines_that_python_reads_are_refused_where_they_become_wide(tmp_path):
         read_source(str(tmp_path / "a.jsonl"))
 
 
+@pytest.mark.slow
 def test_objects_with_a_field_of_its_own_a_row_stay_texts(tmp_path):
     file = tmp_path / "a.jsonl"
     file.write_text(

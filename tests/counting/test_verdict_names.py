@@ -71,6 +71,7 @@ def test_nothing_that_compares_orders_has_a_number_until_it_is_said(tmp_path):
         assert named["undefined"].to_list() == [UNKNOWN]
 
 
+@pytest.mark.slow
 def test_a_label_that_repeats_the_verdict_tells_nothing(tmp_path, capsys):
     rows = places().with_columns(label="verdict")
     path = written(rows, tmp_path)
@@ -196,6 +197,7 @@ def test_advice_comparisons_and_accuracy_ask_too(tmp_path, capsys):
     assert as_place["value"].mean() == pytest.approx(right.mean())
 
 
+@pytest.mark.slow
 def test_the_page_reads_places_as_the_coefficients_do(tmp_path, capsys):
     path = written(places(), tmp_path)
     out = tmp_path / "page.html"

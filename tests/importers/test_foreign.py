@@ -210,6 +210,7 @@ def test_a_bomb_is_refused_before_it_fills_the_memory(kind, tmp_path):
     assert peak <= 300
 
 
+@pytest.mark.slow
 @quiet
 @pytest.mark.parametrize("verb", ["import", "reduce"])
 def test_rows_alike_but_honest_are_read_however_well_they_pack(verb, tmp_path, capsys):

@@ -81,6 +81,7 @@ def test_verdicts_and_texts_of_a_run_are_told_apart_from_its_sampling(run_of):
     assert warm["value"].to_list() == [pytest.approx(1 / 3)]
 
 
+@pytest.mark.slow
 def test_serving_noise_has_its_names(run_of):
     run = run_of("one", SAME_VERDICT)
     named = judgerel_ray.reduce(run, coefficients=["serving_noise_texts"])
@@ -125,6 +126,7 @@ def test_damaged_texts_are_no_reason_to_leave_them_out(run_of, tmp_path):
     assert not judgerel_ray.reduce(run, coefficients="percent_agreement").is_empty()
 
 
+@pytest.mark.slow
 def test_the_same_sweep_twice_shares_every_request(run_of):
     one = run_of("one", engine={"max_num_seqs": 1, "kv_tokens": 7})
     two = run_of("two", SAME_VERDICT | OTHER_VERDICT, engine={"max_num_seqs": 64, "kv_tokens": 8})
@@ -138,6 +140,7 @@ def test_the_same_sweep_twice_shares_every_request(run_of):
     assert between(one, one).settings == {"j": ()}
 
 
+@pytest.mark.slow
 def test_another_setting_of_the_same_weights_is_compared_at_0_alone(run_of):
     one = run_of("one")
     two = run_of("two", OTHER_VERDICT, judges=[("j", "max_model_len = 4096")], folder="two")
@@ -171,6 +174,7 @@ def test_other_judges_and_other_prompts_share_nothing(run_of, other):
 # ---- what people see -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_reduce_prints_one_line_of_it_and_json_rows(run_of, capsys):
     run = run_of("one", SAME_VERDICT | OTHER_VERDICT)
     assert main(["reduce", run]) == 0
@@ -218,6 +222,7 @@ def test_compare_prints_shared_requests_below_its_differences(run_of, capsys):
     assert "matched by key; serving noise, not sampling; engines differ in" in noise[0]["estimator"]
 
 
+@pytest.mark.slow
 def test_the_report_has_a_section_of_it_and_no_point_at_0(run_of, tmp_path, capsys):
     run = run_of("one", SAME_VERDICT | OTHER_VERDICT)
     assert main(["report", run, "--out", str(tmp_path / "r.html")]) == 0

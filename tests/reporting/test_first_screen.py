@@ -12,6 +12,7 @@ from judgerel_ray.analyses.gate.show import SAID, SIGNS, decisions
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.reporting.pages import first_screen
 from tests.analyses.gate.test_gate import BY_DEFAULT, judged
+from tests.tiers import first_of_each
 
 HOSTILE = '"><script>alert(1)</script>'
 OF_PASS = {word: verdict.value for verdict, word in SAID.items()}
@@ -24,7 +25,7 @@ def page_of(rows: pl.DataFrame, folder, **asked) -> str:
     return (folder / "page.html").read_text("utf-8").replace("\u00a0", " ")
 
 
-@pytest.mark.parametrize("kind", BY_DEFAULT)
+@pytest.mark.parametrize("kind", first_of_each(4, BY_DEFAULT))
 def test_the_page_says_what_the_gate_says(kind, tmp_path):
     rows, expected, _ = BY_DEFAULT[kind]
     page = page_of(rows.with_columns(judge=pl.lit("j")), tmp_path)

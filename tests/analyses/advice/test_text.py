@@ -212,6 +212,7 @@ def test_two_templates_have_numbers_without_intervals_and_the_reason():
         assert line.count("[") == line.count("]"), line
 
 
+@pytest.mark.slow
 def test_json_holds_every_number(judged):
     tables = advise_judgments(judged).tables()
     content = json.loads(tables_json(tables))

@@ -216,6 +216,7 @@ def test_matrices_mark_verdict_and_right_option_in_words(tables, page, text):
     assert "nothing else was looked at" in text
 
 
+@pytest.mark.slow
 def test_what_nobody_argued_is_told(text):
     assert "asked for requests given refused" in text
     assert "assessments 9 7 2" in text
@@ -223,6 +224,7 @@ def test_what_nobody_argued_is_told(text):
     assert "a column its matrix does not have" in text
 
 
+@pytest.mark.slow
 def test_the_lead_says_where_the_margin_is_worth_nothing(confusion_inputs):
     found = confusion_inputs((("lost", 0.0),), (("b", ("yes", "no"), 60, ("x",)),))
     shuffled = found.worth.with_columns(

@@ -174,6 +174,7 @@ def test_without_its_plan_a_run_has_a_report(half_run, tmp_path):
     assert "12 requests landed, and how many were asked is not known" in text
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:1 row outside block:judgerel_ray.core.ReadingWarning")
 def test_later_blocks_are_cautioned_about_where_they_count(tmp_path):
     file = str(tmp_path / "judgments.parquet")
