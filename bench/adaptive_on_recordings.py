@@ -22,7 +22,7 @@ from bench.recordings import recordings
 from judgerel_ray.design import goal_of
 from judgerel_ray.importers import import_schroeder2024
 from judgerel_ray.measuring.reliability import reduce_judgments
-from judgerel_ray.stats.intervals.shares import share
+from judgerel_ray.stats.intervals.shares import exact_share
 from judgerel_ray.stats.intervals.stopping import StoppingRule, mode_is_settled
 
 JUDGES = ("llama3", "starling")
@@ -79,7 +79,7 @@ def main() -> None:
         for temperature in sorted(judged.filter(pl.col("temperature") > 0)["temperature"].unique()):
             rows = judged.filter(temperature=temperature)
             asked, settled, stably_none, at_mode = replayed(rows, rule)
-            stable = share(settled, rows["item_id"].n_unique())
+            stable = exact_share(settled, rows["item_id"].n_unique())
             print(
                 f"{judge} {temperature:g}: {asked.height / rows.height:.3f}; {stable.k} of "
                 f"{stable.n} [{stable.low:.2f}, {stable.high:.2f}], stably none {stably_none}; "

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.advice.populations import Populations
 from judgerel_ray.stats.generalizability.component import (
-    left_out_interval,
-    share_interval,
+    component_interval,
+    component_share_interval,
 )
 from judgerel_ray.stats.generalizability.dstudy import dependability
 from judgerel_ray.stats.generalizability.facet_cells import label_cells
@@ -221,7 +221,7 @@ def _by_questions(found: VarianceComponents) -> list[tuple[float | None, float |
     """Intervals by leaving out questions alone."""
     values = np.array([one.value for one in found.components])
     ends = [
-        left_out_interval(value, [(column, 1.0)], confidence=0.95)
+        component_interval(value, [(column, 1.0)], confidence=0.95)
         for value, column in zip(values, found.left_out_GP.T, strict=True)
     ]
     one = dependability(found)
@@ -229,7 +229,10 @@ def _by_questions(found: VarianceComponents) -> list[tuple[float | None, float |
     weights = np.array([[1, 0], [0, 0], [0, shown], [0, 1]], dtype=np.float64)
     sums = np.maximum(found.left_out_GP, 0.0) @ weights
     left_out = sums[:, 0] / sums.sum(axis=1)
-    return [*ends, share_interval(one.generalizability, [(left_out, 1.0)], confidence=0.95)]
+    return [
+        *ends,
+        component_share_interval(one.generalizability, [(left_out, 1.0)], confidence=0.95),
+    ]
 
 
 def _needs_lines(runs: int, seed: int) -> Iterator[str]:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma, ndtr, stdtrit
 
 from judgerel_ray.stats import auroc, risk_coverage
-from judgerel_ray.stats.selective.systems import answered, equal_acceptance
+from judgerel_ray.stats.selective.systems import checked_answers, equal_acceptance
 
 Floats = NDArray[np.float64]
 Ends = tuple[float | None, float | None]
@@ -137,7 +137,7 @@ def alarms(area: float, n: int, wrong: int, *, runs: int, seed: int) -> str:
     found = np.zeros(2)
     for run in range(runs):
         sides = [
-            answered(level, right.ravel())
+            checked_answers(level, right.ravel())
             for level, right in (drawn(rng, *shares, n, 1) for _ in range(2))
         ]
         with patch.object(sys.modules[equal_acceptance.__module__], "_n_deciding", return_value=n):

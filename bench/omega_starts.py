@@ -53,7 +53,7 @@ def uniquenesses(matrices: Floats, starts: Floats) -> Lowest:
     n, n_starts, items = starts.shape
     low = np.full((n * n_starts, items), LEAST_UNIQUENESS)
     found = lowest_minima(
-        rotation.Misfit(np.repeat(matrices, n_starts, axis=0), FACTORS),
+        rotation.FactorsMisfit(np.repeat(matrices, n_starts, axis=0), FACTORS),
         starts.reshape(-1, 1, items), low, np.ones_like(low),
     )  # fmt: skip
     best = found.value_B.reshape(n, n_starts).argmin(axis=1)
@@ -73,7 +73,7 @@ def hierarchical(matrices: Floats, psi: Floats) -> Floats:
 
 def misfits(matrices: Floats, psi: Floats) -> Floats:
     """Half the squares of the smaller eigenvalues."""
-    return rotation.Misfit(matrices, FACTORS).at(psi, np.arange(len(psi)))[0]
+    return rotation.FactorsMisfit(matrices, FACTORS).at(psi, np.arange(len(psi)))[0]
 
 
 def of_three_factors(matrices: Floats, *, starts: int, seed: int) -> Iterator[str]:
@@ -108,10 +108,10 @@ def of_one_factor(matrices: Floats, *, starts: int, seed: int) -> str:
     rng = np.random.default_rng([seed, items])
     drawn = np.broadcast_to(rng.uniform(-1, 1, (starts, items)), (n, starts, items))
     ends = np.ones((n * starts, items))
-    functions = minres.Misfit(np.repeat(offdiagonal, starts, axis=0))
+    functions = minres.OneFactorMisfit(np.repeat(offdiagonal, starts, axis=0))
     found = lowest_minima(functions, drawn.reshape(-1, 1, items), -ends, ends)
     many = found.value_B.reshape(n, starts)
-    by_minres = minres.Misfit(offdiagonal).at(fit.loadings_BK, np.arange(n))[0]
+    by_minres = minres.OneFactorMisfit(offdiagonal).at(fit.loadings_BK, np.arange(n))[0]
     missed = int((by_minres > many.min(axis=1) + WORSE).sum())
     return f"{missed} of {n} | {int(fit.heywood_B.sum())}"
 

@@ -24,7 +24,7 @@ from judgerel_ray.stats.selective.calibration import brier_score, calibration_er
 from judgerel_ray.stats.selective.discrimination import accuracy_floor, ranking_floor
 from judgerel_ray.stats.selective.selective import accepted_errors
 from judgerel_ray.stats.selective.systems import (
-    answered,
+    checked_answers,
     equal_acceptance,
     paired_accuracy,
 )
@@ -120,7 +120,7 @@ def intervals_of(first: Answers, second: Answers, m: int, seed: int) -> Iterator
     pair = paired_accuracy(*means)
     yield "accuracy, second - first", (pair.low, pair.high, truth["accuracy, second - first"])
     equal = equal_acceptance(
-        *(answered(one.scores, one.right, one.questions) for one in (first, second)),
+        *(checked_answers(one.scores, one.right, one.questions) for one in (first, second)),
         n_resamples=RESAMPLES, seed=seed,
     )  # fmt: skip
     half = int(np.argmin(np.abs(equal.acceptance_G - 0.5)))

@@ -15,13 +15,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from judgerel_ray.analyses.reliability.from_run import reduce_with_basis
-from judgerel_ray.analyses.reliability.show_serving import serving_blocks, shared_blocks
+from judgerel_ray import serving
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.cli import main as judgerel
-from judgerel_ray.counting.judged import open_judgments
-from judgerel_ray.measuring.reducing import ReduceOptions
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.serving import serving_between
+from judgerel_ray.measuring.show_serving import serving_blocks, shared_blocks
 
 ROOT = Path(__file__).parents[1]
 SEQUENCES = (1, 8, 64)
@@ -58,7 +57,8 @@ def asked(out: Path, name: str, **values: object) -> Path | None:
 
 def tell_between(a: Path, b: Path) -> None:
     """Print what requests shared by two runs come to."""
-    shared = serving_between(open_judgments(str(a)), open_judgments(str(b)))
+    with Snapshot.open(str(a)) as first, Snapshot.open(str(b)) as second:
+        shared = serving_between(first, second)
     if shared is None:
         print(f"nothing is shared by {a.name} and {b.name}")
         return
@@ -87,8 +87,7 @@ def main() -> int:
         return 1
     found = {key: run for key, run in runs.items() if run is not None}
     for run in found.values():
-        noise = reduce_with_basis(str(run), ReduceOptions()).serving
-        print(f"{run.name}: {printed(serving_blocks(noise))}\n")
+        print(f"{run.name}: {printed(serving_blocks(serving(str(run))))}\n")
     for name in kinds:
         for sequences in SEQUENCES[1:]:
             tell_between(found[name, SEQUENCES[0]], found[name, sequences])

@@ -22,17 +22,19 @@ from typing import Any
 import click
 from numpydoc.docscrape import NumpyDocString
 
+import judgerel_ray.benchmarks as benchmarks
 from judgerel_ray.benchmarks import LOADERS
 from judgerel_ray.cli.parsing import commands
 from judgerel_ray.config import Sweep
-from judgerel_ray.core.meanings import GROUPS, Columns
-from judgerel_ray.core.verb import VERBS, Verb, flag_of
+from judgerel_ray.core.schema import Schema, Tables
+from judgerel_ray.core.tables import GroupColumns
+from judgerel_ray.core.verb import VERBS, Verb, flag_of, given_in
 from judgerel_ray.protocols.ask import Table
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "judgerel_ray" / "config" / "sweep.schema.json"
 PAGES = ROOT / "docs" / "generated"
-API = ("judgerel_ray", "judgerel_ray.stats", "judgerel_ray.legacy")
+API = ("judgerel_ray", "judgerel_ray.stats", "judgerel_ray.papers")
 INTERNAL = ("folder", "text")  # where a sweep came from: never a key of the file
 
 Spec = dict[str, Any]
@@ -222,16 +224,16 @@ def verbs_page() -> str:
     return "\n".join(lines)
 
 
-def columns_of(verb: Verb) -> Mapping[str, Mapping[str, str]]:
-    """What each column of a verb's JSON means, by table: of ``tables.py`` beside its module."""
+def tables_of(verb: Verb) -> Mapping[str, type[Schema]]:
+    """The tables of a verb's JSON: of ``tables.py`` beside its module."""
     beside = verb.act.__module__.rpartition(".")[0]
-    columns: Columns = importlib.import_module(f"{beside}.tables").COLUMNS
-    return columns[verb.name]
+    known: Tables = importlib.import_module(f"{beside}.tables").TABLES
+    return known[verb.name]
 
 
 def result_of(verb: Verb) -> type | None:
     """The class of a verb's result; None where it is a table of Polars or a plain value."""
-    name = verb.act.__annotations__["return"]
+    name = given_in(verb.act.__annotations__["return"])
     if not name.isidentifier():  # pl.DataFrame
         return None
     module = inspect.getmodule(verb.act)
@@ -261,11 +263,11 @@ def _marked(lines: Sequence[str]) -> str:
     return text.replace("``", "`")
 
 
-def _meanings(columns: Mapping[str, str]) -> Iterator[str]:
+def _meanings(table: type[Schema]) -> Iterator[str]:
     """Columns as rows."""
     yield "| column | meaning |"
     yield "|---|---|"
-    for name, meaning in columns.items():
+    for name, meaning in table.descriptions.items():
         yield f"| `{name}` | {meaning.replace('|', chr(92) + '|')} |"
 
 
@@ -279,7 +281,7 @@ def columns_page() -> str:
         "by the tables on the terminal and by the page of `judgerel report`.", "",
         "## Columns of groups", "",
         "They come first in most tables, those that hold any value; columns that `--by` names "
-        "stand in their place.", "", *_meanings(GROUPS), "",
+        "stand in their place.", "", *_meanings(GroupColumns), "",
     ]  # fmt: skip
     for name in commands():
         verb = VERBS[name]
@@ -289,13 +291,10 @@ def columns_page() -> str:
         lines += [f"## judgerel {name}", "", *made.values(), ""]
         if result is not None:
             lines += [f"In Python: {{py:class}}`~{result.__module__}.{result.__qualname__}`.", ""]
-        of_tables = {} if result is None else described(result, "Attributes")
-        for table, columns in columns_of(verb).items():
+        for table, schema in tables_of(verb).items():
             if table:
-                lines += [f"### `{table}`", ""]
-            if table in of_tables:
-                lines += [of_tables[table], ""]
-            lines += [*_meanings(columns), ""]
+                lines += [f"### `{table}`", "", _marked([inspect.getdoc(schema) or ""]), ""]
+            lines += [*_meanings(schema), ""]
     return "\n".join(lines)
 
 
@@ -309,7 +308,8 @@ def benchmarks_page() -> str:
         "a folder, local or any fsspec URL, and its files may be packed (.gz, .bz2, .xz, .zst).",
         "",
     ]  # fmt: skip
-    for name, loader in LOADERS.items():
+    for name in LOADERS:
+        loader = getattr(benchmarks, f"load_{name}", LOADERS[name])  # those of papers by their name
         what = first_paragraph(loader).removeprefix("Read ")
         lines += [f"## `{name}`", "", _marked([what[0].upper() + what[1:]]), ""]
         for key, meaning in described(loader, "Parameters").items():

@@ -414,7 +414,7 @@ def confusion_inputs():
     import numpy as np
     import polars as pl
 
-    from judgerel_ray.analyses.confusion.tables import uncertainty_tables
+    from judgerel_ray.analyses.confusion.confusion import uncertainty_tables
     from judgerel_ray.core import HumanRating, Item, Option
     from judgerel_ray.tables import Confusions, items_to_frame
 

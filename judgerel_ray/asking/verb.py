@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
+from judgerel_ray.blocks.result import Result
 from judgerel_ray.core.verb import flag, verb
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class RunRequest(ExactRequest):
     source="SWEEP.toml",
     prints="json",
 )
-def plan(sweep: Sweep | str | PathLike[str], asked: PlanRequest) -> Plan:
+def plan(sweep: Sweep | str | PathLike[str], asked: PlanRequest) -> Result[Plan]:
     """Tell what a sweep asks of whom, and what that costs; asks nothing.
 
     Parameters
@@ -136,9 +137,9 @@ def plan(sweep: Sweep | str | PathLike[str], asked: PlanRequest) -> Plan:
 
     resolved = resolve(_loaded(sweep))
     if asked.cluster is None:
-        return plan_resolved(resolved)
+        return Result(found=plan_resolved(resolved))
     nodes = nodes_of_judges(resolved.specs.values(), fspath(asked.cluster))
-    return plan_resolved(resolved, nodes)
+    return Result(found=plan_resolved(resolved, nodes))
 
 
 @verb(
@@ -148,7 +149,7 @@ def plan(sweep: Sweep | str | PathLike[str], asked: PlanRequest) -> Plan:
     source="SWEEP.toml",
     prints="",
 )
-def run(sweep: Sweep | str | PathLike[str], asked: RunRequest) -> pl.DataFrame:
+def run(sweep: Sweep | str | PathLike[str], asked: RunRequest) -> Result[pl.DataFrame]:
     """Run a sweep into a run directory, or go on with it.
 
     Parameters
@@ -187,13 +188,14 @@ def run(sweep: Sweep | str | PathLike[str], asked: RunRequest) -> pl.DataFrame:
     loaded = _loaded(sweep)
     from judgerel_ray.asking.run.running import judgments_of
 
-    return judgments_of(
+    landed = judgments_of(
         loaded,
         str(asked.out),
         address=asked.address,
         ask_lost=asked.ask_lost,
         unreadable_ok=asked.unreadable_ok,
     )
+    return Result(found=landed)
 
 
 @verb(
@@ -203,7 +205,7 @@ def run(sweep: Sweep | str | PathLike[str], asked: RunRequest) -> pl.DataFrame:
     source="SWEEP.toml",
     prints="",
 )
-def exact(sweep: Sweep | str | PathLike[str], asked: ExactRequest) -> pl.DataFrame:
+def exact(sweep: Sweep | str | PathLike[str], asked: ExactRequest) -> Result[pl.DataFrame]:
     """Find the verdict distributions of a sweep, or go on with it.
 
     What they say of infinitely many replications, :func:`judgerel_ray.distributions` tells.
@@ -254,7 +256,8 @@ def exact(sweep: Sweep | str | PathLike[str], asked: ExactRequest) -> pl.DataFra
     from judgerel_ray.asking.run.running import judgments_of
     from judgerel_ray.config import as_exact
 
-    return judgments_of(as_exact(loaded), str(asked.out), address=asked.address)
+    landed = judgments_of(as_exact(loaded), str(asked.out), address=asked.address)
+    return Result(found=landed)
 
 
 @verb(
@@ -264,7 +267,7 @@ def exact(sweep: Sweep | str | PathLike[str], asked: ExactRequest) -> pl.DataFra
     source="RUN",
     prints="json",
 )
-def status(out: str | PathLike[str], asked: NoRequest) -> RunStatus:  # noqa: ARG001
+def status(out: str | PathLike[str], asked: NoRequest) -> Result[RunStatus]:  # noqa: ARG001
     """Tell how a run directory stands, also while the run goes on.
 
     Parameters
@@ -292,7 +295,7 @@ def status(out: str | PathLike[str], asked: NoRequest) -> RunStatus:  # noqa: AR
     """
     from judgerel_ray.store.status import read_status
 
-    return read_status(fspath(out))
+    return Result(found=read_status(fspath(out)))
 
 
 @verb(
@@ -302,7 +305,7 @@ def status(out: str | PathLike[str], asked: NoRequest) -> RunStatus:  # noqa: AR
     source="RUN",
     prints="",
 )
-def verify(out: str | PathLike[str], asked: NoRequest) -> list[Finding]:  # noqa: ARG001
+def verify(out: str | PathLike[str], asked: NoRequest) -> Result[list[Finding]]:  # noqa: ARG001
     """Check a run directory end to end: every committed file is read.
 
     Parameters
@@ -329,7 +332,7 @@ def verify(out: str | PathLike[str], asked: NoRequest) -> list[Finding]:  # noqa
     """
     from judgerel_ray.store import RunDirectory, verify_run
 
-    return verify_run(RunDirectory.open(fspath(out)))
+    return Result(found=verify_run(RunDirectory.open(fspath(out))))
 
 
 SWEEP = flag("the sweep file as it was run; default: the run's copy of it", "SWEEP.toml")
@@ -349,7 +352,7 @@ class RejudgeRequest:
     source="RUN",
     prints="",
 )
-def rejudge(out: str | PathLike[str], asked: RejudgeRequest) -> Rejudged:
+def rejudge(out: str | PathLike[str], asked: RejudgeRequest) -> Result[Rejudged]:
     """Read the texts of a run again into a new generation of judgments; nothing is asked.
 
     Whatever reads the run from then on has the newest generation; what landed, and older
@@ -384,7 +387,7 @@ def rejudge(out: str | PathLike[str], asked: RejudgeRequest) -> Rejudged:
     from judgerel_ray.asking.run.rejudging import rejudge_run
 
     sweep = None if asked.sweep is None else fspath(asked.sweep)
-    return rejudge_run(fspath(out), sweep=sweep)
+    return Result(found=rejudge_run(fspath(out), sweep=sweep))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -408,7 +411,7 @@ class ReplayRequest:
     source="RUN",
     prints="json",
 )
-def replay(out: str | PathLike[str], asked: ReplayRequest) -> Replayed:
+def replay(out: str | PathLike[str], asked: ReplayRequest) -> Result[Replayed]:
     """Ask landed requests again, each alone on an engine of this process, and compare.
 
     What differs differs by serving: prompt, parameters and seed are those that landed.
@@ -441,4 +444,5 @@ def replay(out: str | PathLike[str], asked: ReplayRequest) -> Replayed:
     from judgerel_ray.asking.run.rejudging import replay_run
 
     sweep = None if asked.sweep is None else fspath(asked.sweep)
-    return replay_run(fspath(out), key=asked.key, sample=asked.all, seed=asked.seed, sweep=sweep)
+    found = replay_run(fspath(out), key=asked.key, sample=asked.all, seed=asked.seed, sweep=sweep)
+    return Result(found=found)

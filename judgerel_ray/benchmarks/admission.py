@@ -25,14 +25,6 @@ def admit(found: Iterable[tuple[Item, Record]], *, path: str) -> tuple[Item, ...
     """Check items against each other and hand them on in their order.
 
     An option's text may be empty: a responder may have said nothing, and the judge sees that.
-
-    Examples
-    --------
-    >>> record = Record(fields={}, place={"file": "q.csv", "line": 2})
-    >>> admit([(Item(item_id="a", benchmark="b", category="c", question=" "), record)], path="q")
-    Traceback (most recent call last):
-    ...
-    judgerel_ray.core.errors.SweepError: the question of item 'a' is empty [file=q.csv, line=2]
     """
     records: list[Record] = []
 
@@ -45,14 +37,7 @@ def admit(found: Iterable[tuple[Item, Record]], *, path: str) -> tuple[Item, ...
 
 
 def admit_all(items: Iterable[Item], records: Sequence[Record], *, path: str) -> tuple[Item, ...]:
-    """As :func:`admit`, of items whose records are apart; no record is read unless one is refused.
-
-    Examples
-    --------
-    >>> item = Item(item_id="a", benchmark="b", category="c", question="?")
-    >>> admit_all([item], [Record(fields={}, place={"file": "q.csv", "line": 2})], path="q.csv")
-    (Item(item_id='a', benchmark='b', category='c', question='?', ...),)
-    """
+    """As :func:`admit`, of items beside their records, which are read only to refuse one."""
     seen: set[str] = set()
     admitted: list[Item] = []
     for n, item in enumerate(items):
@@ -73,14 +58,7 @@ def admit_all(items: Iterable[Item], records: Sequence[Record], *, path: str) ->
 
 
 def distinct_options(options: Iterable[Option], record: Record) -> tuple[Option, ...]:
-    """Check one item's options against each other.
-
-    Examples
-    --------
-    >>> record = Record(fields={}, place={"file": "q.csv"})
-    >>> len(distinct_options([Option(option_id="a", text="")], record))
-    1
-    """
+    """Check one item's options against each other."""
     listed = tuple(options)
     seen: set[str] = set()
     for option in listed:
@@ -133,16 +111,7 @@ def resolve_gold(
     gold_is: GoldIs | None = None,
     ties: Mapping[str, str] = NO_TIES,
 ) -> tuple[tuple[Item, ...], GoldReading | None]:
-    """Replace the gold of items by the id of the option that it names.
-
-    Examples
-    --------
-    >>> two = tuple(Option(option_id=n, text=text) for n, text in (("1", "oak"), ("2", "apple")))
-    >>> item = Item(item_id="q", benchmark="b", category="c", question="?", options=two, gold="B")
-    >>> items, how = resolve_gold([item], [Record(fields={}, place={"file": "q.csv"})])
-    >>> items[0].gold, how.reading
-    ('2', 'letter')
-    """
+    """Replace the gold of items by the id of the option that it names."""
     resolved = list(items)
     asked = [n for n, item in enumerate(resolved) if item.options and item.gold]
     if gold_is != REFERENCE and ties:
@@ -258,7 +227,6 @@ def _place_like(gold: str, names: Sequence[str]) -> int | None:
 
 
 def _whole_number(text: str) -> int | None:
-    """A text as a whole number, where it is one."""
     found = _WHOLE.fullmatch(text.strip())
     return int(found[1]) if found else None
 
@@ -366,15 +334,7 @@ Q = TypeVar("Q", bound=Hashable)
 
 
 class Responses(Generic[Q]):
-    """Answers by question and responder, each kept with the record that holds it.
-
-    Examples
-    --------
-    >>> kept: Responses[str] = Responses("answers.jsonl")
-    >>> kept.add("q1", "m2", "No.", Record(fields={}, place={"file": "answers.jsonl", "line": 1}))
-    >>> kept.options("q1", Record(fields={}, place={}))
-    (Option(option_id='m2', text='No.'),)
-    """
+    """Answers by question and responder, each kept with the record that holds it."""
 
     def __init__(self, path: str) -> None:
         self._path = path

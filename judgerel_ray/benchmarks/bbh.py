@@ -9,10 +9,10 @@ from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.source import (
     Record,
     as_records,
+    file_format,
     file_name,
-    format_of,
     known_format,
-    read_json,
+    read_json_file,
     read_records,
     stem,
 )
@@ -86,9 +86,8 @@ def _task_files(path: str) -> tuple[str, ...]:
 
 
 def _examples(file: str) -> Iterator[tuple[str, Record]]:
-    """Examples of one file, each with its task."""
-    if format_of(file) == "json":
-        document = read_json(file)
+    if file_format(file) == "json":
+        document = read_json_file(file)
         if isinstance(document, dict):
             top = Record(fields=document, place={"file": file})
             top.require("examples", hint="a task file is {'canary': ..., 'examples': [...]}")
@@ -101,7 +100,7 @@ def _examples(file: str) -> Iterator[tuple[str, Record]]:
     for record in records:
         record.require("input", "target")
         # The first upstream release had <task>.jsonl without a task in its lines.
-        if "task" not in record and "category" not in record and format_of(file) == "jsonl":
+        if "task" not in record and "category" not in record and file_format(file) == "jsonl":
             yield stem(file), record
         else:
             yield record.identifier("category" if "category" in record else "task"), record

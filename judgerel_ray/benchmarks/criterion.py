@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from judgerel_ray.benchmarks.admission import admit, distinct_options
-from judgerel_ray.benchmarks.source import Record, read_records, shown_names
+from judgerel_ray.benchmarks.source import Record, list_names, read_records
 from judgerel_ray.core import HumanRating, Item, Option
 
 _HEADING = r"[A-Z][A-Za-z ]{0,30}:\n"
@@ -22,25 +22,13 @@ YES_NO = (Option(option_id="yes", text="Yes"), Option(option_id="no", text="No")
 
 
 def numbered_options(texts: Iterable[str] | Mapping[int, str]) -> tuple[Option, ...]:
-    """Name options by their number on the scale, from 1 on.
-
-    Examples
-    --------
-    >>> [option.option_id for option in numbered_options(["poor", "fair", "good"])]
-    ['1', '2', '3']
-    """
+    """Name options by their number on the scale, from 1 on."""
     numbers = texts.items() if isinstance(texts, Mapping) else enumerate(texts, start=1)
     return tuple(Option(option_id=str(number), text=text) for number, text in numbers)
 
 
 def under_headings(**parts: str | None) -> str:
-    r"""Set texts under each other, each below its name.
-
-    Examples
-    --------
-    >>> under_headings(Question="Why?", Passage=None, Answer="So.")
-    'Question:\nWhy?\n\nAnswer:\nSo.'
-    """
+    r"""Set texts under each other, each below its name."""
     return "\n\n".join(
         f"{name.replace('_', ' ')}:\n{text.strip()}" for name, text in parts.items() if text
     )
@@ -51,13 +39,6 @@ def first_part(context: str) -> str:
 
     It is what the text under judgment is about: answers to one question, or summaries of one
     article, have it in common.
-
-    Examples
-    --------
-    >>> first_part(under_headings(Question="Why?", Passage=None, Answer="So."))
-    'Question:\nWhy?'
-    >>> first_part("Sure, at noon.")
-    'Sure, at noon.'
     """
     return (
         re.split(rf"\n\n{_HEADING}", context, maxsplit=1)[0] if _BEGINS.match(context) else context
@@ -73,7 +54,7 @@ def rating_by(
     """
     known = [option.option_id for option in options]
     if option_id not in known:
-        raise record.wrong(f"rating {option_id!r} is none of the options {shown_names(known)}")
+        raise record.wrong(f"rating {option_id!r} is none of the options {list_names(known)}")
     score = float(option_id) if option_id.isdecimal() else None
     return HumanRating(rater=rater, criterion=criterion, score=score, label=option_id)
 

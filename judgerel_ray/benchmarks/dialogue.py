@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.criterion import under_headings
-from judgerel_ray.benchmarks.source import Record, kind_of, read_records
+from judgerel_ray.benchmarks.source import Record, name_kind, read_records
 from judgerel_ray.core import HumanRating, Item, Option
 
 HUMAN, ASSISTANT = "Human", "Assistant"
@@ -28,13 +28,7 @@ class Turn:
 
 
 def split_turns(transcript: str) -> tuple[Turn, ...]:
-    r"""Split a transcript at its speakers' names; what stands before the first is left out.
-
-    Examples
-    --------
-    >>> [turn.text for turn in split_turns("\n\nHuman: Hi.\n\nAssistant: Hello!")]
-    ['Hi.', 'Hello!']
-    """
+    r"""Split a transcript at its speakers' names; what stands before the first is left out."""
     parts = _TURN.split(transcript)
     return tuple(
         Turn(speaker=speaker, text=text.strip())
@@ -42,26 +36,14 @@ def split_turns(transcript: str) -> tuple[Turn, ...]:
     )
 
 
-def written(turns: Sequence[Turn]) -> str | None:
-    r"""Write what was said before, every turn under its speaker; None where nothing was.
-
-    Examples
-    --------
-    >>> written(split_turns("\n\nHuman: Hi."))
-    'Human:\nHi.'
-    """
+def write_turns(turns: Sequence[Turn]) -> str | None:
+    r"""Write what was said before, every turn under its speaker; None where nothing was."""
     parts = (under_headings(**{turn.speaker: turn.text}) for turn in turns)
     return "\n\n".join(one for one in parts if one) or None
 
 
 def last_words(turns: Sequence[Turn]) -> str:
-    r"""Write what an assistant said at the end of a dialogue, names only before further turns.
-
-    Examples
-    --------
-    >>> last_words(split_turns("\n\nAssistant: Yes.\n\nAssistant: Or no."))
-    'Yes.\n\nAssistant: Or no.'
-    """
+    r"""Write what an assistant said at the end of a dialogue, names only before further turns."""
     first, *further = turns
     return "\n\n".join([first.text, *(f"{turn.speaker}: {turn.text}" for turn in further)])
 
@@ -115,7 +97,6 @@ def load_hh_rlhf(path: str) -> tuple[Item, ...]:
 
 
 def _item(record: Record, index: int) -> Item:
-    """One pair."""
     record.require(CHOSEN, REJECTED, hint="name a file of pairs, such as harmless-base/test")
     sides = {name: split_turns(record.text(name)) for name in (CHOSEN, REJECTED)}
     n_shared = _n_shared_turns(*sides.values())
@@ -131,7 +112,7 @@ def _item(record: Record, index: int) -> Item:
         benchmark="hh_rlhf",
         category="all",
         question=shared[-1].text,
-        context=written(shared[:-1]),
+        context=write_turns(shared[:-1]),
         options=tuple(
             Option(option_id=name, text=last_words(turns[n_shared:]))
             for name, turns in sides.items()
@@ -193,7 +174,6 @@ def load_lima(path: str) -> tuple[Item, ...]:
 
 
 def _lima_item(record: Record, index: int) -> Item:
-    """One conversation."""
     texts = _texts(record)
     if not texts or len(texts) % 2 or not texts[-1].strip():
         raise record.wrong(
@@ -210,7 +190,7 @@ def _lima_item(record: Record, index: int) -> Item:
         benchmark="lima",
         category=record.identifier("source") if "source" in record else "all",
         question=turns[-2].text,
-        context=written(turns[:-2]),
+        context=write_turns(turns[:-2]),
         options=(Option(option_id="lima", text=turns[-1].text),),
     )
 
@@ -236,6 +216,6 @@ def _history(record: Record) -> tuple[str, ...]:
             raise record.wrong("history must be a list of pairs of texts")
         for text in pair:
             if not isinstance(text, str):
-                raise record.wrong(f"history must hold texts, got {kind_of(text)}")
+                raise record.wrong(f"history must hold texts, got {name_kind(text)}")
             texts.append(text)
     return tuple(texts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.criterion import rating_by, under_headings
-from judgerel_ray.benchmarks.source import Record, file_name, read_records, shown_names, stem
+from judgerel_ray.benchmarks.source import Record, file_name, list_names, read_records, stem
 from judgerel_ray.core import Item, Option, SweepError
 from judgerel_ray.core.files import is_folder, list_folder
 
@@ -75,7 +75,7 @@ def _files(path: str) -> tuple[str, ...]:
     if not files:
         raise SweepError(
             "expected feedback_<split>.json files, found none",
-            where={"folder": path, "holds": shown_names([file_name(one) for one in inside])},
+            where={"folder": path, "holds": list_names([file_name(one) for one in inside])},
             hint="name upstream's folder feedbackQA_data/",
         )
     return files

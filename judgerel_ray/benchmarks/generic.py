@@ -16,12 +16,12 @@ from judgerel_ray.benchmarks.admission import (
     resolve_gold,
 )
 from judgerel_ray.benchmarks.source import (
-    Places,
     Record,
+    RecordPlaces,
     iterate_records,
-    kind_of,
     known_format,
-    shown_names,
+    list_names,
+    name_kind,
 )
 from judgerel_ray.core import GoldIs, HumanRating, Item, Option, SweepError
 from judgerel_ray.tables import Items
@@ -95,7 +95,7 @@ def read_generic(
     """As :func:`load_generic`, with how gold was read."""
     records = iterate_records(path)  # a record takes several times what its item does
     read: list[Item] = []
-    places = Places()
+    places = RecordPlaces()
     is_items_table = False
     for record in records:
         if not read:
@@ -133,7 +133,6 @@ def holds_items(path: str, *, but_for: Collection[str] = ()) -> bool:
 
 
 def _item(record: Record, benchmark: str) -> Item:
-    """One row as an item."""
     record.require(
         "item_id",
         "question",
@@ -198,7 +197,7 @@ def _ratings(record: Record, responders: Collection[str]) -> tuple[HumanRating, 
             raise rating.wrong("a rating needs a score or a label")
         rated = _shared(rating.identifier("responder")) if "responder" in rating else None
         if rated is not None and responders and rated not in responders:
-            raise rating.wrong(f"responder must be of {shown_names(responders)}, got {rated!r}")
+            raise rating.wrong(f"responder must be of {list_names(responders)}, got {rated!r}")
         ratings.append(
             HumanRating(
                 rater=_shared(rating.identifier("rater")),
@@ -222,5 +221,5 @@ def _score(rating: Record) -> float | None:
     if score is None:
         return None
     if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
-        raise rating.wrong(f"score must be a finite number, got {kind_of(score)}")
+        raise rating.wrong(f"score must be a finite number, got {name_kind(score)}")
     return float(score)

@@ -10,13 +10,13 @@ from judgerel_ray.benchmarks.admission import Responses, admit
 from judgerel_ray.benchmarks.source import (
     Record,
     excerpt,
+    file_format,
     file_name,
-    format_of,
-    kind_of,
     known_format,
+    list_names,
+    name_kind,
     read_object,
     read_records,
-    shown_names,
     stem,
 )
 from judgerel_ray.core import Item, SweepError
@@ -121,7 +121,7 @@ def _files(path: str) -> tuple[tuple[str, ...], str | None]:
     if bool(files) == bool(tables) or len(tables) > 1 or len(answers) > 1:
         raise SweepError(
             f"expected {_PREFIX}<source>.json files or one table {_TABLE}, and at most one file "
-            f"of responses; got {shown_names([file_name(p) for p in inside]) or 'none'}",
+            f"of responses; got {list_names([file_name(p) for p in inside]) or 'none'}",
             where={"folder": path},
             hint="name the question file itself",
         )
@@ -164,7 +164,7 @@ def _entry(value: object, source: str, popularity: str, file: str, index: int) -
     """One upstream question: entity, template, question, answer."""
     place = {"file": file, "entry": f"{popularity}[{index}]"}
     if not isinstance(value, list) or len(value) != 4:
-        got = f"a list of {len(value)}" if isinstance(value, list) else kind_of(value)
+        got = f"a list of {len(value)}" if isinstance(value, list) else name_kind(value)
         raise SweepError(f"expected [entity, template, question, answer], got {got}", where=place)
     record = Record(fields={"question": value[2], "answer": value[3]}, place=place)
     return _Entry(
@@ -198,7 +198,7 @@ def _read_responses(
     """Responses to questions of the sources that are loaded."""
     sources = {source for source, _ in questions}
     kept: Responses[tuple[str, str]] = Responses(path)
-    rows = _nested_responses(path) if format_of(path) == "json" else _table_responses(path)
+    rows = _nested_responses(path) if file_format(path) == "json" else _table_responses(path)
     for responder, source, record in rows:
         if source in sources:
             key = (source, record.text("question"))

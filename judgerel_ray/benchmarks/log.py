@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, count
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.source import Record, read_records, shown_names
+from judgerel_ray.benchmarks.source import Record, list_names, read_records
 from judgerel_ray.core import Item, Option
 
 LOG = "log"
@@ -71,15 +71,7 @@ class LoggedAnswer:
 
 
 def logged_items(answers: Iterable[LoggedAnswer], *, path: str) -> tuple[Item, ...]:
-    """Put the answers of a log together: one item a question, its distinct answers as options.
-
-    Examples
-    --------
-    >>> one = {"record": Record(fields={}, place={}), "item_id": "a", "question": "2 + 2?"}
-    >>> answers = [LoggedAnswer(answer=text, **one) for text in ("4", "5", "4")]
-    >>> [option.option_id for option in logged_items(answers, path="log")[0].options]
-    ['answer', 'answer 2']
-    """
+    """Put the answers of a log together: one item a question, its distinct answers as options."""
     found: dict[str, tuple[LoggedAnswer, dict[tuple[str, str], str]]] = {}
     for one in answers:
         first, options = found.setdefault(one.item_id, (one, {}))
@@ -95,7 +87,6 @@ def logged_items(answers: Iterable[LoggedAnswer], *, path: str) -> tuple[Item, .
 
 
 def _answers(path: str) -> Iterator[LoggedAnswer]:
-    """Answers of a table."""
     for record in read_records(path):
         yield LoggedAnswer(
             record=record,
@@ -117,7 +108,6 @@ def _unused_name(name: str, taken: Collection[str]) -> str:
 
 
 def _item(one: LoggedAnswer, answers: Mapping[tuple[str, str], str]) -> Item:
-    """One question with its answers."""
     options = tuple(Option(option_id=name, text=text) for (_, text), name in answers.items())
     return Item(
         item_id=one.item_id, benchmark=one.benchmark, category=one.category, question=one.question,
@@ -132,7 +122,7 @@ def _first(record: Record, names: tuple[str, ...], meant: str) -> str:
             return name
     raise record.wrong(
         f"a log needs a column {meant} (or {', '.join(one for one in names if one != meant)}), "
-        f"got {shown_names(record.fields)}"
+        f"got {list_names(record.fields)}"
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.source import Record, read_text, shown_names
+from judgerel_ray.benchmarks.source import Record, list_names, read_text
 from judgerel_ray.core import Item, SweepError, digest
 from judgerel_ray.core.files import is_of_the_web
 
@@ -134,18 +134,11 @@ def _drawn_strata(
 
 
 def draw_rank(seed: int, *names: str) -> tuple[str, tuple[str, ...]]:
-    """Give the place of what these names stand for in a draw; they break a tie of hashes.
-
-    Examples
-    --------
-    >>> min("xyz", key=lambda name: draw_rank(1, name))
-    'z'
-    """
+    """Give the place of what these names stand for in a draw; they break a tie of hashes."""
     return digest({"seed": seed, "names": list(names)}), names
 
 
 def _stratum_name(stratum: tuple[str, ...]) -> str:
-    """A stratum in words."""
     return " ".join(map(repr, stratum)) or "all of them together"
 
 
@@ -154,7 +147,7 @@ _KEYS = ("seed", "n", "part")
 _PART_KEYS = ("benchmark", "path", "answers", "n", "name", "options")
 
 
-class Load(Protocol):
+class ItemLoader(Protocol):
     """What reads the items of a part."""
 
     def __call__(
@@ -174,24 +167,8 @@ class Part:
     record: Record
 
 
-def draw_mix(path: str, load: Load, *, seed: int = 1) -> tuple[Item, ...]:
-    r"""Draw as many responses of each of several benchmarks.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from judgerel_ray.benchmarks import load_items
-    >>> rows = "item_id,question,option_x,option_y\n1,Which?,this,that\n2,Who?,me,you\n"
-    >>> parts = "".join(f'[[part]]\nbenchmark = "b"\npath = "q.csv"\nname = "{name}"\n'
-    ...                 f'options = ["{name}"]\n' for name in "xy")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "q.csv").write_text(rows)
-    ...     file = pathlib.Path(folder, "mix.toml")
-    ...     _ = file.write_text("n = 1\n" + parts)
-    ...     items = draw_mix(str(file), load_items)
-    >>> [(item.item_id, item.category, item.options[0].text) for item in items]
-    [('2:x', 'x', 'me'), ('1:y', 'y', 'that')]
-    """
+def draw_mix(path: str, load: ItemLoader, *, seed: int = 1) -> tuple[Item, ...]:
+    r"""Draw as many responses of each of several benchmarks."""
     top = _checked_mix(path)
     draw = top.whole("seed") if "seed" in top else seed
     parts = [_part(record, top, path, load, draw) for record in top.children("part")]
@@ -252,10 +229,10 @@ def _refuse_unknown(record: Record, known: tuple[str, ...]) -> None:
     """Refuse keys that would have no effect."""
     for name in record.fields:
         if name not in known:
-            raise record.wrong(f"unknown key {name!r}, expected one of {shown_names(known)}")
+            raise record.wrong(f"unknown key {name!r}, expected one of {list_names(known)}")
 
 
-def _part(record: Record, top: Record, path: str, load: Load, seed: int) -> Part:
+def _part(record: Record, top: Record, path: str, load: ItemLoader, seed: int) -> Part:
     """One source with its items loaded."""
     _refuse_unknown(record, _PART_KEYS)
     record.require("benchmark", "path")
@@ -276,7 +253,7 @@ def _part(record: Record, top: Record, path: str, load: Load, seed: int) -> Part
     known = {option.option_id for item in items for option in item.options}
     if unknown := [name for name in options if name not in known]:
         raise record.wrong(
-            f"no item has the option {unknown[0]!r}, they have {shown_names(sorted(known))}"
+            f"no item has the option {unknown[0]!r}, they have {list_names(sorted(known))}"
         )
     name = record.identifier("name") if "name" in record else benchmark
     return Part(name=name, n=n, options=options, items=items, record=record)

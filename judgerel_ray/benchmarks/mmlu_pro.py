@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.multiple_choice import letter_place, number_place, numbered_options
+from judgerel_ray.benchmarks.multiple_choice import letter_place, number_place, options_by_place
 from judgerel_ray.benchmarks.source import Record, file_name, known_format, read_records, stem
 from judgerel_ray.core import Item, Option, SweepError
 from judgerel_ray.core.files import is_folder, list_folder
@@ -60,13 +60,7 @@ def load_mmlu_pro(path: str) -> tuple[Item, ...]:
 
 
 def mmlu_pro_id(question_id: str) -> str:
-    """Name the item of an upstream question.
-
-    Examples
-    --------
-    >>> mmlu_pro_id("70")
-    'mmlu_pro:70'
-    """
+    """Name the item of an upstream question."""
     return f"{MMLU_PRO}:{question_id}"
 
 
@@ -89,7 +83,6 @@ def _files(path: str) -> tuple[str, ...]:
 
 
 def _item(record: Record) -> Item:
-    """One row as an item."""
     record.require("question_id", "question", "options", "answer", "category")
     listed = record.all_written("options")
     right = letter_place(record, "answer", len(listed)) if listed else 0
@@ -101,7 +94,7 @@ def _item(record: Record) -> Item:
             f"answer must be one of the {n_options} options that are not padding, got "
             f"{record.text('answer')!r}, which is {_PADDING}"
         )
-    options = numbered_options(listed[:n_options], record)
+    options = options_by_place(listed[:n_options], record)
     if "answer_index" in record:
         index = number_place(record, "answer_index", n_options, first=0)
         if index != right:

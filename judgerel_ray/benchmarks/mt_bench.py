@@ -5,11 +5,11 @@ from __future__ import annotations
 from judgerel_ray.benchmarks.admission import Responses, admit
 from judgerel_ray.benchmarks.source import (
     Record,
+    file_format,
     file_name,
-    format_of,
     known_format,
+    list_names,
     read_records,
-    shown_names,
     stem,
 )
 from judgerel_ray.core import Item, SweepError
@@ -90,7 +90,7 @@ def _files(path: str) -> tuple[str, str | None]:
     if len(questions) != 1:
         raise SweepError(
             f"expected one question.jsonl, got {len(questions)}",
-            where={"folder": path, "holds": shown_names([file_name(p) for p in inside])},
+            where={"folder": path, "holds": list_names([file_name(p) for p in inside])},
             hint="name the question file itself",
         )
     answers = [p for p in inside if file_name(p) == "model_answer"] or [
@@ -98,7 +98,7 @@ def _files(path: str) -> tuple[str, str | None]:
     ]
     if len(answers) > 1:
         raise SweepError(
-            f"expected one file of model answers, got {shown_names(answers)}",
+            f"expected one file of model answers, got {list_names(answers)}",
             where={"folder": path},
         )
     return questions[0], answers[0] if answers else None
@@ -112,7 +112,7 @@ def _name(record: Record, file: str) -> str:
             where={"file": file},
             hint="name question.jsonl as path and this file as answers, or a folder with both",
         )
-    if "question_id" not in record.fields and format_of(file) == "json":
+    if "question_id" not in record.fields and file_format(file) == "json":
         return record.identifier("category")
     record.require("question_id", "category", "turns")
     return record.identifier("question_id")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.source import Record, excerpt, kind_of, read_records
+from judgerel_ray.benchmarks.source import Record, excerpt, name_kind, read_records
 from judgerel_ray.core import Item, Option, SweepError
 
 MULTIPLE_CHOICE = "multiple_choice"
@@ -58,28 +58,15 @@ def load_multiple_choice(path: str) -> tuple[Item, ...]:
     return admit(((_item(record, n), record) for n, record in enumerate(records)), path=path)
 
 
-def numbered_options(texts: tuple[str, ...], record: Record) -> tuple[Option, ...]:
-    """Options by their places from 0.
-
-    Examples
-    --------
-    >>> record = Record(fields={}, place={"file": "q.csv"})
-    >>> [one.option_id for one in numbered_options(("oak", "apple"), record)]
-    ['0', '1']
-    """
+def options_by_place(texts: tuple[str, ...], record: Record) -> tuple[Option, ...]:
+    """Options by their places from 0."""
     if not 2 <= len(texts) <= len(LETTERS):
         raise record.wrong(f"options must be 2 to {len(LETTERS)} texts, got {len(texts)}")
     return tuple(Option(option_id=str(n), text=text) for n, text in enumerate(texts))
 
 
 def letter_place(record: Record, name: str, n_options: int) -> int:
-    """Place of the option whose letter stands in a field.
-
-    Examples
-    --------
-    >>> letter_place(Record(fields={"answer": "C"}, place={}), "answer", 4)
-    2
-    """
+    """Place of the option whose letter stands in a field."""
     text = record.text(name).strip()
     place = LETTERS.find(text.upper()) if len(text) == 1 else -1
     if not 0 <= place < n_options:
@@ -91,26 +78,19 @@ def letter_place(record: Record, name: str, n_options: int) -> int:
 
 
 def number_place(record: Record, name: str, n_options: int, *, first: int) -> int:
-    """Place of the option whose number stands in a field, counted from `first`.
-
-    Examples
-    --------
-    >>> number_place(Record(fields={"answer_from_1": 3}, place={}), "answer_from_1", 4, first=1)
-    2
-    """
+    """Place of the option whose number stands in a field, counted from `first`."""
     place = record.whole(name) - first
     if not 0 <= place < n_options:
         raise record.wrong(
             f"{name} must be {first} to {first + n_options - 1} of its {n_options} options, "
-            f"got {kind_of(record.fields[name])}"
+            f"got {name_kind(record.fields[name])}"
         )
     return place
 
 
 def _item(record: Record, row: int) -> Item:
-    """One row as an item."""
     record.require("question")
-    options = numbered_options(_texts(record), record)
+    options = options_by_place(_texts(record), record)
     name = next((name for name in _NAMES if name in record), None)
     return Item(
         item_id=f"{MULTIPLE_CHOICE}:{row}" if name is None else record.identifier(name),
@@ -165,7 +145,6 @@ def _numbered_columns(record: Record) -> list[str]:
 
 
 def _right_place(record: Record, options: tuple[Option, ...]) -> int:
-    """Place of the right option."""
     given = [name for name in ANSWERS if name in record]
     if len(given) != 1:
         raise _no_answer(record, given)
@@ -182,7 +161,7 @@ def _right_place(record: Record, options: tuple[Option, ...]) -> int:
     if len(places) != 1:
         raise record.wrong(
             f"{name} must be one of its {len(options)} options, got "
-            f"{kind_of(record.fields[name])}, which is "
+            f"{name_kind(record.fields[name])}, which is "
             + (f"{len(places)} of them" if places else "none of them"),
             hint="state the option in answer_letter, answer_from_0 or answer_from_1",
         )
@@ -218,5 +197,4 @@ def _possible_places(record: Record, options: tuple[Option, ...]) -> set[int]:
 
 
 def _with_text(text: str, options: tuple[Option, ...]) -> set[int]:
-    """Places of the options of a text."""
     return {n for n, option in enumerate(options) if option.text.strip() == text.strip()}

@@ -18,7 +18,7 @@ from typing import Literal, overload
 import polars as pl
 
 from judgerel_ray.core import ReadingWarning, SweepError, files
-from judgerel_ray.core.files import PACKED, neighbour, unpacked, unreadable
+from judgerel_ray.core.files import PACKED, neighbour, unpacked, unreadable_path
 from judgerel_ray.core.text import (
     SEPARATORS,
     closest,
@@ -40,16 +40,6 @@ class Record:
 
     Every method returns what it promises or raises a `SweepError` that names the place, the
     field, what was expected and what was got.
-
-    Examples
-    --------
-    >>> record = Record(fields={"question": "Why?"}, place={"file": "q.csv", "line": 2})
-    >>> record.text("question")
-    'Why?'
-    >>> record.text("answer")
-    Traceback (most recent call last):
-    ...
-    judgerel_ray.core.errors.SweepError: missing column answer [file=q.csv, line=2, got=question]
     """
 
     fields: Mapping[str, object]
@@ -77,7 +67,7 @@ class Record:
         what = "field" if "entry" in self.place else "column"
         raise SweepError(
             f"missing {what}{'s' if len(missing) > 1 else ''} {', '.join(missing)}",
-            where={**self.place, "got": shown_names(self.fields)},
+            where={**self.place, "got": list_names(self.fields)},
             hint=" and ".join(close) or hint,
         )
 
@@ -117,7 +107,7 @@ class Record:
             return value
         if isinstance(value, str) and value.strip().isdecimal():
             return int(value)
-        raise self.wrong(f"{name} must be a whole number, got {kind_of(value)}")
+        raise self.wrong(f"{name} must be a whole number, got {name_kind(value)}")
 
     def structure(self, name: str) -> object:
         """List or object; where it stands as JSON text (in CSV), what that text says."""
@@ -137,7 +127,7 @@ class Record:
         """List that must be there; JSON text is parsed."""
         value = self.structure(name)
         if not isinstance(value, list):
-            raise self.wrong(f"{name} must be a list, got {kind_of(value)}")
+            raise self.wrong(f"{name} must be a list, got {name_kind(value)}")
         return value
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -161,7 +151,7 @@ class Record:
         prefix = f"{self.place['entry']}." if "entry" in self.place else ""
         place = {**self.place, "entry": f"{prefix}{name}"}
         if not isinstance(value, dict):
-            raise SweepError(f"expected an object, got {kind_of(value)}", where=place)
+            raise SweepError(f"expected an object, got {name_kind(value)}", where=place)
         return Record(fields=value, place=place)
 
     def _as_written(self, value: object, name: str) -> str:
@@ -169,7 +159,7 @@ class Record:
         if isinstance(value, str):
             return self._as_text(value, name)
         if isinstance(value, float) and not math.isfinite(value):
-            raise self.wrong(f"{name} must be text or a finite number, got {kind_of(value)}")
+            raise self.wrong(f"{name} must be text or a finite number, got {name_kind(value)}")
         if isinstance(value, bool | int | float):
             return json.dumps(value)
         return self._as_text(value, name)
@@ -178,7 +168,7 @@ class Record:
         """Value as text, or the error that says what it is instead."""
         if not isinstance(value, str):
             raise self.wrong(
-                f"{name} must be text, got {kind_of(value)}",
+                f"{name} must be text, got {name_kind(value)}",
                 hint="write it in quotes" if isinstance(value, int | float) else None,
             )
         if value.isascii():
@@ -193,16 +183,8 @@ class Record:
         return value
 
 
-class Places(Sequence[Record]):
-    """Where the rows of one file stand: records without fields, in eight bytes each.
-
-    Examples
-    --------
-    >>> places = Places()
-    >>> places.append(Record(fields={"question": "Why?"}, place={"file": "q.csv", "line": 2}))
-    >>> places[0]
-    Record(fields={}, place={'file': 'q.csv', 'line': 2}, blank_is_null=False)
-    """
+class RecordPlaces(Sequence[Record]):
+    """Where the rows of one file stand: records without fields, in eight bytes each."""
 
     def __init__(self) -> None:
         self._first: Mapping[str, object] = {}
@@ -230,14 +212,8 @@ class Places(Sequence[Record]):
         return len(self._numbers)
 
 
-def kind_of(value: object) -> str:
-    """Name a value's kind in words, with a short excerpt.
-
-    Examples
-    --------
-    >>> kind_of(None), kind_of(3), kind_of([1])
-    ('null', 'number 3', 'a list')
-    """
+def name_kind(value: object) -> str:
+    """Name a value's kind in words, with a short excerpt."""
     match value:
         case None:
             return "null"
@@ -256,17 +232,11 @@ def kind_of(value: object) -> str:
 
 
 def excerpt(text: str) -> str:
-    r"""First characters of a text on one line, quoted.
-
-    Examples
-    --------
-    >>> print(excerpt("two\nlines"))
-    'two\nlines'
-    """
+    r"""First characters of a text on one line, quoted."""
     return repr(text if len(text) <= _EXCERPT else text[:_EXCERPT] + "…")
 
 
-def shown_names(names: Collection[str]) -> str:
+def list_names(names: Collection[str]) -> str:
     """List names for an error, cut where they are many."""
     listed = [str(name).replace("\n", "\\n") for name in names]
     more = len(listed) - _NAMES_SHOWN
@@ -290,25 +260,13 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
 
 
 def file_name(path: str) -> str:
-    """Last part of a path or URL, without compression suffix.
-
-    Examples
-    --------
-    >>> file_name("s3://bucket/bbh/navigate.json.gz")
-    'navigate.json'
-    """
+    """Last part of a path or URL, without compression suffix."""
     name = PurePosixPath(path).name
     return name.removesuffix(PurePosixPath(name).suffix) if name.endswith(PACKED) else name
 
 
 def stem(path: str) -> str:
-    """Name of a file without its suffixes.
-
-    Examples
-    --------
-    >>> stem("bbh/navigate.json.gz")
-    'navigate'
-    """
+    """Name of a file without its suffixes."""
     return PurePosixPath(file_name(path)).stem
 
 
@@ -317,14 +275,8 @@ def known_format(path: str) -> Format | None:
     return _FORMATS.get(PurePosixPath(file_name(path)).suffix.lower())
 
 
-def format_of(path: str) -> Format:
-    """Format that a file's suffix names.
-
-    Examples
-    --------
-    >>> format_of("items.jsonl.gz")
-    'jsonl'
-    """
+def file_format(path: str) -> Format:
+    """Format that a file's suffix names."""
     found = known_format(path)
     if found is None and _is_absent(path):
         raise SweepError("no such file", where={"file": path}, hint=neighbour(path))
@@ -339,27 +291,21 @@ def format_of(path: str) -> Format:
 
 
 def separator_of(path: str) -> str:
-    r"""What stands between columns by the ending of a file.
-
-    Examples
-    --------
-    >>> separator_of("items.tsv.gz"), separator_of("items.csv")
-    ('\t', ',')
-    """
+    r"""What stands between columns by the ending of a file."""
     return SEPARATORS[PurePosixPath(file_name(path)).suffix.lower()]
 
 
-def read_bytes(path: str) -> bytes:
+def read_unpacked(path: str) -> bytes:
     """Whole content of a file, decompressed by its suffix."""
     try:
         return unpacked(files.read_bytes(path), PurePosixPath(path).suffix, {"file": path})
     except ValueError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_path(path, error) from error
 
 
 def read_text(path: str) -> str:
     """Whole text of a file in UTF-8, or in UTF-16 by its mark, which is dropped."""
-    content = read_bytes(path)
+    content = read_unpacked(path)
     try:
         text = table_text(content, {"file": path})
     except SweepError as error:
@@ -385,7 +331,7 @@ _KNOWN_BY = frozenset((
 """Names of columns of items, texts and ratings, which tell what stands between them."""
 
 
-def read_json(path: str) -> object:
+def read_json_file(path: str) -> object:
     """One JSON document."""
     text = read_text(path)
     try:
@@ -404,10 +350,10 @@ def read_json(path: str) -> object:
 
 def read_object(path: str, of: str) -> Record:
     """One JSON document that is an object."""
-    document = read_json(path)
+    document = read_json_file(path)
     if not isinstance(document, dict):
         raise SweepError(
-            f"expected an object of {of}, got {kind_of(document)}", where={"file": path}
+            f"expected an object of {of}, got {name_kind(document)}", where={"file": path}
         )
     return Record(fields=document, place={"file": path})
 
@@ -422,17 +368,8 @@ def iterate_records(path: str) -> Iterator[Record]:
 
     JSON Lines in a plain file of this machine are read line by line, so that the file is never
     held as a whole.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "own.jsonl")
-    ...     _ = file.write_text('{"question": "Why?"}')
-    ...     [record.text("question") for record in iterate_records(str(file))]
-    ['Why?']
     """
-    match format_of(path):
+    match file_format(path):
         case "parquet":
             records = _parquet(path)
         case "jsonl":
@@ -440,7 +377,7 @@ def iterate_records(path: str) -> Iterator[Record]:
         case "csv":
             records = _csv(path)
         case "json":
-            records = iter(as_records(read_json(path), path))
+            records = iter(as_records(read_json_file(path), path))
     record = None
     for record in records:
         yield record
@@ -452,9 +389,9 @@ def as_records(document: object, path: str) -> tuple[Record, ...]:
     """Objects of a JSON list, as records."""
     if not isinstance(document, list):
         raise SweepError(
-            f"expected a list of objects, got {kind_of(document)}",
+            f"expected a list of objects, got {name_kind(document)}",
             where={"file": path}
-            | ({"keys": shown_names(document)} if isinstance(document, dict) else {}),
+            | ({"keys": list_names(document)} if isinstance(document, dict) else {}),
         )
     top = Record(fields={}, place={"file": path})
     return tuple(top.child(value, f"[{index}]") for index, value in enumerate(document))
@@ -463,7 +400,7 @@ def as_records(document: object, path: str) -> tuple[Record, ...]:
 def _parquet(path: str) -> Iterator[Record]:
     """Rows of a Parquet file."""
     try:
-        frame = pl.read_parquet(io.BytesIO(read_bytes(path)))
+        frame = pl.read_parquet(io.BytesIO(read_unpacked(path)))
     except pl.exceptions.PolarsError as error:
         reason = str(error).splitlines()[0]
         raise SweepError(f"not a Parquet file: {reason}", where={"file": path}) from error
@@ -489,7 +426,7 @@ def _plain_lines(path: str) -> Iterator[str]:
             try:
                 text = line.removesuffix(b"\n").decode()
             except UnicodeDecodeError as error:
-                raise unreadable(path, error) from error
+                raise unreadable_path(path, error) from error
             yield text if number else text.removeprefix("\ufeff")
 
 
@@ -530,7 +467,7 @@ def _objects(lines: Iterable[str], path: str) -> Iterator[Record]:
         if not isinstance(value, dict):
             listed = isinstance(value, list) and number == 1
             raise SweepError(
-                f"expected one object a line, got {kind_of(value)}",
+                f"expected one object a line, got {name_kind(value)}",
                 where=place,
                 hint="a JSON list belongs in a .json file" if listed else None,
             )

@@ -8,9 +8,9 @@ from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.source import (
     Record,
     as_records,
-    format_of,
-    kind_of,
-    read_json,
+    file_format,
+    name_kind,
+    read_json_file,
     read_records,
 )
 from judgerel_ray.core import Item, SweepError, digest
@@ -81,10 +81,10 @@ def load_squad(path: str) -> tuple[Item, ...]:
 
 def _questions(path: str) -> Iterator[tuple[Record, str, str | None]]:
     """Every question of a file with its context and title."""
-    if format_of(path) != "json":
+    if file_format(path) != "json":
         entries = read_records(path)
     else:
-        document = read_json(path)
+        document = read_json_file(path)
         if isinstance(document, dict):
             top = Record(fields=document, place={"file": path})
             top.require("data", hint="SQuAD is {'version': ..., 'data': [...]}")
@@ -125,7 +125,7 @@ def _gold(record: Record) -> str | None:
         case _:
             raise record.wrong(
                 f"answers must be a list of texts or of {{'text', 'answer_start'}}, "
-                f"got {kind_of(answers)}"
+                f"got {name_kind(answers)}"
             )
 
 
@@ -140,5 +140,5 @@ def _is_impossible(record: Record) -> bool:
         case str() if flag.lower() in ("true", "false"):
             return flag.lower() == "true"
     raise SweepError(
-        f"is_impossible must be true or false, got {kind_of(flag)}", where=record.place
+        f"is_impossible must be true or false, got {name_kind(flag)}", where=record.place
     )

@@ -11,8 +11,8 @@ from judgerel_ray.benchmarks.source import (
     Record,
     file_name,
     known_format,
+    list_names,
     read_records,
-    shown_names,
     stem,
 )
 from judgerel_ray.core import HumanRating, Item, Option, SweepError
@@ -183,7 +183,7 @@ def _table(folder: str, inside: list[str], ending: str) -> str:
     if len(found) != 1:
         raise SweepError(
             f"expected one table *{ending}, got {len(found)}",
-            where={"folder": folder, "holds": shown_names([file_name(one) for one in inside])},
+            where={"folder": folder, "holds": list_names([file_name(one) for one in inside])},
             hint="name upstream's model_annotations.aligned.paired.jsonl",
         )
     return found[0]
@@ -196,7 +196,7 @@ def _ratings(path: str) -> _Ratings:
         record.require("system", "doc_id", "rater_type", "rater", "dimension", "score")
         criterion = record.identifier("dimension")
         if criterion not in _QUESTIONS:
-            raise record.wrong(f"dimension must be of {shown_names(_QUESTIONS)}, got {criterion!r}")
+            raise record.wrong(f"dimension must be of {list_names(_QUESTIONS)}, got {criterion!r}")
         rater = f"{record.identifier('rater_type')}:{record.whole('rater')}"
         rating = rating_by(rater, str(record.whole("score")), _OPTIONS, record, criterion=criterion)
         key = (record.identifier("doc_id"), record.identifier("system"), criterion)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.criterion import YES_NO, rating_by, under_headings
 from judgerel_ray.benchmarks.mix import draw_rank
-from judgerel_ray.benchmarks.source import Record, kind_of, read_records
+from judgerel_ray.benchmarks.source import Record, name_kind, read_records
 from judgerel_ray.core import HumanRating, Item, Option
 
 _QUESTION = "Is the answer to this question truthful?"
@@ -88,14 +88,7 @@ def _of_lists(record: Record, index: int) -> Iterator[Item]:
 
 
 def listed_answers(record: Record, column: str) -> list[str]:
-    """Answers of a list divided by semicolons, each once.
-
-    Examples
-    --------
-    >>> listed_answers(Record(fields={"Correct Answers": "It is; Yes;It is"}, place={}),
-    ...                "Correct Answers")
-    ['It is', 'Yes']
-    """
+    """Answers of a list divided by semicolons, each once."""
     return list(dict.fromkeys(one.strip() for one in record.text(column).split(";") if one.strip()))
 
 
@@ -109,7 +102,7 @@ def _labelled(record: Record, index: int) -> Item:
         question, answer = record.text("question"), record.text("answer")
         truthful = record.fields["human_truthful"]
         if not isinstance(truthful, bool):
-            raise record.wrong(f"human_truthful must be true or false, got {kind_of(truthful)}")
+            raise record.wrong(f"human_truthful must be true or false, got {name_kind(truthful)}")
         gold = "yes" if truthful else "no"
     name = f"truthfulqa:label:{index}"
     return _item(name, _CRITERION, question, answer, gold, "human", record)
@@ -129,7 +122,6 @@ def _from_prompt(record: Record) -> tuple[str, str]:
 def _item(
     item_id: str, category: str, question: str, answer: str, gold: str, rater: str, record: Record
 ) -> Item:
-    """One answer to judge."""
     return Item(
         item_id=item_id,
         benchmark="truthfulqa",

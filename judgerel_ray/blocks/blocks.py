@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, cast, get_args
-
-import polars as pl
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
 from judgerel_ray.blocks.words import Row, cell, interval, number
 
+if TYPE_CHECKING:
+    import polars as pl
+
 
 def anchor(title: str) -> str:
-    """Name the place of a section by its title.
-
-    Examples
-    --------
-    >>> anchor("What came back")
-    'what-came-back'
-    """
+    """Name the place of a section by its title."""
     return "-".join("".join(c if c.isalnum() else " " for c in title).lower().split())
 
 
@@ -33,13 +28,7 @@ class Span:
 
     @property
     def anchor(self) -> str:
-        """Of the section that it names.
-
-        Examples
-        --------
-        >>> Span("What came back", "section").anchor
-        'what-came-back'
-        """
+        """Of the section that it names."""
         return anchor(self.text)
 
 
@@ -54,13 +43,7 @@ class Paragraph:
 
     @property
     def spans(self) -> list[Span]:
-        """Its pieces, plain ones with an empty kind.
-
-        Examples
-        --------
-        >>> [span.text for span in Paragraph(["type ", Span("ls", "code")]).spans]
-        ['type ', 'ls']
-        """
+        """Its pieces, plain ones with an empty kind."""
         pieces = [self.text] if isinstance(self.text, str) else self.text
         return [Span(one, "") if isinstance(one, str) else one for one in pieces]
 
@@ -80,6 +63,12 @@ class Column:
     def is_empty(self) -> bool:
         """Whether no cell says anything."""
         return all(text in ("", "-") for text in self.cells) and not any(self.small)
+
+    def text_at(self, row: int) -> str:
+        """A cell with the numbers of its notes, and what stands small beside it."""
+        marks = ",".join(map(str, self.marks[row])) if self.marks and self.marks[row] else ""
+        small = self.small[row] if self.small else ""
+        return " ".join(filter(None, [self.cells[row], f"({marks})" if marks else "", small]))
 
     @property
     def is_alike(self) -> bool:
@@ -102,12 +91,6 @@ class Table:
 
         What is the same in every row is said once, in the caption; what is empty in all is left
         out.
-
-        Examples
-        --------
-        >>> columns = [Column(head="n", cells=["1", "2"]), Column(head="x", cells=["y", "y"])]
-        >>> Table("Two", columns).compact().caption
-        'Two (x: y)'
         """
         columns = [column for column in self.columns if not column.is_empty]
         kept = [column for column in columns if not column.is_alike] or columns[:1]
@@ -197,6 +180,13 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True)
+class Laid:
+    """A text that is laid out already, line by line."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """What must be known before any number; `label` names it for screen readers."""
 
@@ -250,18 +240,12 @@ class Section:
 
     @property
     def anchor(self) -> str:
-        """Where links lead to.
-
-        Examples
-        --------
-        >>> Section("What came back", []).anchor
-        'what-came-back'
-        """
+        """Where links lead to."""
         return anchor(self.title)
 
 
 Block: TypeAlias = (
-    Paragraph | Table | Figures | Folded | Facts | Lines | Notice | Heat | Gallery | Section
+    Paragraph | Table | Figures | Folded | Facts | Lines | Laid | Notice | Heat | Gallery | Section
 )
 """Anything that is shown."""
 
@@ -276,13 +260,7 @@ class FirstScreen:
 
 
 def key_columns(rows: Sequence[Row], names: Sequence[str]) -> list[Column]:
-    """Make the columns that name a group.
-
-    Examples
-    --------
-    >>> key_columns([{"top_p": 0.5}], ["top_p"])[0].cells
-    ['0.5']
-    """
+    """Make the columns that name a group."""
     return [
         Column(head=name.replace("_", " "), cells=[cell(row[name]) for row in rows])
         for name in names
@@ -290,13 +268,7 @@ def key_columns(rows: Sequence[Row], names: Sequence[str]) -> list[Column]:
 
 
 def counts(head: str, numbers: Sequence[object]) -> Column:
-    """Make a column of whole numbers, a dash where there is none.
-
-    Examples
-    --------
-    >>> counts("n", [1000, None]).cells
-    ['1,000', '-']
-    """
+    """Make a column of whole numbers, a dash where there is none."""
     cells = ["-" if n is None else f"{cast(int, n):,}" for n in numbers]
     return Column(head=head, cells=cells, is_number=True)
 
@@ -304,14 +276,7 @@ def counts(head: str, numbers: Sequence[object]) -> Column:
 def estimates(
     head: str, rows: Sequence[Row], name: str, ends: Callable[[Row], str] = interval
 ) -> Column:
-    """Make a column of one number of each row, its interval small beside it.
-
-    Examples
-    --------
-    >>> column = estimates("accuracy [95 %]", [{"share": 0.5, "low": 0.25, "high": 0.75}], "share")
-    >>> column.cells, column.small
-    (['0.500'], ['[0.250, 0.750]'])
-    """
+    """Make a column of one number of each row, its interval small beside it."""
     cells = [number(row[name]) for row in rows]
     return Column(head=head, cells=cells, small=[ends(row) for row in rows], is_number=True)
 
@@ -323,13 +288,7 @@ def row_columns(
     words: Sequence[str] = (),
     kinds: Mapping[str, str] | None = None,
 ) -> list[Column]:
-    """Make columns of cells that lie in rows; all but `words` are numbers.
-
-    Examples
-    --------
-    >>> [one.is_number for one in row_columns(["who", "n"], [["a", "1"]], words=["who"])]
-    [False, True]
-    """
+    """Make columns of cells that lie in rows; all but `words` are numbers."""
     kinds = kinds or {}
     return [
         Column(
@@ -344,14 +303,7 @@ def row_columns(
 
 @dataclass(slots=True)
 class Notes:
-    """Notes under a table, numbered in the order they are first used.
-
-    Examples
-    --------
-    >>> notes = Notes()
-    >>> notes.number("a"), notes.number("b"), notes.number("a"), notes.texts
-    (1, 2, 1, ['a', 'b'])
-    """
+    """Notes under a table, numbered in the order they are first used."""
 
     _numbers: dict[str, int] = field(default_factory=dict)
 

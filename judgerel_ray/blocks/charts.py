@@ -108,12 +108,7 @@ class Chart:
 
 
 def not_drawn() -> str | None:
-    """Say why figures cannot be drawn and what to do; None where they can.
-
-    Examples
-    --------
-    >>> not_drawn()
-    """
+    """Say why figures cannot be drawn and what to do; None where they can."""
     missing = [name for name in ("altair", "vl_convert") if find_spec(name) is None]
     if not missing:
         return None
@@ -124,18 +119,7 @@ def not_drawn() -> str | None:
 
 
 def chart(figure: Figure) -> Chart:
-    """Draw a figure.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> rows = pl.DataFrame({"t": [0.0, 1.0], "alpha": [0.9, 0.5]})
-    >>> line = Mark(shape="line", style="line", data=rows, x="t", y="alpha")
-    >>> figure = Figure(title="Alpha", description="", caption="", x=Axis(), y=Axis(), marks=[line])
-    >>> drawn = chart(figure)
-    >>> drawn.view_box.split()[:2], 'stroke="var(--mark)"' in drawn.shapes
-    (['0', '0'], True)
-    """
+    """Draw a figure."""
     import altair as alt
     import vl_convert
 
@@ -148,17 +132,7 @@ def chart(figure: Figure) -> Chart:
 
 
 def vega_lite(figure: Figure) -> dict[str, Any]:
-    """Write a figure as Vega-Lite with its data, in the colours of the light theme.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> points = Mark(shape="point", style="point", data=pl.DataFrame({"x": [0.5], "y": [0.5]}),
-    ...               x="x", y="y")
-    >>> figure = Figure(title="t", description="", caption="", x=Axis(), y=Axis(), marks=[points])
-    >>> vega_lite(figure)["data"]
-    {'values': [{'x': 0.5, 'y': 0.5}]}
-    """
+    """Write a figure as Vega-Lite with its data, in the colours of the light theme."""
     import altair as alt
     from altair.utils.schemapi import debug_mode
 
@@ -272,13 +246,7 @@ def _values(mark: Mark) -> Iterator[dict[str, object]]:
 
 
 def in_two(name: str) -> list[str]:
-    """Break a name that is longer than a line, after the comma that is nearest to its middle.
-
-    Examples
-    --------
-    >>> in_two("steady, rating, temperature 1"), in_two("steady, temperature 1")
-    (['steady, rating,', 'temperature 1'], ['steady, temperature 1'])
-    """
+    """Break a name that is longer than a line, after the comma that is nearest to its middle."""
     name = _words(name)
     breaks = [one.end() for one in re.finditer(", (?=.)", name)]
     if len(name) <= NAME_LINE or not breaks:
@@ -288,7 +256,6 @@ def in_two(name: str) -> list[str]:
 
 
 def _lines(mark: Mark, name: str) -> list[str]:
-    """Lines that a name is drawn in."""
     return in_two(name) if mark.style == "name_before" else [name]
 
 
@@ -336,13 +303,7 @@ def _short(name: str, value: str) -> tuple[str, str]:
 
 
 def sample(style: str) -> Markup:
-    """Draw a small sample of a style for a legend, too small for a chart of its own.
-
-    Examples
-    --------
-    >>> "<circle" in sample("point"), "<line" in sample("share")
-    (True, True)
-    """
+    """Draw a small sample of a style for a legend, too small for a chart of its own."""
     look = STYLES[style]
     names = {"strokeWidth": "stroke-width", "opacity": "opacity", "fill": "fill",
              "stroke": "stroke", "strokeDash": "stroke-dasharray"}  # fmt: skip

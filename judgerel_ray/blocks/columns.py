@@ -22,14 +22,7 @@ _GAP = "  "
 
 
 def table_within(heads: Sequence[str], lines: Sequence[Sequence[str]], above: Sequence[str]) -> str:
-    """Align columns; where that is too wide, say those named `above` once above their rows.
-
-    Examples
-    --------
-    >>> print(table_within(["judge", "value"], [["j", "1"]], ["judge"]))
-    judge  value
-    j      1
-    """
+    """Align columns; where that is too wide, say those named `above` once above their rows."""
     table = plain_table(heads, lines)
     if max(map(len, table.splitlines())) <= WIDTH:
         return table
@@ -48,13 +41,7 @@ def table_within(heads: Sequence[str], lines: Sequence[Sequence[str]], above: Se
 
 
 def wrapped(text: str) -> str:
-    """Wrap a text.
-
-    Examples
-    --------
-    >>> len(wrapped("word " * 30).splitlines())
-    2
-    """
+    """Wrap a text."""
     return "\n".join(wrap(shortened(text, WIDTH), WIDTH))
 
 
@@ -105,12 +92,10 @@ def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _pieces(cell: str, width: int) -> list[str]:
-    """Lines of a cell."""
     return wrap(cell, width, break_long_words=False) or [""]
 
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """Lines of a row."""
     pieces = [_pieces(cell, width) for cell, width in zip(cells, widths, strict=True)]
     return [
         _GAP.join(one.ljust(width) for one, width in zip(line, widths, strict=True)).rstrip()
@@ -119,14 +104,7 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 
 def plain_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """Align columns with spaces; very long ids and verdicts lose their middle.
-
-    Examples
-    --------
-    >>> print(plain_table(["a", "value"], [["long", "1"]]))
-    a     value
-    long  1
-    """
+    """Align columns with spaces; very long ids and verdicts lose their middle."""
     rows = [[fit_cell(text) for text in line] for line in (heads, *lines)]
     widths = [max(len(text) for text in column) for column in zip(*rows, strict=True)]
     return "\n".join(
@@ -136,36 +114,18 @@ def plain_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 
 def fit_cell(text: str) -> str:
-    """A text as a table's cell holds it: of a very long id or verdict the beginning and the end.
-
-    Examples
-    --------
-    >>> fit_cell("meta-llama/Llama-3"), len(fit_cell("q" * 100_000))
-    ('meta-llama/Llama-3', 70)
-    """
+    """A text as a table's cell holds it: of a very long id or verdict the beginning and the end."""
     return cut_text(shortened(printable(text), WIDTH), _CELL)
 
 
 def varying_groups(frame: pl.DataFrame, until: str, *, always: Sequence[str] = ()) -> list[str]:
-    """Name the columns of groups that tell rows apart.
-
-    Examples
-    --------
-    >>> varying_groups(pl.DataFrame({"judge": ["a", "a"], "scale": ["x", "y"], "v": [1, 2]}), "v")
-    ['scale']
-    """
+    """Name the columns of groups that tell rows apart."""
     names = frame.columns[: frame.columns.index(until)]
     return [name for name in names if name in always or frame[name].n_unique() > 1]
 
 
 def shared(frame: pl.DataFrame, until: str) -> str:
-    """Say in a line what all rows share; nothing where that is nothing.
-
-    Examples
-    --------
-    >>> shared(pl.DataFrame({"judge": ["a", "a"], "v": [1, 2]}), "v").strip()
-    'judge a'
-    """
+    """Say in a line what all rows share; nothing where that is nothing."""
     names = frame.columns[: frame.columns.index(until)]
     first: Mapping[str, object] = frame.row(0, named=True)
     alike = [name for name in names if name != "scale" and frame[name].n_unique() == 1]
@@ -202,14 +162,7 @@ def natural(value: object) -> Key:
 
 
 def in_order(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Rows by what the columns named hold, in natural order; rows alike there stay as they are.
-
-    Examples
-    --------
-    >>> rows = pl.DataFrame({"scale": ["1-10", "1-5", "1-10"], "n": [1, 2, 3]})
-    >>> in_order(rows, ["scale"]).rows()
-    [('1-5', 2), ('1-10', 1), ('1-10', 3)]
-    """
+    """Rows by what the columns named hold, in natural order; rows alike there stay as they are."""
     known = [name for name in names if name in frame.columns]
     if not known or frame.is_empty():
         return frame

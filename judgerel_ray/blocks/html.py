@@ -21,15 +21,7 @@ _NO_BREAK = "\u00a0"
 
 
 def rendered_page(template: str, *, script: str, **values: object) -> str:
-    """Fill a template of the package, which renders blocks by the macros of ``blocks.html``.
-
-    Examples
-    --------
-    >>> page = rendered_page("reporting/page.html", script="reporting/tables.js.html",
-    ...                      title="<b>", blocks=[], notice=[], footer="")
-    >>> "&lt;b&gt;" in page, page.count("<script>")
-    (True, 1)
-    """
+    """Fill a template of the package, which renders blocks by the macros of ``blocks.html``."""
     text = files("judgerel_ray").joinpath(script).read_text("utf-8")
     digest = b64encode(sha256(text.encode()).digest()).decode()
     return _environment().get_template(template).render(script=text, digest=digest, **values)

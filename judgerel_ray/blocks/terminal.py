@@ -15,12 +15,12 @@ from rich.text import Text
 
 from judgerel_ray.blocks.blocks import (
     Block,
-    Column,
     Facts,
     Figures,
     Folded,
     Gallery,
     Heat,
+    Laid,
     Lines,
     Notice,
     Paragraph,
@@ -28,7 +28,7 @@ from judgerel_ray.blocks.blocks import (
     Table,
 )
 from judgerel_ray.blocks.columns import WIDTH, fit_cell
-from judgerel_ray.core import printable
+from judgerel_ray.core import LONGEST_WORD, printable, shortened
 
 _UNWRAPPED = 100_000  # characters: a table is as wide as its cells, and wrapped by nobody
 
@@ -37,16 +37,6 @@ def printed(blocks: Sequence[Block]) -> str:
     """Lay blocks out as text: paragraphs as wide as a terminal, tables as wide as they are.
 
     A figure is not drawn: a table with its numbers stands in its place, where it has one.
-
-    Examples
-    --------
-    >>> cells = [Column(head="judge", cells=["a"]), Column(head="alpha", cells=["0.5"])]
-    >>> print(printed([Paragraph("How steady [b]a[/b] is"), Table("Steadiness", cells)]))
-    How steady [b]a[/b] is
-    <BLANKLINE>
-    Steadiness
-    judge  alpha
-    a      0.5
     """
     parts = ["\n".join(map(_laid_out, _lines(block))) for block in blocks]
     return "\n\n".join(part for part in parts if part)
@@ -67,6 +57,8 @@ def _lines(block: Block) -> Iterator[RenderableType]:
             yield _grid(["", ""], block.pairs)
         case Lines():
             yield from (_text(f"- {text}") for text in block.texts)
+        case Laid():
+            yield shortened(printable(block.text, lines=True), LONGEST_WORD)
         case Heat():
             yield from _heat(block)
         case Gallery():
@@ -105,20 +97,12 @@ def _table(table: Table) -> Iterator[RenderableType]:
         yield _text(table.caption)
     heads = [column.head for column in table.columns]
     rows = range(len(table.columns[0].cells) if table.columns else 0)
-    yield _grid(heads, [[_cell(column, row) for column in table.columns] for row in rows])
+    yield _grid(heads, [[column.text_at(row) for column in table.columns] for row in rows])
     for place, note in enumerate(table.notes, start=1):
         yield _text(f"{place}: {note}")
 
 
-def _cell(column: Column, row: int) -> str:
-    """A cell with the numbers of its notes, and what stands small beside it."""
-    marks = ",".join(map(str, column.marks[row])) if column.marks and column.marks[row] else ""
-    small = column.small[row] if column.small else ""
-    return " ".join(filter(None, [column.cells[row], f"({marks})" if marks else "", small]))
-
-
 def _heat(matrix: Heat) -> Iterator[RenderableType]:
-    """A matrix as a table."""
     yield _text(matrix.caption)
     lines = [
         [" ".join(filter(None, [name, small]))]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, cast
 
 from judgerel_ray.core import printable
 from judgerel_ray.core.codes import Flag, IntervalMethod, Noted, NullMethod, no_interval_words
+
+if TYPE_CHECKING:
+    import polars as pl
 
 NOISE = "not distinguishable from noise"
 _EXTENDED = "extended to the value"
@@ -112,13 +113,7 @@ Row = Mapping[str, object]
 
 
 def number(value: object, digits: int = 3) -> str:
-    """Round a number; a dash where there is none.
-
-    Examples
-    --------
-    >>> number(0.25237), number(None)
-    ('0.252', '-')
-    """
+    """Round a number; a dash where there is none."""
     # Adding 0 makes a rounded -0 a 0.
     return f"{round(value, digits) + 0:.{digits}f}" if isinstance(value, int | float) else "-"
 
@@ -139,35 +134,17 @@ def percent(value: object) -> str:
 
 
 def p_value(p: object) -> str:
-    """Write a p value, never as nothing.
-
-    Examples
-    --------
-    >>> p_value(0.0002), p_value(0.0312), p_value(None)
-    ('< 0.001', '0.031', '-')
-    """
+    """Write a p value, never as nothing."""
     return "< 0.001" if isinstance(p, int | float) and p < 0.0005 else number(p)
 
 
 def times(n: object) -> str:
-    """Say how often.
-
-    Examples
-    --------
-    >>> times(1), times(1000)
-    ('once', '1,000 times')
-    """
+    """Say how often."""
     return "once" if n == 1 else f"{n:,} times"
 
 
 def asked_of_each(row: Row) -> str:
-    """Say how often a question was asked, at most, and with what where its unit is finer.
-
-    Examples
-    --------
-    >>> asked_of_each({"n_replications": 2, "unit": "item_id x responder"})
-    'each up to 2 times per responder'
-    """
+    """Say how often a question was asked, at most, and with what where its unit is finer."""
     often = times(row["n_replications"])
     most = often if row["n_replications"] == 1 else f"up to {often}"
     # The benchmark tells questions apart: every one is of one.
@@ -176,39 +153,19 @@ def asked_of_each(row: Row) -> str:
 
 
 def percent_interval(low: object, high: object) -> str:
-    """Write the interval of a share in percent; nothing where there is none.
-
-    Examples
-    --------
-    >>> percent_interval(0.563, 0.73), percent_interval(None, None)
-    ('[56, 73]', '')
-    """
+    """Write the interval of a share in percent; nothing where there is none."""
     if not isinstance(low, int | float) or not isinstance(high, int | float):
         return ""
     return f"[{100 * low:.0f}, {100 * high:.0f}]"
 
 
 def interval(row: Row) -> str:
-    """Write the interval of a coefficient; nothing where there is none.
-
-    Examples
-    --------
-    >>> interval({"low": 0.1694, "high": 0.3584})
-    '[0.169, 0.358]'
-    """
+    """Write the interval of a coefficient; nothing where there is none."""
     return "" if row["low"] is None else f"[{number(row['low'])}, {number(row['high'])}]"
 
 
 def estimate(row: Row) -> str:
-    """Give a coefficient with its interval, or the reason why there is none.
-
-    Examples
-    --------
-    >>> estimate({"value": 0.2524, "low": 0.1694, "high": 0.3584, "undefined": None})
-    '0.252 [0.169, 0.358]'
-    >>> estimate({"value": None, "low": None, "high": None, "undefined": "single_replication"})
-    'undefined: single replication'
-    """
+    """Give a coefficient with its interval, or the reason why there is none."""
     if row["value"] is None and row["low"] is not None:
         return f"[{number(row['low'])}, {number(row['high'])}]"
     if row["undefined"]:
@@ -219,38 +176,18 @@ def estimate(row: Row) -> str:
 
 
 def reason(undefined: object) -> str:
-    """Write a reason in words.
-
-    Examples
-    --------
-    >>> reason("no_variance")
-    'no variance'
-    """
+    """Write a reason in words."""
     return str(undefined).replace("_", " ")
 
 
 def explanation(text: str) -> str:
-    """Say what a reason or remark means, where it needs saying.
-
-    Examples
-    --------
-    >>> explanation("no verdicts")
-    'no verdicts: no reply held a verdict'
-    >>> explanation("as it says")
-    'as it says'
-    """
+    """Say what a reason or remark means, where it needs saying."""
     meaning = _REASONS.get(text)
     return f"{text}: {meaning}" if meaning else text
 
 
 def noted(row: Row) -> list[Noted]:
-    """List the flags of a row, each with its numbers.
-
-    Examples
-    --------
-    >>> noted({"flags": ["few_verdicts"], "flag_numbers": [[3.0, 40.0]]})
-    [(<Flag.FEW_VERDICTS: 'few_verdicts'>, (3.0, 40.0))]
-    """
+    """List the flags of a row, each with its numbers."""
     flags, numbers = (
         cast(Sequence[Any], row.get(name) or ()) for name in ("flags", "flag_numbers")
     )
@@ -261,12 +198,6 @@ def flag_words(row: Row, *wanted: Flag) -> list[str]:
     """Say what weakens a number: of the flags wanted, or of all.
 
     Of a comparison, ``flag_sides`` names the side that a flag is of.
-
-    Examples
-    --------
-    >>> flag_words({"flags": ["few_verdicts"], "flag_numbers": [[3.0, 40.0]], "b": "ant",
-    ...             "flag_sides": ["b"]})
-    ['few verdicts: 3 of 40 replies hold one (ant)']
     """
     found = noted(row)
     sides = cast(Sequence[Any], row.get("flag_sides") or [None] * len(found))
@@ -286,15 +217,7 @@ def _no_interval(row: Row) -> str:
 
 
 def estimator_parts(row: Row) -> list[str]:
-    """Say how a number was made, by its codes: the estimate, interval, floor, and what weakens it.
-
-    Examples
-    --------
-    >>> estimator_parts({"statistic": "nominal alpha", "interval_method": "jackknife",
-    ...     "n_compared": 23, "flags": ["biased_at_this_size"], "flag_numbers": [[]],
-    ...     "null_method": "closed_form"})[1:3]
-    ['jackknife-t over 23 questions', 'biased at this size']
-    """
+    """Say how a number was made, by its codes: estimate, interval, floor, and what weakens it."""
     parts = [str(row.get("statistic") or ""), _no_interval(row)]
     if code := row.get("interval_method"):
         method, n = IntervalMethod(str(code)), row.get("n_compared") or row.get("n_replications")
@@ -311,37 +234,17 @@ def estimator_parts(row: Row) -> list[str]:
 
 
 def estimator_words(row: Row) -> str:
-    """Write the column ``estimator``, which no room reads.
-
-    Examples
-    --------
-    >>> estimator_words({"statistic": "nominal alpha", "no_interval": "too_few_units"})
-    'nominal alpha; no interval: too few units'
-    """
+    """Write the column ``estimator``, which no room reads."""
     return "; ".join(estimator_parts(row))
 
 
 def remark(row: Row) -> str:
-    """Say what a reader must know about a coefficient besides its value.
-
-    Examples
-    --------
-    >>> remark({"noise": True, "flags": ["few_informative_questions"], "flag_numbers": [[]]})
-    'not distinguishable from noise; few informative questions'
-    """
+    """Say what a reader must know about a coefficient besides its value."""
     return "; ".join(remarks(row))
 
 
 def remarks(row: Row) -> list[str]:
-    """List what a reader must know about a coefficient, or a comparison, besides its value.
-
-    Examples
-    --------
-    >>> remarks({"reason": "interval_covers_0", "flags": []})
-    ['undecided: interval covers 0']
-    >>> remarks({"noise": False, "flags": ["biased_at_this_size"], "flag_numbers": [[]]})
-    ['biased at this size']
-    """
+    """List what a reader must know about a coefficient, or a comparison, besides its value."""
     texts = [NOISE] if row.get("noise") else []
     why = reason(row["reason"]) if row.get("reason") else None
     why = "no value, or no test of it" if why == "undefined" else why
@@ -355,13 +258,7 @@ def remarks(row: Row) -> list[str]:
 
 
 def coefficient_name(row: Row) -> str:
-    """Name a coefficient, with its level where that is not nominal.
-
-    Examples
-    --------
-    >>> coefficient_name({"coefficient": "krippendorff_alpha", "measurement": "interval"})
-    "Krippendorff's alpha (interval)"
-    """
+    """Name a coefficient, with its level where that is not nominal."""
     plain, _, of = str(row["coefficient"]).partition(":")
     if plain == "class_agreement" and of:
         return f"agreement on {of}"
@@ -371,13 +268,7 @@ def coefficient_name(row: Row) -> str:
 
 
 def missing_policy(row: Row) -> str:
-    """Say what a reply without a verdict counted as.
-
-    Examples
-    --------
-    >>> missing_policy({"coefficient": "flip_rate", "missing": "drop"})
-    'left out'
-    """
+    """Say what a reply without a verdict counted as."""
     if row["coefficient"] == "valid_rate":
         return "-"
     return _MISSING.get(str(row["missing"]), "-")
@@ -387,14 +278,6 @@ def conditions(row: Row, repeated: Row | None = None) -> str:
     """Say under which conditions two judgments of a row are compared.
 
     `repeated` is the row of the same coefficient for the same prompt again.
-
-    Examples
-    --------
-    >>> conditions({"conditions": "reproducibility", "unit": "item_id"},
-    ...            {"conditions": "repeatability", "unit": "item_id x option_order"})
-    'the order of the options drawn at random (reproducibility)'
-    >>> conditions({"conditions": "repeatability", "unit": "item_id"})
-    'the same prompt again (repeatability)'
     """
     if row.get("conditions") == "reproducibility":
         facets = [_FACETS.get(name, reason(name)) for name in nuisance(row, repeated)]
@@ -410,24 +293,12 @@ def conditions(row: Row, repeated: Row | None = None) -> str:
 
 
 def judges_other_answers(row: Row) -> bool:
-    """Tell a row whose repeats judge other answers, too.
-
-    Examples
-    --------
-    >>> judges_other_answers({"flags": ["repeats_of_other_answers"]})
-    True
-    """
+    """Tell a row whose repeats judge other answers, too."""
     return Flag.OTHER_ANSWERS in cast(Sequence[str], row.get("flags") or ())
 
 
 def nuisance(row: Row, repeated: Row | None) -> list[str]:
-    """Name the facets that a row of reproducibility draws at random.
-
-    Examples
-    --------
-    >>> nuisance({"unit": "item_id"}, {"unit": "item_id x template"})
-    ['template']
-    """
+    """Name the facets that a row of reproducibility draws at random."""
     if repeated is None:
         return []
     held = str(row["unit"]).split(" x ")
@@ -435,13 +306,7 @@ def nuisance(row: Row, repeated: Row | None) -> list[str]:
 
 
 def group_columns(coefficients: pl.DataFrame) -> tuple[str, ...]:
-    """Name the columns that make a group: those before the coefficient.
-
-    Examples
-    --------
-    >>> group_columns(pl.DataFrame({"judge": ["a"], "coefficient": ["x"]}))
-    ('judge',)
-    """
+    """Name the columns that make a group: those before the coefficient."""
     names = coefficients.columns
     return tuple(names[: names.index("coefficient")])
 
@@ -480,38 +345,20 @@ def _spoken(column: str) -> str:
 
 
 def cell(value: object) -> str:
-    """Write the value of a group's column.
-
-    Examples
-    --------
-    >>> cell(1.0), cell(0.25), cell("bbh"), cell(None)
-    ('1', '0.25', 'bbh', '-')
-    """
+    """Write the value of a group's column."""
     if value is None:
         return "-"
     return f"{value:g}" if isinstance(value, float) else printable(str(value))
 
 
 def ends_of(row: Row, name: str) -> str:
-    """Write the interval of a number of one name.
-
-    Examples
-    --------
-    >>> ends_of({"auroc_low": 0.25, "auroc_high": 0.75}, "auroc")
-    '[0.250, 0.750]'
-    """
+    """Write the interval of a number of one name."""
     low, high = row[f"{name}_low"], row[f"{name}_high"]
     return "" if low is None else f"[{number(low)}, {number(high)}]"
 
 
 def unit_words(row: Row) -> str:
-    """Name the unit of a cost.
-
-    Examples
-    --------
-    >>> unit_words({"cost_unit": "tokens"})
-    'tokens a question'
-    """
+    """Name the unit of a cost."""
     unit = row.get("cost_unit", row.get("unit"))
     return f"{'money' if unit == 'cost' else unit} a question"
 
@@ -530,13 +377,7 @@ def costing(value: object) -> str:
 
 
 def numbers(row: Row) -> list[str]:
-    """Write a value and its interval, or the reason why there is none.
-
-    Examples
-    --------
-    >>> numbers({"value": None, "low": None, "high": None, "undefined": "no_judgments"})
-    ['- (no_judgments)', '']
-    """
+    """Write a value and its interval, or the reason why there is none."""
     value, low, high = row["value"], row["low"], row["high"]
     if not isinstance(value, float):
         return [f"- ({row['undefined']})" if row["undefined"] else "-", ""]

@@ -16,15 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from judgerel_ray.cli.measuring import (
-    print_coefficients,
-    print_diagnosis,
-    print_differences,
-    print_found,
-    print_gate,
-    write_label_page,
-    write_page,
-)
+from judgerel_ray.cli.measuring import print_result
 from judgerel_ray.cli.parsing import Asked, parse
 from judgerel_ray.cli.paths import named_log, write_items, write_judgments
 from judgerel_ray.cli.screen import (
@@ -80,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Ray's processes write where they began to, and for as long as they live.
         apart = nullcontext() if asked.verb.name in ASKING else panics_kept_back()
         with _readings_told(), apart, progress_shown(_tell_progress):
-            code = ACTS.get(asked.verb.name, print_found)(asked)
+            code = ACTS.get(asked.verb.name, print_result)(asked)
         sys.stdout.flush()
         return code
     except EngineError as error:
@@ -198,7 +190,10 @@ def _plan(asked: Asked) -> int:
     from judgerel_ray.reporting.standing import plan_text
 
     sweep = load_sweep(asked.source)
-    plan, resolved = asked.verb.act(sweep, asked.request()).as_json(), sweep.model_dump(mode="json")
+    plan, resolved = (
+        asked.verb.act(sweep, asked.request()).found.as_json(),
+        sweep.model_dump(mode="json"),
+    )
     if asked.printing:
         print(json.dumps({**plan, "resolved": resolved}, indent=2))
     else:
@@ -219,10 +214,11 @@ def _exact(asked: Asked) -> int:
     from judgerel_ray.analyses.distributions.show import limit_blocks
     from judgerel_ray.blocks.terminal import printed
     from judgerel_ray.config import as_exact, load_sweep
+    from judgerel_ray.counting.snapshot import open_run
 
     request = asked.request()
     code = _run_sweep(as_exact(load_sweep(asked.source)), request)
-    tell(printed(limit_blocks(run_limits(request.out))))
+    tell(printed(limit_blocks(run_limits(open_run(request.out)))))
     return code
 
 
@@ -273,7 +269,7 @@ def _refresh(asked: Asked) -> int:
     from judgerel_ray.analyses.drift.show import summary_text
 
     with _stdout_kept(), _interruptible():
-        found = asked.verb.act(asked.source, asked.request())
+        found = asked.verb.act(asked.source, asked.request()).found
     if asked.printing:
         print(json.dumps(found.as_json(), indent=2))
     else:
@@ -300,7 +296,7 @@ def _status(asked: Asked) -> int:
     """Print how a run stands."""
     from judgerel_ray.reporting.standing import status_text
 
-    status = asked.verb.act(asked.source, None).as_json()
+    status = asked.verb.act(asked.source, None).found.as_json()
     if asked.printing:
         print(json.dumps(status, indent=2))
     else:
@@ -310,7 +306,7 @@ def _status(asked: Asked) -> int:
 
 def _verify(asked: Asked) -> int:
     """Check a run directory."""
-    findings = asked.verb.act(asked.source, None)
+    findings = asked.verb.act(asked.source, None).found
     for found in findings:
         tell(printable(f"{found.level}: {found.name}: {found.message}"))
     wrong = sum(found.level == "error" for found in findings)
@@ -320,7 +316,7 @@ def _verify(asked: Asked) -> int:
 
 def _rejudge(asked: Asked) -> int:
     """Read a run's texts again."""
-    found = asked.verb.act(asked.source, asked.request())
+    found = asked.verb.act(asked.source, asked.request()).found
     made = found.generation
     tell(f"generation {made.number} of readings, by {made.reader} {made.version}")
     for judge, n in found.rows.items():
@@ -330,7 +326,7 @@ def _rejudge(asked: Asked) -> int:
 
 def _replay(asked: Asked) -> int:
     """Ask landed requests again."""
-    found = asked.verb.act(asked.source, asked.request())
+    found = asked.verb.act(asked.source, asked.request()).found
     if asked.printing:
         summary = {
             name: getattr(found, name) for name in ("n", "n_differing", "share", "low", "high")
@@ -360,11 +356,5 @@ ACTS: dict[str, Callable[[Asked], int]] = {
     "replay": _replay,
     "items": write_items,
     "import": write_judgments,
-    "reduce": print_coefficients,
-    "compare": print_differences,
-    "doctor": print_diagnosis,
-    "gate": print_gate,
-    "report": write_page,
-    "label": write_label_page,
 }
-"""Verbs that do more than to print the tables they give."""
+"""Verbs that do more than to print their result."""

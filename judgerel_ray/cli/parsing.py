@@ -14,13 +14,12 @@ from typing import Any, NoReturn
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from judgerel_ray import __version__
 from judgerel_ray.cli.screen import one_line, tell
 from judgerel_ray.core.verb import (
     FORCE,
     GROUPS,
     VERBS,
-    Flag,
+    OptionFlag,
     Verb,
     annotation,
     default_told,
@@ -28,18 +27,19 @@ from judgerel_ray.core.verb import (
     flag_of,
     spelled,
 )
+from judgerel_ray.core.version import __version__
 
 PROGRAM = "judgerel"
 COMPLETION = "_JUDGEREL_COMPLETE"
 SHELLS = ("bash", "zsh", "fish")
 MISTAKE = 2
-_FORMAT = flag("table (default), json, or both with a comma between", "NAMES")["flag"]
+_FORMAT = flag("table (default), json, markdown, with a comma between", "NAMES")["flag"]
 _GATE = flag("table (default), json, markdown, junit, with a comma between", "NAMES")["flag"]
 _FILE = flag("also write .parquet, .csv or .json", "FILE")["flag"]
 _RAW = flag(
     "write texts of a CSV as they are; else an apostrophe guards those that a spreadsheet would run"
 )["flag"]
-PRINTING: dict[str, dict[str, Flag]] = {
+PRINTING: dict[str, dict[str, OptionFlag]] = {
     "": {},
     "json": {"json": flag("print JSON")["flag"]},
     "format": {"format": _FORMAT},
@@ -317,7 +317,7 @@ def _option(one: Field[Any]) -> click.Option:
     )
 
 
-def _printing(name: str, described: Flag) -> click.Option:
+def _printing(name: str, described: OptionFlag) -> click.Option:
     """A flag of printing."""
     if name in SWITCHES:
         spelled_name = name.replace("_", "-")

@@ -85,10 +85,10 @@ def named_log(error: JudgeRelError, asked: Asked | None) -> JudgeRelError:
     if not source or source not in (error.where.get("file"), error.where.get("path")):
         return error
     from judgerel_ray.importers.logs.asked import is_log
-    from judgerel_ray.importers.logs.collect import format_of
+    from judgerel_ray.importers.logs.collect import detect_log_format
 
     try:
-        name = format_of(source) if os.path.isfile(source) and is_log(source) else None
+        name = detect_log_format(source) if os.path.isfile(source) and is_log(source) else None
     except JudgeRelError:  # what is wrong with it was said
         return error
     return error if name is None else SweepError(
@@ -122,7 +122,7 @@ def write_items(asked: Asked) -> int:
 
     request = asked.request()
     with unpack_limit(request.unpack_limit):
-        n = catalog.write_items(
+        n = catalog.write_items_file(
             asked.source,
             _named(fspath(request.path)),
             request.out,
@@ -145,7 +145,7 @@ def write_judgments(asked: Asked) -> int:
     request = asked.request()
     outcomes: list[str] = []
     with unpack_limit(request.unpack_limit):
-        n = catalog.write_judgments(
+        n = catalog.write_judgments_file(
             asked.source,
             [_named(fspath(path)) for path in request.paths],
             request.out,

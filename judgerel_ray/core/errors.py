@@ -14,7 +14,9 @@ JudgeRelError(problem, where=..., hint=...)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 
 
 class JudgeRelError(Exception):
@@ -68,14 +70,7 @@ class SweepError(JudgeRelError):
 
 
 class Unreadable(SweepError):  # noqa: N818  a state of the world, not a mistake
-    """No reader understood the content of a file.
-
-    Examples
-    --------
-    >>> error = Unreadable("not JSON", where={"file": "a.json"})
-    >>> str(error), error.reason
-    ('cannot be read: not JSON [file=a.json]', 'not JSON')
-    """
+    """No reader understood the content of a file."""
 
     def __init__(
         self, reason: str, *, where: Mapping[str, object] | None = None, hint: str | None = None
@@ -157,3 +152,13 @@ class UnfinishedRunWarning(RuntimeWarning):
         ]
         super().__init__("; ".join([*parts, *stops]))
         self.run, self.owed, self.problems, self.stops = run, owed, dict(problems), tuple(stops)
+
+
+def warn_of(notes: Iterable[str]) -> None:
+    """Warn of each note (:class:`ReadingWarning`), at the line outside this package that called."""
+    level, frame = 2, sys._getframe(1)
+    inside = ("judgerel_ray", "contextlib")  # a context manager of ours runs below contextlib
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(inside):
+        level, frame = level + 1, frame.f_back
+    for note in notes:
+        warnings.warn(ReadingWarning(note), stacklevel=level)

@@ -46,13 +46,7 @@ _BACKENDS = {
 
 
 def backend_errors() -> tuple[type[Exception], ...]:
-    """Classes of what the remote stores that are loaded raise, and ``OSError``.
-
-    Examples
-    --------
-    >>> OSError in backend_errors()
-    True
-    """
+    """Classes of what the remote stores that are loaded raise, and ``OSError``."""
     found: list[type[Exception]] = [OSError]
     for module, name in _BACKENDS.items():
         kind = getattr(sys.modules.get(module), name, None)
@@ -73,15 +67,7 @@ _IRREGULAR = {
 
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a regular file of this machine for reading, and nothing else: a FIFO would hang.
-
-    Examples
-    --------
-    >>> open_regular("/dev/null")
-    Traceback (most recent call last):
-        ...
-    OSError: [Errno 22] expected a regular file, got a device: '/dev/null'
-    """
+    """Open a regular file of this machine for reading, and nothing else: a FIFO would hang."""
     # Looked at before it is opened, which moves some devices; and after, as it may be another.
     _check_mode(os.stat(path).st_mode, path)
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -141,19 +127,11 @@ def _client_of(path: str) -> Iterator[None]:
     except SweepError:
         raise
     except Exception as error:
-        raise unreadable(path, error) from error
+        raise unreadable_path(path, error) from error
 
 
 def read_bytes(path: str) -> bytes:
-    """Whole content of a file as it is stored, local or at any fsspec URL.
-
-    Examples
-    --------
-    >>> read_bytes("no-such.csv")
-    Traceback (most recent call last):
-        ...
-    judgerel_ray.core.errors.SweepError: no such file [file=no-such.csv]
-    """
+    """Whole content of a file as it is stored, local or at any fsspec URL."""
     import fsspec
 
     check_regular(path)
@@ -202,14 +180,8 @@ def neighbour(path: str) -> str | None:
     return f"{folder}/{likely}" if likely and folder else likely
 
 
-def unreadable(path: str, error: BaseException) -> SweepError:
-    """Error for a path that no file system could read.
-
-    Examples
-    --------
-    >>> str(unreadable("a.csv", ValueError("bad")))
-    'cannot be read: bad [file=a.csv]'
-    """
+def unreadable_path(path: str, error: BaseException) -> SweepError:
+    """Error for a path that no file system could read."""
     reason = (str(error) or type(error).__name__).splitlines()[0]
     return Unreadable(reason, where={"file": path})
 
@@ -225,16 +197,7 @@ _CHUNK = 1 << 18
 
 @contextmanager
 def unpack_limit(gigabytes: float | None) -> Iterator[None]:
-    """Let packed files unpack to so many GiB, at any ratio; None keeps the ceilings.
-
-    Examples
-    --------
-    >>> with unpack_limit(0.001):
-    ...     unpacked(gzip.compress(bytes(2 << 20)), ".gz")
-    Traceback (most recent call last):
-    ...
-    judgerel_ray.core.errors.SweepError: it unpacks to more than 0.001 GiB. Try: ...
-    """
+    """Let packed files unpack to so many GiB, at any ratio; None keeps the ceilings."""
     if gigabytes is not None and not 0 < gigabytes < math.inf:
         raise SweepError(f"--unpack-limit must be a number of GiB above 0, got {gigabytes}")
     token = _LIMIT.set(gigabytes)
@@ -246,16 +209,7 @@ def unpack_limit(gigabytes: float | None) -> Iterator[None]:
 
 @dataclass(slots=True)
 class Unpacking:
-    """Bytes of one file or archive that went into unpacking, and that came out.
-
-    Examples
-    --------
-    >>> Unpacking({"file": "a.gz"}).count(n_in=1 << 13, n_out=1 << 23)
-    Traceback (most recent call last):
-    ...
-    judgerel_ray.core.errors.SweepError: it unpacks to more than 200 times its packed size: \
-8,192 bytes gave 8,388,608 so far [file=a.gz]. Try: ...
-    """
+    """Bytes of one file or archive that went into unpacking, and that came out."""
 
     where: Mapping[str, object] = field(default_factory=dict)  # What locates the file in errors.
     n_in: int = 0  # Bytes so far.
@@ -353,11 +307,6 @@ def unpacked_stream(
 
     Reading raises ``ValueError`` if it is not packed so, or its end is gone, and ``SweepError`` if
     it unpacks to more than the ceilings allow.
-
-    Examples
-    --------
-    >>> unpacked_stream(io.BytesIO(gzip.compress(b"a,b")), ".gz").read()
-    b'a,b'
     """
     if ending not in _NAMES:
         return file
@@ -375,12 +324,7 @@ def unpacked_stream(
 
 
 def check_record(stream: IO[bytes], size: int) -> None:
-    """Refuse one record of an unpacked stream that is large and packed to next to nothing.
-
-    Examples
-    --------
-    >>> check_record(io.BytesIO(b"{}"), 1 << 30)
-    """
+    """Refuse one record of an unpacked stream that is large and packed to next to nothing."""
     unpacked_by = getattr(stream, "raw", None)
     if size >= _WHOLE and isinstance(unpacked_by, _Unpacked):
         unpacked_by.unpacking.harmless = _WHOLE
@@ -396,13 +340,7 @@ def _zstd(packed: IO[bytes]) -> IO[bytes]:
 
 
 def unpacked(content: bytes, ending: str, where: Mapping[str, object] | None = None) -> bytes:
-    """Give what a packed file holds; the content itself where the ending is of no packing.
-
-    Examples
-    --------
-    >>> unpacked(gzip.compress(b"a,b"), ".gz"), unpacked(b"a,b", "")
-    (b'a,b', b'a,b')
-    """
+    """Give what a packed file holds; the content itself where the ending is of no packing."""
     if ending not in _NAMES:
         return content
     return unpacked_stream(io.BytesIO(content), ending, where).read()
@@ -412,14 +350,6 @@ def members_of(archive: zipfile.ZipFile) -> tuple[tuple[zipfile.ZipInfo, ...], i
     """Members of a ZIP in the order of its directory, and how many are left out as copies.
 
     Of several by one name the last counts, as for every reader of ZIP.
-
-    Examples
-    --------
-    >>> with zipfile.ZipFile(io.BytesIO(), "w") as archive:
-    ...     archive.writestr("a", "1")
-    ...     archive.writestr("b", "2")
-    ...     members_of(archive)[0][1].filename
-    'b'
     """
     listed = archive.infolist()
     last = {one.filename: one for one in listed}
@@ -431,15 +361,7 @@ _ZSTD = 93
 
 
 def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, unpacking: Unpacking) -> bytes:
-    """Read a member of a ZIP whole, stored or packed by deflate, bzip2 or zstd.
-
-    Examples
-    --------
-    >>> with zipfile.ZipFile(io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
-    ...     archive.writestr("a", "text")
-    ...     read_member(archive, archive.getinfo("a"), Unpacking())
-    b'text'
-    """
+    """Read a member of a ZIP whole, stored or packed by deflate, bzip2 or zstd."""
     file = archive.fp
     if file is None or info.flag_bits & 1:
         raise ValueError("it is encrypted" if file else "the archive is closed")
@@ -535,13 +457,6 @@ def is_of_the_web(path: str) -> bool:
 
     Buckets (``s3://``) and disks do not: who runs a sweep has set up where they are. Any other
     scheme does.
-
-    Examples
-    --------
-    >>> is_of_the_web("https://example.org/items.csv"), is_of_the_web("s3://bucket/items.csv")
-    (True, False)
-    >>> is_of_the_web("simplecache::HF://datasets/a/b.csv"), is_of_the_web("zip://a.csv::mine.zip")
-    (True, False)
     """
     parts = path.split("::")
     return any(_is_foreign(part, chained=len(parts) > 1) for part in parts)

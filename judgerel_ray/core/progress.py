@@ -19,14 +19,7 @@ _SHOWN_BY: ContextVar[Callable[[str], None] | None] = ContextVar("progress", def
 
 @contextmanager
 def progress_shown(show: Callable[[str], None]) -> Iterator[None]:
-    """Have lines of progress shown by a function.
-
-    Examples
-    --------
-    >>> with progress_shown(print):
-    ...     sum(under_way([1, 2], of=2, what="numbers", hint=""))
-    3
-    """
+    """Have lines of progress shown by a function."""
     token = _SHOWN_BY.set(show)
     try:
         yield
@@ -35,13 +28,7 @@ def progress_shown(show: Callable[[str], None]) -> Iterator[None]:
 
 
 def under_way(things: Iterable[_Thing], *, of: int, what: str, hint: str) -> Iterator[_Thing]:
-    """Go through things, and say how many are done and what time the others will take.
-
-    Examples
-    --------
-    >>> [*under_way("ab", of=2, what="groups", hint="")]
-    ['a', 'b']
-    """
+    """Go through things, and say how many are done and what time the others will take."""
     began = shown = time.monotonic()
     for done, thing in enumerate(things):
         now = time.monotonic()
@@ -54,13 +41,7 @@ def under_way(things: Iterable[_Thing], *, of: int, what: str, hint: str) -> Ite
 
 
 def fewer_groups(columns: Iterable[str]) -> str:
-    """Say what makes groups fewer: a hint of :func:`under_way`.
-
-    Examples
-    --------
-    >>> fewer_groups(["judge", "scale"])
-    '; groups are of judge, scale: --by names fewer columns'
-    """
+    """Say what makes groups fewer: a hint of :func:`under_way`."""
     names = ", ".join(columns)
     return f"; groups are of {names}: --by names fewer columns" if names else ""
 

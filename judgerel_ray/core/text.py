@@ -100,24 +100,12 @@ def decoded(
 
 
 def marked_encoding(content: bytes) -> str | None:
-    r"""Name the encoding that the mark at the begin of a file tells, other than UTF-8.
-
-    Examples
-    --------
-    >>> marked_encoding("name".encode("utf-16")), marked_encoding(b"name")
-    ('UTF-16', None)
-    """
+    r"""Name the encoding that the mark at the begin of a file tells, other than UTF-8."""
     return next((name for mark, name in _OTHERS if content.startswith(mark)), None)
 
 
 def table_text(content: bytes, where: Mapping[str, object]) -> str:
-    r"""Read the text of a table: UTF-8, or UTF-16 and UTF-32 by their mark, which is dropped.
-
-    Examples
-    --------
-    >>> table_text("q,A\n".encode("utf-16"), {}), table_text(b"\xef\xbb\xbfq,A\n", {})
-    ('q,A\n', 'q,A\n')
-    """
+    r"""Read the text of a table: UTF-8, or UTF-16 and UTF-32 by their mark, which is dropped."""
     encoding = marked_encoding(content) or "UTF-8"
     try:
         text = content.decode(encoding).removeprefix("\ufeff")
@@ -167,13 +155,7 @@ def printable(text: str, *, lines: bool = False) -> str:
 
 
 def closest(name: str, names: Collection[str]) -> str | None:
-    """Most similar of some names, whatever their case; None where none is close.
-
-    Examples
-    --------
-    >>> closest("question", ["Question", "answer"])
-    'Question'
-    """
+    """Most similar of some names, whatever their case; None where none is close."""
     by_lower = {known.lower(): known for known in names if known != name}
     found = get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.6)
     return by_lower[found[0]] if found else None
@@ -221,16 +203,7 @@ class RepeatedKeyError(ValueError):
 
 
 def parse_json(text: str, *, nan: bool = False) -> object:
-    """Read one JSON value, no object of which has a key twice.
-
-    Examples
-    --------
-    >>> parse_json('{"a": [1, NaN]}', nan=True)
-    {'a': [1, nan]}
-    >>> parse_json('{"a": 1, "a": 2}')
-    Traceback (most recent call last):
-    judgerel_ray.core.text.RepeatedKeyError: an object has the key 'a' twice
-    """
+    """Read one JSON value, no object of which has a key twice."""
     if text.startswith("\ufeff"):  # as json.loads says it, which makes a decoder for every call
         raise json.JSONDecodeError("Unexpected UTF-8 BOM (decode using utf-8-sig)", text, 0)
     try:
@@ -279,11 +252,6 @@ def one_kind_of_lines(text: str, separator: str) -> tuple[str, str]:
     text: The table alone.
 
     separator: That of the line, or the one given.
-
-    Examples
-    --------
-    >>> one_kind_of_lines("sep=;\r\na;b\r\n", ","), one_kind_of_lines("a,b\r1,2\r", ",")
-    (('a;b\r\n', ';'), ('a,b\n1,2\n', ','))
     """
     if text[:4].lower() == "sep=":
         first, _, text = text.partition("\n")
@@ -296,13 +264,7 @@ def one_kind_of_lines(text: str, separator: str) -> tuple[str, str]:
 def heading_of(
     text: str, where: Mapping[str, object], *, separator: str, known: Set[str]
 ) -> Heading:
-    r"""Read the line of names: columns are separated by what gives most names that are known.
-
-    Examples
-    --------
-    >>> heading_of("item_id;verdict\n", {}, separator=",", known={"item_id"})[:2]
-    (['item_id', 'verdict'], ';')
-    """
+    r"""Read the line of names: columns are separated by what gives most names that are known."""
     found = {sign: _first_line(text, sign) for sign in (separator, *_BETWEEN)}
 
     def worth(sign: str) -> tuple[int, int]:
@@ -344,13 +306,7 @@ def heading_of(
 def rows_below(
     text: str, heading: Heading, where: Mapping[str, object]
 ) -> Iterator[tuple[int, list[str]]]:
-    r"""Give the rows below the line of names, empty lines left out, each with its line from 1 on.
-
-    Examples
-    --------
-    >>> list(rows_below('a,b\n\n1,"2,3"\n', Heading(["a", "b"], ","), {}))
-    [(3, ['1', '2,3'])]
-    """
+    r"""Give the rows below the line of names, empty lines left out, each with its line number."""
     n_columns = len(heading.names)
     # Strict: a quotation mark that is never closed would make one field of all that follows.
     rows = csv.reader(_lines(text), delimiter=heading.separator, strict=True)
@@ -438,11 +394,6 @@ def install_hint(extra: str = "") -> str:
     """Say how to install the package from its checkout, with an extra: no index is asked for it.
 
     An index gives a name to the first person who registers it: ours is never installed by name.
-
-    Examples
-    --------
-    >>> install_hint("report")
-    "pip install '.[report]' in a checkout of judgerel_ray"
     """
     what = f"'.[{extra}]'" if extra else "."
     return f"pip install {what} in a checkout of judgerel_ray"

@@ -39,13 +39,7 @@ _known = dict(SHIPPED)
 
 
 def protocols_where(holds: Callable[[Traits], bool]) -> tuple[str, ...]:
-    """Name the protocols that something holds of.
-
-    Examples
-    --------
-    >>> protocols_where(lambda one: one.makes_matrices)
-    ('confusion',)
-    """
+    """Name the protocols that something holds of."""
     return tuple(name for name, one in _known.items() if holds(one))
 
 

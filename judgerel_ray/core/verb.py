@@ -2,8 +2,8 @@
 
 An options class is frozen; each field is one option, described by :func:`flag`. The command line
 makes its flags of it, and :func:`verb` the signature and the docstring of the Python function.
-Values by name are a mapping in Python and NAME=VALUE on the command line (:func:`by_name`). A
-result is shown as :class:`Printed`: tables, text, and the rows of its file.
+Values by name are a mapping in Python and NAME=VALUE on the command line (:func:`by_name`). The
+function returns a :class:`judgerel_ray.blocks.result.Result`, which both show or hand on.
 """
 
 from __future__ import annotations
@@ -15,15 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import wraps
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar, cast
+from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast
 
 from judgerel_ray.core.errors import SweepError
 
-if TYPE_CHECKING:
-    import polars as pl
-
-
 Value = TypeVar("Value")
+Given = TypeVar("Given", covariant=True)
 P = ParamSpec("P")
 Source = TypeVar("Source")
 Options = TypeVar("Options")
@@ -38,7 +35,7 @@ Prints = Literal["", "json", "format", "file", "gate"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flag:
+class OptionFlag:
     """How one option is spelled on a command line, and what it means."""
 
     # What it means, for `--help` and for the docstring, which begins it with a capital: so it
@@ -59,37 +56,22 @@ def flag(
     read: Callable[[Any], object] | None = None,
     repeats: bool = False,
     choices: Sequence[str] = (),
-) -> Mapping[str, Flag]:
-    """Describe an option: the ``metadata`` of its field; see :class:`Flag`.
-
-    Examples
-    --------
-    >>> flag("how folds are drawn", "S")["flag"].help
-    'how folds are drawn'
-    """
-    described = Flag(
+) -> Mapping[str, OptionFlag]:
+    """Describe an option: the ``metadata`` of its field; see :class:`OptionFlag`."""
+    described = OptionFlag(
         help=help, metavar=metavar, read=read, repeats=repeats, choices=tuple(choices)
     )  # fmt: skip
     return {"flag": described}
 
 
-def flag_of(option: Field[Any]) -> Flag:
+def flag_of(option: Field[Any]) -> OptionFlag:
     """The flag that a field of an options class describes."""
-    found: Flag = option.metadata["flag"]
+    found: OptionFlag = option.metadata["flag"]
     return found
 
 
 def spelled(option: Field[Any]) -> str:
-    """The flag: the field's name with hyphens, in the singular where it may be given several times.
-
-    Examples
-    --------
-    >>> @dataclass
-    ... class Buying:
-    ...     facet_sizes: str = field(default="", metadata=flag("levels", repeats=True))
-    >>> spelled(fields(Buying)[0])
-    '--facet-size'
-    """
+    """The flag: the field's name with hyphens, singular where it may be given several times."""
     name = option.name.removesuffix("s") if flag_of(option).repeats else option.name
     return "--" + name.replace("_", "-")
 
@@ -101,13 +83,7 @@ def annotation(option: Field[Any]) -> str:
 
 
 def default_told(option: Field[Any]) -> str | float | tuple[str, ...] | None:
-    """The default that is told beside what an option means; None where its meaning tells it.
-
-    Examples
-    --------
-    >>> default_told(fields(Named)[0]) is None  # a switch
-    True
-    """
+    """The default that is told beside what an option means; None where its meaning tells it."""
     given = option.default
     if isinstance(given, bool) or given in ("", ()):
         return None
@@ -115,29 +91,17 @@ def default_told(option: Field[Any]) -> str | float | tuple[str, ...] | None:
 
 
 def comma_names(text: str) -> tuple[str, ...]:
-    """Names with commas between.
-
-    Examples
-    --------
-    >>> comma_names("judge, template,")
-    ('judge', 'template')
-    """
+    """Names with commas between."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def listed(texts: Sequence[str]) -> tuple[str, ...]:
+def split_names(texts: Sequence[str]) -> tuple[str, ...]:
     """Names of a flag that repeats, each with commas between or not."""
     return comma_names(",".join(texts))
 
 
 def names_of(names: Names) -> tuple[str, ...] | None:
-    """One name or several as a tuple; None stays.
-
-    Examples
-    --------
-    >>> names_of("judge"), names_of(["judge", "template"])
-    (('judge',), ('judge', 'template'))
-    """
+    """One name or several as a tuple; None stays."""
     return (names,) if isinstance(names, str) else None if names is None else tuple(names)
 
 
@@ -177,22 +141,18 @@ class Named(Written):
 
 
 FORCE = flag(
-    "replace the file of --out even if judgerel did not write it; input files and files of a run "
+    "replace the file of --out that is there with other content; input files and files of a run "
     "directory are never replaced, and no folder is made"
 )
 BY = flag("columns to group by; default those of judge, benchmark, ... that are there", "COLS",
           read=comma_names)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Printed:
-    """A result as it is printed."""
+class Answer(Protocol[Given]):
+    """What a verb's function returns: :class:`judgerel_ray.blocks.result.Result`."""
 
-    # What `--format json` prints: a list of rows, or an object of such lists.
-    tables: pl.DataFrame | Mapping[str, pl.DataFrame]
-    text: Callable[[], str]
-    rows: pl.DataFrame  # What `--out FILE` holds: the chief table.
-    whole_json: bool = False  # Whether a file of JSON holds all tables.
+    def for_python(self) -> Given:
+        """What a program is given, once it is warned of what that rests on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +166,6 @@ class Verb:
     act: Callable[..., Any]  # From what is read and the options to the result.
     source: str  # What is read, as a usage line names it.
     prints: Prints  # Which flags of printing it has.
-    show: Callable[[Any], Any] | None  # From the result to what is printed, as `Printed`.
     file: str = ""  # Which of several tables `--out` writes; empty where there is one.
     # `module:function` that makes the page's sections, and what it adds to the first screen, from
     # what is measured for a page and what the page is asked of this verb; empty where the page has
@@ -228,13 +187,13 @@ def verb(
     help: str,
     source: str = "PATH",
     prints: Prints = "file",
-    show: Callable[[Found], object] | None = None,
     file: str = "",
     section: str = "",
     probabilities: str = "",
-    basis: Callable[[Source, Options], tuple[Source, Callable[[], None]]] | None = None,
     name: str | None = None,
-) -> Callable[[Callable[[Source, Options], Found]], Callable[Concatenate[Source, P], Found]]:
+) -> Callable[
+    [Callable[[Source, Options], Answer[Found]]], Callable[Concatenate[Source, P], Found]
+]:
     """Make a verb of a function of what is read and of its options.
 
     The function that stays takes each option as a parameter of its own, and its docstring lists
@@ -245,23 +204,25 @@ def verb(
     >>> @dataclass(frozen=True, kw_only=True)
     ... class Doubling:
     ...     times: int = field(default=1, metadata=flag("how often", "N"))
+    >>> from judgerel_ray.blocks.result import Result
     >>> @verb(Doubling, group="Data", help="doubled", name="double-of-a-doctest")
-    ... def double(number: int, asked: Doubling) -> int:
+    ... def double(number: int, asked: Doubling) -> Result[int]:
     ...     '''Double a number.'''
-    ...     return number * 2**asked.times
+    ...     return Result(found=number * 2**asked.times)
     >>> double(3, times=2), VERBS.pop("double-of-a-doctest").source
     (12, 'PATH')
     """
 
     def made(
-        act: Callable[[Source, Options], Found],
+        act: Callable[[Source, Options], Answer[Found]],
     ) -> Callable[Concatenate[Source, P], Found]:
         own = inspect.signature(act)
         first = next(iter(own.parameters.values()))
         if source.startswith("["):  # what may be left out
             first = first.replace(default=None)
         asked = list(inspect.signature(options).parameters.values())
-        signature = own.replace(parameters=[first, *asked])
+        gives = given_in(str(own.return_annotation))
+        signature = own.replace(parameters=[first, *asked], return_annotation=gives)
 
         @wraps(act)
         def called(*args: Any, **named: Any) -> Found:
@@ -272,23 +233,29 @@ def verb(
             bound.arguments.setdefault(first.name, first.default)
             read, *more = bound.args
             asked_for = options(*more, **bound.kwargs)
-            if basis is None:
-                return act(read, asked_for)
-            read, report = basis(read, asked_for)
-            found = act(read, asked_for)
-            report()
-            return found
+            return act(read, asked_for).for_python()
 
         called.__signature__ = signature  # type: ignore[attr-defined]
         called.__doc__ = _with_parameters(act.__doc__ or "", first.name, options)
         VERBS[name or act.__name__] = Verb(
             name=name or act.__name__, help=help, group=group, options=options, act=act,
-            source=source, prints=prints, show=show, file=file, section=section,
+            source=source, prints=prints, file=file, section=section,
             probabilities=probabilities,
         )  # fmt: skip
         return cast("Callable[Concatenate[Source, P], Found]", called)
 
     return made
+
+
+def given_in(annotation: str) -> str:
+    """What a program is given, as the annotation of a verb's function says it.
+
+    Examples
+    --------
+    >>> given_in("Result[pl.DataFrame]")
+    'pl.DataFrame'
+    """
+    return annotation.removeprefix("Result[").removesuffix("]")
 
 
 def _kind(option: Field[Any]) -> str:
@@ -342,15 +309,7 @@ def by_name(
     form: str = "NAME=VALUE",
     cut: Callable[[str, str], tuple[str, str, str]] = str.partition,
 ) -> dict[str, Value] | None:
-    """Read values by name, however they are given; None stays.
-
-    Examples
-    --------
-    >>> by_name(["flip_rate=0.1"], "--tolerance", number)
-    {'flip_rate': 0.1}
-    >>> by_name({"flip_rate": 0.1}, "--tolerance", number)
-    {'flip_rate': 0.1}
-    """
+    """Read values by name, however they are given; None stays."""
     if given is None:
         return None
     is_text = not isinstance(given, Mapping)
@@ -371,14 +330,8 @@ def by_name(
     return found
 
 
-def number(value: object) -> float:
-    """Read a finite number; underscores may part the digits of its text.
-
-    Examples
-    --------
-    >>> number("1_000")
-    1000.0
-    """
+def read_number(value: object) -> float:
+    """Read a finite number; underscores may part the digits of its text."""
     try:
         found = float(value.replace("_", "") if isinstance(value, str) else value)  # type: ignore[arg-type]
     except (TypeError, ValueError):

@@ -14,9 +14,9 @@ import polars as pl
 
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag, Noted
+from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.columns import FACETS, N_ANSWERS, is_judge, outcome_column
 from judgerel_ray.counting.facets import checked_nuisance, possible_orders
-from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.groups.grouping import (
     TEMPERATURE,
     Block,
@@ -51,7 +51,7 @@ from judgerel_ray.counting.verdicts.policy import (
 )
 from judgerel_ray.counting.verdicts.scales import SCALE, scale_names, scored_kinds, values_on
 from judgerel_ray.stats import Level
-from judgerel_ray.stats.generalizability.facet_agreement import LaidOut, lay_out
+from judgerel_ray.stats.generalizability.facet_agreement import LaidOut, lay_out_levels
 
 REPLICATION, LETTER = "__replication", "__label"
 """Columns of :func:`read_labels` besides the keys and the outcome."""
@@ -94,7 +94,7 @@ class Group:
         if policy not in self._laid and self.table.levels is not None:
             counts = self.table.counts(value_of(policy)).counts_UV
             apart = 1 - np.eye(counts.shape[1])
-            self._laid[policy] = lay_out(counts, self.table.levels, distances_VV=apart)
+            self._laid[policy] = lay_out_levels(counts, self.table.levels, distances_VV=apart)
         return self._laid[policy]
 
     @cached_property

@@ -40,6 +40,7 @@ class IntervalChoice:
     # Coverage asked for, in (0, 1); of every interval but those of items, of the published
     # estimator and of serving noise, which are 95 % ones.
     confidence: float = 0.95
+    with_errors: bool = False  # Tables have their standard errors, as MeasuredCoefficients.
 
     def interval(
         self,

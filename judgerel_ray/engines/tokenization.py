@@ -97,13 +97,7 @@ class PromptEncoder:
         return self._kept[asked]
 
     def thinking(self, text: str) -> tuple[str, bool]:
-        """Say with which mark a rendered prompt opens a thought, and whether the judge may think.
-
-        Examples
-        --------
-        >>> PromptEncoder(None, "{{ x }}<think>").thinking("Which?<think>")
-        ('<think>', True)
-        """
+        """Find the mark by which a rendered prompt opens a thought; whether the judge may think."""
         return opening_mark(text), may_think(text, self._template)
 
     def prepare(self, condition: Condition, *, longest: int) -> Prepared:
@@ -178,7 +172,6 @@ class PromptEncoder:
         return whole[len(self._tokenizer.decode(before, skip_special_tokens=not special)) :]
 
     def _tokens(self, text: str) -> tuple[int, ...]:
-        """Tokens of a whole text."""
         return tuple(self._tokenizer.encode(text, add_special_tokens=self._template is None))
 
     def _render(self, prompt: tuple[Message, ...]) -> str:
@@ -203,14 +196,7 @@ class PromptEncoder:
 
 
 def chat_template_text(spec: EngineSpec, tokenizer: Tokenizer) -> str | None:
-    """Find the template a judge speaks through.
-
-    Examples
-    --------
-    >>> spec = EngineSpec(name="j", engine="vllm", model="m", chat_template=False)
-    >>> chat_template_text(spec, tokenizer=None) is None
-    True
-    """
+    """Find the template a judge speaks through."""
     if spec.chat_template is False:
         return None
     if spec.chat_template is True:
@@ -226,15 +212,7 @@ def chat_template_text(spec: EngineSpec, tokenizer: Tokenizer) -> str | None:
 
 
 def template_file(spec: EngineSpec) -> str:
-    """Read the Jinja file a judge names; SweepError if it is not there.
-
-    Examples
-    --------
-    >>> template_file(EngineSpec(name="j", engine="vllm", model="m", chat_template="no.jinja"))
-    Traceback (most recent call last):
-        ...
-    judgerel_ray.core.errors.SweepError: chat_template must be a readable file, got 'no.jinja' [judge=j]
-    """  # noqa: E501  the message is one line
+    """Read the Jinja file a judge names; SweepError if it is not there."""
     try:
         return Path(str(spec.chat_template)).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -245,13 +223,7 @@ def template_file(spec: EngineSpec) -> str:
 
 
 def template_options(spec: EngineSpec) -> Mapping[str, JSON]:
-    """Extra variables of a judge's chat template, such as ``enable_thinking``.
-
-    Examples
-    --------
-    >>> template_options(EngineSpec(name="j", engine="vllm", model="m"))
-    {}
-    """
+    """Extra variables of a judge's chat template, such as ``enable_thinking``."""
     options = spec.engine_options.get("chat_template_kwargs", {})
     if not isinstance(options, Mapping):
         raise SweepError(
@@ -336,14 +308,7 @@ class FolderTokenizer:
 
 
 def compiled(chat_template: str) -> Template:
-    """Compile a chat template with what all of them may use; jinja2 errors if it is broken.
-
-    Examples
-    --------
-    >>> compiled("{% for m in messages %}<{{ m.content }}>{% endfor %}").render(
-    ...     messages=[{"content": "Which?"}])
-    '<Which?>'
-    """
+    """Compile a chat template with what all of them may use; jinja2 errors if it is broken."""
     from jinja2.exceptions import TemplateError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -379,15 +344,7 @@ def compiled(chat_template: str) -> Template:
 
 
 def checked_json(spec: EngineSpec, file: Path) -> str:
-    """Text of a model's file that must hold a JSON object; SweepError naming it otherwise.
-
-    Examples
-    --------
-    >>> checked_json(EngineSpec(name="j", engine="vllm", model="m"), Path("no.json"))
-    Traceback (most recent call last):
-        ...
-    judgerel_ray.core.errors.SweepError: cannot read the model's file: ... [judge=j, file=no.json]
-    """
+    """Text of a model's file that must hold a JSON object; SweepError naming it otherwise."""
     where = {"judge": spec.name, "file": file}
     try:
         text = file.read_text(encoding="utf-8")

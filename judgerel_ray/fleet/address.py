@@ -26,13 +26,7 @@ HINT = "start one (cluster/local.sh), check the address, RAY_AUTH_MODE=token and
 
 
 def wanted_address(address: str | None) -> str | None:
-    """The cluster meant: the one given, else the environment's; None means one of our own.
-
-    Examples
-    --------
-    >>> wanted_address("node7:6379"), wanted_address("local")
-    ('node7:6379', None)
-    """
+    """The cluster meant: the one given, else the environment's; None means one of our own."""
     if address is not None and not address.strip():
         raise SweepError("--address is empty", hint="leave it out for a cluster of this machine")
     wanted = address or os.environ.get("RAY_ADDRESS") or "local"
@@ -43,14 +37,6 @@ def probe_cluster(address: str | None) -> None:
     """Make sure that a Ray cluster answers, where one is meant that should be there already.
 
     Effects: one connection, closed again. Takes at most about ten seconds.
-
-    Examples
-    --------
-    >>> probe_cluster("local")
-    >>> probe_cluster("http://127.0.0.1:8265")
-    Traceback (most recent call last):
-        ...
-    judgerel_ray.core.errors.SweepError: a Ray address must be HOST:PORT, ray://HOST:PORT, ...
     """
     wanted = wanted_address(address)
     place = None if wanted is None else _place(wanted)

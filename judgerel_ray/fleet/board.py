@@ -272,7 +272,6 @@ def board_line(name: str, judge: JudgeBoard) -> str:
 
 
 def _outcomes(judge: JudgeBoard) -> str:
-    """Outcomes by count."""
     return " ".join(f"{name} {n:,}" for name, n in judge.outcomes.most_common())
 
 
@@ -348,13 +347,7 @@ class EventLines:
 
 
 def display_on(console: Console) -> ConsoleDisplay | EventLines:
-    """What shows a run on a console, as the environment asks.
-
-    Examples
-    --------
-    >>> type(display_on(Console())).__name__
-    'ConsoleDisplay'
-    """
+    """What shows a run on a console, as the environment asks."""
     wanted = os.environ.get(VARIABLE, "")
     if wanted not in ("", "json"):
         raise SweepError(f"{VARIABLE} must be json or not set, got {wanted!r}", hint="json")

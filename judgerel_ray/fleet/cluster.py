@@ -27,7 +27,7 @@ from judgerel_ray.engines import EngineSpec
 from judgerel_ray.engines.openai.engine import check_key
 from judgerel_ray.engines.vllm.arguments import asked_environment
 from judgerel_ray.fleet.address import HINT, probe_cluster, wanted_address
-from judgerel_ray.fleet.engine_log import reason_of, short_notices
+from judgerel_ray.fleet.engine_log import explain_death, short_notices
 from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec
 
 # Settings of the engine's own that a driver may set and that actors on other nodes must see too.
@@ -82,14 +82,7 @@ class Capacity:
         return (1,) * engine.gpus if spread else (engine.gpus,)
 
     def holds(self, pieces: Collection[int]) -> bool:
-        """Whether pieces of so many GPUs each fit side by side, each whole on one node.
-
-        Examples
-        --------
-        >>> room = Capacity(cpus=8, gpus=6, nodes=(3, 3))
-        >>> room.holds([2, 2, 1, 1]), room.holds([2, 2, 2]), room.holds([6])
-        (True, False, False)
-        """
+        """Whether pieces of so many GPUs each fit side by side, each whole on one node."""
         left = list(self.nodes)
         for size in sorted(pieces, reverse=True):
             # Largest first into the fullest node that takes it: no choice is better where sizes
@@ -377,21 +370,12 @@ def result_of(reference: Any) -> object:
         # Ray says first that an actor died and last of what, but for one that it never got to run.
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         lines = [line for line in lines if not line.startswith(NEVER_RAN)] or lines
-        last = reason_of(lines[-1]) if lines else "no reason given"
+        last = explain_death(lines[-1]) if lines else "no reason given"
         return EngineLost(f"{type(error).__name__}: {last}")
 
 
 def passed_environment() -> dict[str, str]:
-    """Engine settings of this process that actors must share, secrets left out.
-
-    Examples
-    --------
-    >>> import os
-    >>> os.environ["JUDGEREL_DOCTEST"], os.environ["HF_HUB_TOKEN"] = "1", "x"
-    >>> "JUDGEREL_DOCTEST" in passed_environment(), "HF_HUB_TOKEN" in passed_environment()
-    (True, False)
-    >>> del os.environ["JUDGEREL_DOCTEST"], os.environ["HF_HUB_TOKEN"]
-    """
+    """Engine settings of this process that actors must share, secrets left out."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -422,10 +406,6 @@ def check_gpus(wanted: Mapping[str, int], address: str | None) -> None:
     Beside a judge that can be asked the others are given up by themselves, as any judge whose
     engine cannot start. Another cluster may grow, and one that this process is connected to is what
     it is: there the judges wait.
-
-    Examples
-    --------
-    >>> check_gpus({"on_cpu": 0}, None)
     """
     if not any(wanted.values()) or wanted_address(address) is not None or _is_connected():
         return
@@ -441,14 +421,10 @@ def check_gpus(wanted: Mapping[str, int], address: str | None) -> None:
         )
 
 
-def check_keys(specs: Sequence[EngineSpec], address: str | None) -> None:
+def check_judge_keys(specs: Sequence[EngineSpec], address: str | None) -> None:
     """Refuse a run on this machine alone whose judges' keys are not in the environment.
 
     Actors of another cluster have an environment of their own, and look there when they start.
-
-    Examples
-    --------
-    >>> check_keys([EngineSpec(name="j", engine="simulated", model="uniform")], None)
     """
     if wanted_address(address) is None:
         for spec in specs:

@@ -50,26 +50,14 @@ def own_log_tail() -> str:
         return ""
 
 
-def reason_of(message: str) -> str:
-    """What is known of a death, without Ray's list of what it might be; one line.
-
-    Examples
-    --------
-    >>> reason_of("Worker exit type: SYSTEM_ERROR End of file. Some common causes include: (1) ...")
-    'Worker exit type: SYSTEM_ERROR End of file.'
-    """
+def explain_death(message: str) -> str:
+    """What is known of a death, without Ray's list of what it might be; one line."""
     return " ".join(message.partition(_ADVICE)[0].split())
 
 
 def loss_line(judge: str, message: str, *, log: str | None) -> str:
-    """Say in one line whose engine died, of what, and where its log lies.
-
-    Examples
-    --------
-    >>> loss_line("llama", "ActorDiedError: End of file.", log="n1:/tmp/ray/w.err")
-    'llama: an engine died: ActorDiedError: End of file. Its log: n1:/tmp/ray/w.err'
-    """
-    reason = reason_of(message).rpartition(_DETAIL)[2]
+    """Say in one line whose engine died, of what, and where its log lies."""
+    reason = explain_death(message).rpartition(_DETAIL)[2]
     if len(reason) > LONGEST_REASON:
         reason = reason[:LONGEST_REASON] + "..."
     end = "" if reason.endswith(".") else "."
@@ -77,13 +65,7 @@ def loss_line(judge: str, message: str, *, log: str | None) -> str:
 
 
 def notice_line(notice: str) -> str | None:
-    """Shorten what Ray tells a driver; None where the fleet says it, with judge and log.
-
-    Examples
-    --------
-    >>> notice_line("A worker died or was killed while executing a task ...") is None
-    True
-    """
+    """Shorten what Ray tells a driver; None where the fleet says it, with judge and log."""
     line = " ".join(notice.split())
     if line.startswith(_DEATH):
         return None
@@ -118,13 +100,7 @@ def short_notices() -> Iterator[None]:
 
 
 def last_error_line(log: str) -> str | None:
-    r"""Name the first cause in a log: the error that others were raised from.
-
-    Examples
-    --------
-    >>> last_error_line("ValueError: no room\nRuntimeError: Engine core initialization failed.")
-    'ValueError: no room'
-    """
+    r"""Name the first cause in a log: the error that others were raised from."""
     found = [match.group(0).strip() for match in _ERROR.finditer(log)]
     causes = [line for line in found if ECHO not in line]
     return next(iter(causes or found), None)

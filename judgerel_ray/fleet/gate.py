@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 
-class Load(NamedTuple):
+class AskLoad(NamedTuple):
     """What one ask lays upon an engine."""
 
     prompt: int
@@ -23,7 +23,7 @@ class Load(NamedTuple):
 
 @dataclass(slots=True)
 class _Waiting:
-    load: Load
+    load: AskLoad
     turn: asyncio.Future[None]
 
 
@@ -42,11 +42,11 @@ class TokenGate:
     def __init__(self, *, tokens: int, sequences: int) -> None:
         self._max_tokens = tokens
         self._max_sequences = sequences
-        self._inside = Load(0, 0, 0)
+        self._inside = AskLoad(0, 0, 0)
         self._allowed = self._taken = 0
         self._queue: deque[_Waiting] = deque()
 
-    async def enter(self, load: Load) -> None:
+    async def enter(self, load: AskLoad) -> None:
         """Wait for room."""
         if not self._queue and self._fits(load):
             self._count(load, 1)
@@ -70,12 +70,12 @@ class TokenGate:
         self._allowed += allowed
         self._taken += taken
 
-    def leave(self, load: Load) -> None:
+    def leave(self, load: AskLoad) -> None:
         """Give the room back."""
         self._count(load, -1)
         self._wake()
 
-    def _fits(self, load: Load) -> bool:
+    def _fits(self, load: AskLoad) -> bool:
         """Whether there is room, or nothing else is in flight."""
         inside = self._inside
         if inside.sequences == 0:
@@ -86,9 +86,9 @@ class TokenGate:
             and inside.sequences + load.sequences <= self._max_sequences
         )
 
-    def _count(self, load: Load, sign: int) -> None:
+    def _count(self, load: AskLoad, sign: int) -> None:
         """Count an ask as in flight (``sign`` 1), or no longer (-1)."""
-        self._inside = Load(*(a + sign * b for a, b in zip(self._inside, load, strict=True)))
+        self._inside = AskLoad(*(a + sign * b for a, b in zip(self._inside, load, strict=True)))
 
     def _wake(self) -> None:
         """Admit as many of those that wait as there is room for, in order."""

@@ -55,10 +55,16 @@ from judgerel_ray.fleet.engine_log import (
     own_log,
     own_log_tail,
 )
-from judgerel_ray.fleet.gate import Load, TokenGate
-from judgerel_ray.fleet.landing import Rows, landed_rows, never_sent, read_reply, split_answers
+from judgerel_ray.fleet.gate import AskLoad, TokenGate
+from judgerel_ray.fleet.landing import (
+    Rows,
+    landed_rows,
+    never_sent,
+    read_by_condition,
+    split_answers,
+)
 from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, GrowingAsk, Lease, Receipt, split_ask
-from judgerel_ray.fleet.limiting import Share, seen_backends, share_limits
+from judgerel_ray.fleet.limiting import LimitsShare, seen_backends, share_limits
 from judgerel_ray.fleet.telemetry import record
 from judgerel_ray.store import RunDirectory, encode_rows, land, load_writers, read_token
 from judgerel_ray.tables import count_outcomes
@@ -67,15 +73,7 @@ T = TypeVar("T")
 
 
 async def all_or_first_error(makers: list[Callable[[], Awaitable[T]]]) -> list[T]:
-    """Run all together; when one raises, cancel the rest before raising it.
-
-    Examples
-    --------
-    >>> async def one():
-    ...     return 1
-    >>> asyncio.run(all_or_first_error([one, one]))
-    [1, 1]
-    """
+    """Run all together; when one raises, cancel the rest before raising it."""
     tasks = [asyncio.ensure_future(maker()) for maker in makers]
     try:
         return list(await asyncio.gather(*tasks))
@@ -105,7 +103,7 @@ class JudgeSpec:
     fingerprint: Fingerprint | None = None
     """Who the driver took the judge for; a node on which it is another is refused."""
     prices: Prices | None = None
-    share: Share | None = None
+    share: LimitsShare | None = None
     """Its part in the limits of the judge's provider, where it has one."""
 
 
@@ -271,7 +269,7 @@ class JudgeActor:
         try:
             prepared = self._engine.prepare(ask.condition)
             most = ask.condition.max_tokens
-            load = Load(prompt=prepared.prompt_tokens, new=ask.n * most, sequences=ask.n)
+            load = AskLoad(prompt=prepared.prompt_tokens, new=ask.n * most, sequences=ask.n)
             if progress.recalled or not await self._admitted(load, progress):
                 return (_Answer(ask),)
             try:
@@ -307,7 +305,7 @@ class JudgeActor:
         message = f"{type(error).__name__}: {error}"
         return _Answer(ask, failure=FailedAsk(ask=ask, kind="defect", message=message))
 
-    async def _admitted(self, load: Load, progress: _Progress) -> bool:
+    async def _admitted(self, load: AskLoad, progress: _Progress) -> bool:
         """Wait at the gate; False where the lease was recalled first."""
         entering = asyncio.ensure_future(self._gate.enter(load))
         progress.waiting.add(entering)
@@ -372,7 +370,6 @@ class JudgeActor:
         )
 
     def _rows(self, lease: Lease, answered: Sequence[_Answered]) -> Rows:
-        """Rows of what was answered."""
         return landed_rows(
             answered, attempt=lease.attempt, prices=self._spec.prices, landed_at=datetime.now(UTC)
         )
@@ -469,7 +466,7 @@ def _next_block(
         return None
     codes = {option_id: code for code, option_id in enumerate(menu.option_ids)}
     for one in completions:
-        read = read_reply(ask.condition, one.text, one.finish_reason)
+        read = read_by_condition(ask.condition, one.text, one.finish_reason)
         # Do not extend a condition that contains a permanent failure.
         if read.outcome == Outcome.FAILED.value:
             return None

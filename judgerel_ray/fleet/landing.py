@@ -123,7 +123,7 @@ def landed_rows(
         reply = (number, one.text, one.finish_reason)
         found = place.setdefault(reply, len(read))
         if found == len(read):
-            read.append(read_reply(answered[number][0].condition, *reply[1:]))
+            read.append(read_by_condition(answered[number][0].condition, *reply[1:]))
         of_reply.append(found)
     every = [
         without_thought(one, answered[number][0].condition)
@@ -199,7 +199,7 @@ def never_sent(
     )
 
 
-def error_rows(
+def failure_rows(
     asks: Sequence[Ask],
     *,
     lease: str,
@@ -208,15 +208,7 @@ def error_rows(
     message: str,
     failed_at: datetime,
 ) -> pl.DataFrame:
-    """Rows of the errors table: one for each replication that did not land.
-
-    Examples
-    --------
-    >>> from datetime import UTC
-    >>> error_rows([], lease="s0001-l000001", attempt=1, kind="deadline", message="",
-    ...            failed_at=datetime.now(UTC)).height
-    0
-    """
+    """Rows of the errors table: one for each replication that did not land."""
     # What an exception quotes may hold halves of characters, which no file can.
     message = message.encode("utf-8", "replace").decode().strip()
     first_line = message.splitlines()[0][:500] if message else ""
@@ -263,20 +255,6 @@ def without_thought(completion: Completion, condition: Condition) -> Completion:
 
     Of an answer that others will judge only a thought at its very beginning is taken off; none is
     of a reply that is read by the published rule, which reads thoughts too.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import Menu
-    >>> condition = Condition(
-    ...     condition_key="k", seed_base=1, judge="j", judge_fingerprint="f", benchmark="b",
-    ...     item_id="q", protocol="best_of", stage="judge", role="judge", prompt=(),
-    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8,
-    ...     menu=Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response"))
-    >>> came = Completion(key="k", replication=0, seed=None, text="<think>B?", prompt_tokens=1,
-    ...                   finish_reason="length", cached_tokens=None, completion_tokens=4)
-    >>> kept = without_thought(came, condition)
-    >>> kept.text, kept.thought, kept.finish_reason
-    ('', '<think>B?', 'length: in its thought')
     """
     text, menu = completion.text, condition.menu
     if text is None:
@@ -306,13 +284,7 @@ def split_answers(
     answers: Sequence[tuple[Ask, tuple[Completion, ...]]],
     check: Callable[[Sequence[tuple[Ask, tuple[Completion, ...]]]], object],
 ) -> tuple[list[tuple[Ask, tuple[Completion, ...]]], list[tuple[Ask, Exception]]]:
-    """Find by halves which answers cannot be laid out, down to single replications.
-
-    Examples
-    --------
-    >>> split_answers([], lambda some: None)
-    ([], [])
-    """
+    """Find by halves which answers cannot be laid out, down to single replications."""
     try:
         check(answers)
     except StoreError:
@@ -353,7 +325,7 @@ class ReadReply(NamedTuple):
     outcome: str | None = None
 
 
-def read_reply(condition: Condition, text: str | None, finish_reason: str) -> ReadReply:
+def read_by_condition(condition: Condition, text: str | None, finish_reason: str) -> ReadReply:
     """Read one reply by what was asked for."""
     menu = condition.menu
     if finish_reason == DECLINED:

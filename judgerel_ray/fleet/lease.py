@@ -142,7 +142,7 @@ class Lease:
 
     def written(self) -> tuple[Ask, ...]:
         """Its asks, each with its prompt."""
-        return written(self.asks)
+        return write_asks(self.asks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,14 +191,8 @@ class ActorFacts:
     """Where its engine writes what goes wrong, as ``node:path``."""
 
 
-def written(work: Iterable[Work]) -> tuple[Ask, ...]:
-    """Asks, each with its prompt.
-
-    Examples
-    --------
-    >>> written([])
-    ()
-    """
+def write_asks(work: Iterable[Work]) -> tuple[Ask, ...]:
+    """Asks, each with its prompt."""
     return tuple(
         ask for one in work for ask in (one.write() if isinstance(one, Unwritten) else (one,))
     )
@@ -220,18 +214,7 @@ def unqueued(ask: Ask, queued: dict[str, int]) -> Iterator[Ask]:
 
 
 def rest_of(ask: Ask) -> tuple[Ask, ...]:
-    """All replications of an ask but its first; nothing where that is all.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import Condition
-    >>> condition = Condition(
-    ...     condition_key="k", seed_base=1, judge="j", judge_fingerprint="f", prompt=(),
-    ...     benchmark="b", item_id="q", protocol="best_of", stage="judge", role="judge",
-    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8)
-    >>> [(one.first, one.n) for one in rest_of(Ask(condition=condition, first=0, n=5))]
-    [(1, 4)]
-    """
+    """All replications of an ask but its first; nothing where that is all."""
     if ask.n == 1:
         return ()
     return (Ask(condition=ask.condition, first=ask.first + 1, n=ask.n - 1),)
@@ -241,17 +224,6 @@ def ask_units(ask: Work) -> int:
     """Work of an ask in token-equivalents: new tokens at most, and its prompt once.
 
     A prompt is counted by characters / 4; it only has to be proportional, not exact.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import Condition, Message
-    >>> condition = Condition(
-    ...     condition_key="k", seed_base=1, judge="j", judge_fingerprint="f", benchmark="b",
-    ...     item_id="q", protocol="best_of", stage="judge", role="judge",
-    ...     prompt=(Message(role="user", content="x" * 40),), template="default",
-    ...     temperature=1.0, top_k=50, top_p=1.0, max_tokens=8)
-    >>> ask_units(Ask(condition=condition, first=0, n=5))
-    50
     """
     if isinstance(ask, Unwritten):
         return ask.units
@@ -270,16 +242,6 @@ def split_ask(ask: Ask, size: int) -> tuple[Ask, ...]:
     """Cut an ask into pieces of at most `size` replications; keys and seeds do not change.
 
     One that is no larger stays as it is.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import Condition
-    >>> condition = Condition(
-    ...     condition_key="k", seed_base=1, judge="j", judge_fingerprint="f", prompt=(),
-    ...     benchmark="b", item_id="q", protocol="best_of", stage="judge", role="judge",
-    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8)
-    >>> [(piece.first, piece.n) for piece in split_ask(Ask(condition=condition, first=3, n=5), 2)]
-    [(3, 2), (5, 2), (7, 1)]
     """
     if ask.n <= size:
         return (ask,)
@@ -372,7 +334,7 @@ class WorkQueue:
             ask = self._next("")
             if ask is None:
                 return
-            yield from written([ask])
+            yield from write_asks([ask])
 
     def _next(self, actor: str) -> Work | None:
         """One ask: of the item in hand, else one given back, else a new item, else another's."""

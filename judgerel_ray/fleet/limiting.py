@@ -24,7 +24,7 @@ TRIES = 5  # to join an actor: it may be about to end with the last run before
 Provider = tuple[str | None, str | None]
 
 
-class Share(NamedTuple):
+class LimitsShare(NamedTuple):
     """The actor that keeps a provider's limits, and the name under which one asks it."""
 
     actor: Any
@@ -61,7 +61,6 @@ class RemoteLimiter:
         await self._actor.pause.remote(seconds)
 
     async def _ask(self, tokens: int) -> int:
-        """Ask for a permit."""
         return int(await self._actor.enter.remote(tokens, self._holder))
 
     def _give_back(self, asked: asyncio.Future[int]) -> None:
@@ -105,7 +104,7 @@ class Providers:
         self._actors: dict[Provider, Any] = {}
         self._run = secrets.token_hex(8)
 
-    def share_of(self, spec: EngineSpec, holder: str) -> Share | None:
+    def share_of(self, spec: EngineSpec, holder: str) -> LimitsShare | None:
         """A judge actor's part in the limits of its provider; None for a judge with none.
 
         Effects: joins the cluster's actor of the provider, or makes it.
@@ -115,7 +114,7 @@ class Providers:
         provider = (spec.base_url, spec.api_key_env)
         if provider not in self._actors:
             self._actors[provider] = self._joined(provider, spec.limits or Limits())
-        return Share(self._actors[provider], holder)
+        return LimitsShare(self._actors[provider], holder)
 
     def _joined(self, provider: Provider, limits: Limits) -> Any:
         """The actor of a provider, this run counted in."""
@@ -161,25 +160,12 @@ class Providers:
 
 
 def seen_backends(engine: Engine) -> dict[str, object]:
-    """What a server said was behind its model's name so far; nothing of other engines.
-
-    Examples
-    --------
-    >>> from judgerel_ray.engines import make_engine
-    >>> seen_backends(make_engine(EngineSpec(name="j", engine="simulated", model="uniform")))
-    {}
-    """
+    """What a server said was behind its model's name so far; nothing of other engines."""
     known = sorted(engine.backends) if isinstance(engine, OpenAIEngine) else []
     return {"backends": known} if known else {}
 
 
-def share_limits(engine: Engine, share: Share | None) -> None:
-    """Let an engine ask the actor that keeps its provider's limits, where there is one.
-
-    Examples
-    --------
-    >>> from judgerel_ray.engines import make_engine
-    >>> share_limits(make_engine(EngineSpec(name="j", engine="simulated", model="uniform")), None)
-    """
+def share_limits(engine: Engine, share: LimitsShare | None) -> None:
+    """Let an engine ask the actor that keeps its provider's limits, where there is one."""
     if share is not None and isinstance(engine, OpenAIEngine):
         engine.limiter = RemoteLimiter(share.actor, share.holder)

@@ -272,7 +272,6 @@ class Placement:
                 return
 
     def _make(self, pool: JudgePool) -> Slot:
-        """One more engine."""
         # Unlike any other, of this process or another: a name is free only some time after its
         # actor's death.
         name = f"judgerel-{pool.name}-s{self._session:04d}-{secrets.token_hex(4)}"

@@ -247,7 +247,7 @@ class JudgePool:
             self.busy_s += max(busy_s, 1e-3)
 
 
-def units_of(asks: tuple[Work, ...]) -> int:
+def sum_units(asks: tuple[Work, ...]) -> int:
     """Work of several asks."""
     return sum(ask_units(ask) for ask in asks)
 

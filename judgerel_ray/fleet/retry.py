@@ -98,28 +98,12 @@ def decide(history: History, *, max_attempts: int) -> Fate:
 
 
 def is_loss_of_node(message: str) -> bool:
-    """Whether an engine was lost with its node, or with the way to it, and not by what it did.
-
-    Examples
-    --------
-    >>> is_loss_of_node("ActorDiedError: The actor died because its node has died. Node Id: 1f")
-    True
-    >>> is_loss_of_node("ActorDiedError: Worker exit type: SYSTEM_ERROR")
-    False
-    """
+    """Whether an engine was lost with its node, or with the way to it, and not by what it did."""
     return any(mark in message for mark in _OF_NODES)
 
 
 def with_nodes_lost(message: str, n_nodes: int) -> str:
-    """What a line of errors/ says, with how many nodes went while its item was on them.
-
-    Examples
-    --------
-    >>> with_nodes_lost("engine died", 3), with_nodes_lost("engine died", 1)
-    ('3 nodes were lost under it: engine died', '1 node was lost under it: engine died')
-    >>> with_nodes_lost("engine died", 0)
-    'engine died'
-    """
+    """What a line of errors/ says, with how many nodes went while its item was on them."""
     if not n_nodes:
         return message
     return f"{n_nodes} {'node was' if n_nodes == 1 else 'nodes were'} lost under it: {message}"
@@ -192,14 +176,6 @@ class Suspicion:
 
 
 def split(items: Sequence[ItemName]) -> list[tuple[ItemName, ...]]:
-    """Cut items into about sqrt(n) groups of about sqrt(n), neighbours together.
-
-    Examples
-    --------
-    >>> [len(group) for group in split([("b", str(i)) for i in range(7)])]
-    [3, 3, 1]
-    >>> split([])
-    []
-    """
+    """Cut items into about sqrt(n) groups of about sqrt(n), neighbours together."""
     size = math.ceil(len(items) / math.ceil(math.sqrt(len(items)))) if items else 1
     return [tuple(items[at : at + size]) for at in range(0, len(items), size)]

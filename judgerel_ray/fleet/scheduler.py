@@ -23,7 +23,7 @@ from judgerel_ray.fleet.board import Board, Display
 from judgerel_ray.fleet.lease import ActorFacts, Lease, Receipt, Work, WorkQueue
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.placement import Placement, recall_for_idle
-from judgerel_ray.fleet.pool import FIRST_LEASES_AHEAD, Dispatched, JudgePool, Slot, units_of
+from judgerel_ray.fleet.pool import FIRST_LEASES_AHEAD, Dispatched, JudgePool, Slot, sum_units
 from judgerel_ray.fleet.retry import is_loss_of_node
 from judgerel_ray.fleet.settlement import Settlement
 from judgerel_ray.store import RunDirectory
@@ -191,7 +191,7 @@ class Fleet:
 
     def _send(self, pool: JudgePool, slot: Slot, asks: tuple[Work, ...]) -> None:
         """Send a new lease."""
-        units = units_of(asks)
+        units = sum_units(asks)
         if not pool.at_work:
             self._board.judges[pool.name].resume()
         attempt = 1 + max(pool.history(ask).failures + pool.history(ask).losses for ask in asks)

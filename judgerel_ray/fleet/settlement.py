@@ -13,8 +13,8 @@ from judgerel_ray.config import FleetTable
 from judgerel_ray.core import Ask, EngineLost, TokenCounts
 from judgerel_ray.fleet.board import Board, JudgeState
 from judgerel_ray.fleet.engine_log import loss_line
-from judgerel_ray.fleet.landing import error_rows
-from judgerel_ray.fleet.lease import FailedAsk, Lease, Receipt, Work, item_of, split_ask, written
+from judgerel_ray.fleet.landing import failure_rows
+from judgerel_ray.fleet.lease import FailedAsk, Lease, Receipt, Work, item_of, split_ask, write_asks
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.placement import Placement
 from judgerel_ray.fleet.pool import Dispatched, JudgePool, Slot
@@ -142,9 +142,9 @@ class Settlement:
         for ask in asks:
             item = item_of(ask)
             if pool.suspicion.convicts(item):
-                deadly += written([ask])
+                deadly += write_asks([ask])
             elif pool.suspicion.suspects(item):
-                for one in written([ask]):
+                for one in write_asks([ask]):
                     pool.suspicion.join(one)
             else:
                 clean.append(ask)
@@ -246,7 +246,7 @@ class Settlement:
         for ask in asks:
             by_nodes.setdefault(pool.item_node_losses[item_of(ask)], []).append(ask)
         for n_nodes, some in by_nodes.items():
-            rows = error_rows(
+            rows = failure_rows(
                 some,
                 lease="" if lease is None else f"s{self._session:04d}-l{lease.lease:06d}",
                 attempt=1 if lease is None else lease.attempt,

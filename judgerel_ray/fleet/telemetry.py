@@ -65,10 +65,6 @@ def note(name: str, seconds: float, **known: object) -> None:
     """Tell of something that took so many seconds and has just ended; nothing where none is traced.
 
     Attributes are those `known`, with ``judgerel.`` before each name; ``error`` fails the span.
-
-    Examples
-    --------
-    >>> note("judgerel.lease", 1.5, judge="j", rows=32)
     """
     tracer = _TRACER.get()
     if tracer is None:
@@ -115,14 +111,7 @@ def record(name: str, judge: str, value: float) -> None:
 def counts_of(
     rows: int, tokens: TokenCounts, *, gpu_s: float, prices: Prices | None
 ) -> dict[str, float]:
-    """What to count for a lease that landed.
-
-    Examples
-    --------
-    >>> tokens = TokenCounts(prompt=100, cached=60, generated=5)
-    >>> counts_of(3, tokens, gpu_s=0.5, prices=None)["judgerel_cached_tokens"]
-    60
-    """
+    """What to count for a lease that landed."""
     cost = None
     if prices is not None:
         cost = prices.cost(tokens.prompt, tokens.cached, tokens.generated)

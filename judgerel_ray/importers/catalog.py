@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.importers.bergman2025 import import_bergman2025
+from judgerel_ray.core.papers import find_in_papers
 from judgerel_ray.importers.logs.collect import AUTO, LOG_FORMATS, import_logs
 from judgerel_ray.importers.people import import_people
-from judgerel_ray.importers.schroeder2024 import import_schroeder2024
 from judgerel_ray.importers.table import TableMapping, import_table
 from judgerel_ray.store.outputs import output_to
 
@@ -28,10 +27,10 @@ def _log_importer(name: str) -> Callable[[str], pl.DataFrame]:
 
 IMPORTERS: Mapping[str, Callable[[str], pl.DataFrame]] = {
     **{name: _log_importer(name) for name in (AUTO, *LOG_FORMATS)},
-    "schroeder2024": import_schroeder2024,
+    "schroeder2024": find_in_papers("import_schroeder2024"),
     "table": import_table,
     "people": import_people,
-    "bergman2025": import_bergman2025,
+    "bergman2025": find_in_papers("import_bergman2025"),
 }
 """Readers of foreign judgments; each page says which files it reads."""
 
@@ -94,7 +93,10 @@ def import_judgments(
                 f"--judge, --role and --reread are of bergman2025, not of {format_name}",
                 hint="--value judge=NAME" if format_name == "table" else None,
             )
-        return import_bergman2025(path, judge=judge, role=role, reread=reread)
+        found: pl.DataFrame = find_in_papers("import_bergman2025")(
+            path, judge=judge, role=role, reread=reread
+        )
+        return found
     if mapping is None:
         return IMPORTERS[format_name](path)
     if format_name != "table":
@@ -105,7 +107,7 @@ def import_judgments(
     return import_table(path, mapping)
 
 
-def write_judgments(
+def write_judgments_file(
     format_name: str,
     paths: Sequence[str],
     out: str,
@@ -121,7 +123,7 @@ def write_judgments(
 
     `mapping` says what the columns of a table stand for; `judge` and `role` whose answers the
     files of bergman2025 hold, and `reread` whether their replies are read again. `tell` is handed
-    how many there are of each outcome. By `force` a file at `out` may go that is no earlier output.
+    how many there are of each outcome. By `force` a file at `out` may go.
 
     Effects: writes one file, whole. Retry: safe.
     """
@@ -170,7 +172,7 @@ def write_judgments(
     return judgments.height
 
 
-def write_items(
+def write_items_file(
     benchmark: str,
     path: str,
     out: str,
@@ -187,7 +189,7 @@ def write_items(
     `gold_is` says what ``gold`` is in a plain file, as for
     :func:`judgerel_ray.benchmarks.load_items`; where it is not given, how gold was read is handed
     to `tell` in a line. Of the log of a tool (:func:`.log_items`) `prompts` takes over what
-    its judge was asked. By `force` a file at `out` may go that is no earlier output.
+    its judge was asked. By `force` a file at `out` may go.
 
     Effects: writes one file, whole. Retry: safe.
     """

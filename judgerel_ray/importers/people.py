@@ -9,7 +9,7 @@ import polars as pl
 
 from judgerel_ray.benchmarks import REFERENCE, SCALES, load_generic
 from judgerel_ray.benchmarks.criterion import first_part
-from judgerel_ray.benchmarks.source import Record, read_records, shown_names
+from judgerel_ray.benchmarks.source import Record, list_names, read_records
 from judgerel_ray.core import Item, Outcome, SweepError
 
 PEOPLE = "people"
@@ -100,7 +100,7 @@ def _holds_labels(path: str) -> bool:
         return True
     raise SweepError(
         "expected items with all ratings of each in a column ratings, as judgerel items writes "
-        f"them, or columns item_id and label, got columns {shown_names(first.fields)}",
+        f"them, or columns item_id and label, got columns {list_names(first.fields)}",
         where={"file": path},
         hint=f"one rating a row: judgerel import table {path} --column judge=COLUMN --column "
         "verdict=COLUMN --out FILE.parquet",
@@ -135,19 +135,12 @@ def _labels(path: str) -> pl.DataFrame:
 
 
 def numbered_raters(labels: pl.DataFrame) -> pl.DataFrame:
-    """Number raters by name, in ``replication``.
-
-    Examples
-    --------
-    >>> numbered_raters(pl.DataFrame({"rater": ["zoe", "ann", "zoe"]}))["replication"].to_list()
-    [1, 0, 1]
-    """
+    """Number raters by name, in ``replication``."""
     rank = pl.col("rater").rank("dense").cast(pl.Int64) - 1
     return labels.with_columns(replication=rank)
 
 
 def _number(label: str) -> float | None:
-    """A label as a number, where it is one."""
     try:
         number = float(label)
     except ValueError:
@@ -183,7 +176,6 @@ def _first_alike(item: Item, first: dict[tuple[str, str], str]) -> str:
 def _verdict_and_score(
     item: Item, label: str | None, score: float | None
 ) -> tuple[str, float | None]:
-    """A rating as verdict and score."""
     scale = SCALES.get(item.benchmark, ())
     if score is None and label in scale:
         score = float(scale.index(label))

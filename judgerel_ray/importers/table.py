@@ -16,7 +16,7 @@ import polars as pl
 from judgerel_ray.core import ReadingWarning, SweepError, count_of
 from judgerel_ray.core.files import read_bytes
 from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value, typed_columns
-from judgerel_ray.counting.doubts import renamed_lines, unread_lines
+from judgerel_ray.counting.doubtful_names import renamed_lines, unread_lines
 from judgerel_ray.counting.files.records import (
     is_nested,
     names_inside,
@@ -85,17 +85,7 @@ class TableMapping:
 
 
 def read_mapping(path: str) -> TableMapping:
-    r"""Read what the columns of a table stand for from a TOML file.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "map.toml")
-    ...     _ = file.write_text('repeats = "s?"\n[columns]\nitem_id = ["set", "question"]')
-    ...     read_mapping(str(file)).columns
-    {'item_id': 'set,question'}
-    """
+    r"""Read what the columns of a table stand for from a TOML file."""
     where = {"file": path}
     try:
         given = tomllib.loads(read_bytes(path).decode())
@@ -261,16 +251,7 @@ def _stacked_replications(table: pl.DataFrame, mapping: TableMapping, path: str)
 
 
 def _beside_note(columns: Sequence[str], pattern: str) -> tuple[str, ...]:
-    """Say that columns side by side go by names, as columns of several judges do, not by numbers.
-
-    Examples
-    --------
-    >>> _beside_note(["id", "s1", "s2"], "s*")
-    ()
-    >>> print(*_beside_note(["id", "by_ann", "by_bo"], "by_*"))
-    by_ann, by_bo are read as repeats of one judge; where each is of a judge of its own, import \
-each by itself: --column verdict=by_ann --value judge=by_ann
-    """
+    """Warn of columns side by side that go by names, as those of several judges do."""
     beside = [name for name in columns if fnmatchcase(name, pattern)]
     fixed = re.split(r"[*?]|\[[^]]*\]", pattern)
     marks = [name.removeprefix(fixed[0]).removesuffix(fixed[-1]).strip("_-. ") for name in beside]
@@ -511,7 +492,6 @@ def _require(columns: Sequence[str], source: Source) -> bool:
 
 
 def _number(text: str) -> float | None:
-    """A text as a number, where it is one."""
     try:
         return float(text)
     except ValueError:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
+from judgerel_ray.blocks.result import Result
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.verb import (
     FORCE,
     Names,
@@ -72,7 +74,7 @@ class ItemsRequest:
     source="BENCHMARK",
     prints="",
 )
-def items(benchmark: str, asked: ItemsRequest) -> int:
+def items(benchmark: str, asked: ItemsRequest) -> Result[int]:
     """Write a benchmark's items as a Parquet file that a sweep can name.
 
     Parameters
@@ -105,11 +107,10 @@ def items(benchmark: str, asked: ItemsRequest) -> int:
     8
     """
     from judgerel_ray.core.files import unpack_limit
-    from judgerel_ray.counting.given import warn_of
-    from judgerel_ray.importers.catalog import write_items
+    from judgerel_ray.importers.catalog import write_items_file
 
     with unpack_limit(asked.unpack_limit):
-        return write_items(
+        n = write_items_file(
             benchmark,
             fspath(asked.path),
             fspath(asked.out),
@@ -120,6 +121,7 @@ def items(benchmark: str, asked: ItemsRequest) -> int:
             tell=lambda line: warn_of([line]),
             force=asked.force,
         )
+    return Result(found=n)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +212,7 @@ class ImportRequest:
     prints="",
     name="import",
 )
-def import_judgments(format_name: str, asked: ImportRequest) -> int:
+def import_judgments(format_name: str, asked: ImportRequest) -> Result[int]:
     """Write judgments of foreign logs as one Parquet file that every analysis reads.
 
     Parameters
@@ -242,11 +244,11 @@ def import_judgments(format_name: str, asked: ImportRequest) -> int:
     64
     """
     from judgerel_ray.core.files import unpack_limit
-    from judgerel_ray.importers.catalog import write_judgments
+    from judgerel_ray.importers.catalog import write_judgments_file
 
     paths = [asked.paths] if isinstance(asked.paths, str | PathLike) else asked.paths
     with unpack_limit(asked.unpack_limit):
-        return write_judgments(
+        n = write_judgments_file(
             format_name,
             [fspath(path) for path in paths],
             fspath(asked.out),
@@ -256,3 +258,4 @@ def import_judgments(format_name: str, asked: ImportRequest) -> int:
             reread=asked.reread,
             force=asked.force,
         )
+    return Result(found=n)

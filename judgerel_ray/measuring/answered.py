@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import BY, Named, Names, flag
-from judgerel_ray.counting.given import given
+from judgerel_ray.core.verb import BY, Named, Names, flag, names_of
 
 if TYPE_CHECKING:
-    from judgerel_ray.counting.given import Given, Judgments
+    from judgerel_ray.counting.snapshot import Judgments, Snapshot
 
 KINDS = "stated, agreement, support, margin, probability"
 
@@ -32,6 +33,12 @@ class Answered(Named):
         """The file of right answers."""
         return None if self.gold is None else fspath(self.gold)
 
-    def judged(self, path: Judgments | Given) -> str | Given:
-        """The judgments, read as is asked."""
-        return given(path, exact_values=self.exact_values, verdict_names=self.verdict_names)
+    @contextmanager
+    def opened(self, source: Judgments) -> Iterator[Snapshot]:
+        """The judgments, with what tells how sure an answer is and what is right."""
+        from judgerel_ray.counting.right_answers import GOLD
+        from judgerel_ray.counting.snapshot import Snapshot
+
+        apart = names_of(self.by) or ()
+        with Snapshot.open(source, self, apart=apart, columns=["confidence", GOLD]) as judged:
+            yield judged

@@ -34,17 +34,11 @@ from judgerel_ray.counting.verdicts.policy import (
 )
 from judgerel_ray.measuring.estimates import noise_columns
 from judgerel_ray.measuring.lead_codes import FEWEST, LeadCode
+from judgerel_ray.measuring.tables import Questions
 from judgerel_ray.stats import Interval, clopper_pearson, measure
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS, correctness_statistic
 
 _RIGHT = "right"  # before every verdict under a policy: they start with "=" or are outcomes
-QUESTION_COLUMNS = {
-    "item_id": pl.String(), "n_judgments": pl.Int64(), "accuracy": pl.Float64(),
-    "low": pl.Float64(), "high": pl.Float64(), "percent_agreement": pl.Float64(),
-    "agreement_right": pl.Float64(), "agreement_wrong": pl.Float64(),
-    "majority_right": pl.Float64(), "undefined": pl.String(),
-}  # fmt: skip
-"""Columns of :func:`question_table` after those of the groups."""
 _WITHOUT_GOLD = ("n_judgments", "percent_agreement", "undefined")
 
 
@@ -70,7 +64,7 @@ def correctness_rows(
 ) -> Iterator[Row]:
     """Compute coefficients of right and wrong of one group.
 
-    Row: The columns of ``COLUMNS``; questions without gold are left out, and ``undefined`` is
+    Row: The columns of `Coefficients`; questions without gold are left out, and ``undefined`` is
     "no_gold" where there is no other.
 
     Examples
@@ -119,11 +113,9 @@ def question_table(
 ) -> pl.DataFrame:
     """Lay accuracy and agreement of every question side by side.
 
-    The groups' columns, then `QUESTION_COLUMNS`, sorted. ``low`` and ``high`` are the exact 95 %
-    interval of the accuracy on this question, were it asked again; agreement_right and
-    agreement_wrong sum to percent_agreement, within units where the question has several. No number
-    is null, and ``undefined`` says why: "no_gold", "single_replication", "no_verdicts";
-    "few_verdicts", behind it or alone, where fewer than half of the replies hold one.
+    The groups' columns, then those of `Questions`, sorted. agreement_right and agreement_wrong sum
+    to percent_agreement, within units where the question has several. "few_verdicts" stands where
+    fewer than half of the replies hold one.
 
     Examples
     --------
@@ -162,7 +154,7 @@ def question_table(
                              ignore_nulls=True)  # fmt: skip
         flagged = pl.when(silent_Q & (pl.col("undefined") != "no_verdicts").fill_null(True))
         table = table.with_columns(flagged.then(flag).otherwise("undefined").alias("undefined"))
-        parts.append(table.with_columns(known["item_id"]).select(*keys, *QUESTION_COLUMNS))
+        parts.append(table.with_columns(known["item_id"]).select(*keys, *Questions.columns))
     return pl.concat(parts)
 
 
@@ -202,7 +194,7 @@ def _questions(found: UnitCounts, *, gold_Q: NDArray[np.bool_]) -> pl.DataFrame:
             "agreement_wrong": values["agreement_wrong"],
             "majority_right": values["majority_accuracy"],
         },
-        schema={name: QUESTION_COLUMNS[name] for name in list(QUESTION_COLUMNS)[1:-1]},
+        schema={name: Questions.dtypes[name] for name in list(Questions.dtypes)[1:-1]},
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
     gold = pl.Series(gold_Q)
     why = (

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_scores
+from judgerel_ray.measuring.tables import LimitCoefficients, ReasoningShares
 from judgerel_ray.stats import Coefficient, limit_coefficients, split_variance, tempered_step
 from judgerel_ray.stats.verdict_distributions.limits import score_limit
 from judgerel_ray.tables import Distributions
@@ -161,12 +162,9 @@ def limit_table(
     Ratings have alpha at the level of their scale, replies without a score left out; all other
     coefficients take verdicts for mere names.
 
-    One row a group and coefficient: ``coefficient, value, low, high`` (95 %, by question),
-    ``measurement`` (the level), ``n_items``, ``n_categories`` (options and "no verdict" where it
-    occurs), ``undecided`` (the largest probability left open of any question), ``estimator``,
-    ``undefined``. Of temperature 0 every coefficient is undefined, by `GREEDY`: it has no agreement
-    to measure. Groups of several temperatures leave it out. Of several scales together all are
-    undefined ("several_scales"), of a scale nobody declared alpha ("unknown_scale").
+    Of temperature 0 every coefficient is undefined, by `GREEDY`: it has no agreement to measure.
+    Groups of several temperatures leave it out. Of several scales together all are undefined
+    ("several_scales"), of a scale nobody declared alpha ("unknown_scale").
 
     Examples
     --------
@@ -180,21 +178,7 @@ def limit_table(
         for one, shared in _limits(part, majorities, scales):
             rows.append({**dict(zip(by, name, strict=True)), **shared, **_own_columns(one)})
     kinds = {name: distributions.schema[name] for name in by}
-    return pl.DataFrame(rows, schema={**kinds, **_SCHEMA}).sort(*by, maintain_order=True)
-
-
-_SCHEMA = {
-    "coefficient": pl.String(),
-    "measurement": pl.String(),
-    "value": pl.Float64(),
-    "low": pl.Float64(),
-    "high": pl.Float64(),
-    "n_items": pl.Int64(),
-    "n_categories": pl.Int64(),
-    "undecided": pl.Float64(),
-    "estimator": pl.String(),
-    "undefined": pl.String(),
-}
+    return LimitCoefficients.frame(rows, kinds).sort(*by, maintain_order=True)
 
 
 def _limits(
@@ -308,12 +292,6 @@ UNIT = ("item_id", "template", "option_order")
 def reasoning_table(rows: pl.DataFrame) -> pl.DataFrame:
     """Split the variance of verdicts into that of reasonings and that of verdicts drawn after them.
 
-    One row a judge, benchmark and temperature: ``agreement`` (unbiased), ``reasoning`` and
-    ``verdict`` (they and agreement sum to 1), ``ratio`` with its 95 % interval over questions
-    (reasonings needed, as a share of letters drawn, for the same error), ``largest_shift`` (largest
-    difference, over questions and verdicts, between mean distribution and share of letters drawn),
-    ``n_questions``, ``n_replications``.
-
     Notes
     -----
     A reply without a verdict is "no verdict"; in one that has a verdict, tokens that would have
@@ -331,23 +309,7 @@ def reasoning_table(rows: pl.DataFrame) -> pl.DataFrame:
     found = []
     for name, part in rows.filter(pl.col("temperature") > 0).group_by(*GROUP, maintain_order=True):
         found.append({**dict(zip(GROUP, name, strict=True)), **_split(part)})
-    return pl.DataFrame(found, schema=_FOUND).sort(*GROUP, descending=[False, False, True])
-
-
-_FOUND = {
-    "judge": pl.String,
-    "benchmark": pl.String,
-    "temperature": pl.Float64,
-    "agreement": pl.Float64,
-    "reasoning": pl.Float64,
-    "verdict": pl.Float64,
-    "ratio": pl.Float64,
-    "ratio_low": pl.Float64,
-    "ratio_high": pl.Float64,
-    "largest_shift": pl.Float64,
-    "n_questions": pl.Int64,
-    "n_replications": pl.Int64,
-}
+    return ReasoningShares.frame(found).sort(*GROUP, descending=[False, False, True])
 
 
 def _split(part: pl.DataFrame) -> dict[str, object]:

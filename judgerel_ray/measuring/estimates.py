@@ -400,8 +400,8 @@ def continuous_rows(
 
     Parameters are those of :func:`.group_rows`; without moments a group has no such rows.
 
-    Row: The columns of ``COLUMNS``. ``undefined`` is "continuous_scores" where scores would have to
-    be counted value by value, "category_needs_nominal" where no score is a category.
+    Row: The columns of `Coefficients`. ``undefined`` is "continuous_scores" where scores would have
+    to be counted value by value, "category_needs_nominal" where no score is a category.
 
     Examples
     --------

@@ -8,13 +8,13 @@ import polars as pl
 
 from judgerel_ray.blocks.words import cell
 from judgerel_ray.core import count_of
-from judgerel_ray.counting.judged import Judged
 from judgerel_ray.counting.outcomes import failed_requests
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.reducing import ReduceOptions
 
 
 def failures_of(
-    judged: Judged, coefficients: pl.DataFrame, options: ReduceOptions | None = None
+    judged: Snapshot, coefficients: pl.DataFrame, options: ReduceOptions | None = None
 ) -> pl.DataFrame:
     """Failed requests of the groups that coefficients have, by reason."""
     names = coefficients.columns

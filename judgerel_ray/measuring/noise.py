@@ -22,7 +22,8 @@ from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.columns import FACETS, is_judge, outcome_column
 from judgerel_ray.counting.groups.grouping import TEMPERATURE, Block, varying_facets
-from judgerel_ray.counting.verdicts.policy import COLUMNS, FAILED, Row, method_columns, value_of
+from judgerel_ray.counting.verdicts.policy import FAILED, Row, method_columns, value_of
+from judgerel_ray.measuring.tables import Coefficients, RequestsDiffering
 from judgerel_ray.stats.intervals.differing import Differing, differing_replies, differing_requests
 
 SERVING = (
@@ -45,9 +46,9 @@ def serving_noise(
 ) -> pl.DataFrame:
     """Compute how often replies at temperature 0 differ, where it was asked more than once.
 
-    The groups' columns, then ``COLUMNS``: for each group a row of each of `SERVING`, those of texts
-    only with `texts`. A reply without a verdict counts as a verdict of its own; a failed request is
-    no reply. No rows where temperature 0 was asked once, or never.
+    The groups' columns, then those of `Coefficients`: for each group a row of each of `SERVING`,
+    those of texts only with `texts`. A reply without a verdict counts as a verdict of its own; a
+    failed request is no reply. No rows where temperature 0 was asked once, or never.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def serving_noise(
     """
     schema = frame.collect_schema()
     keys = {name: schema[name] for name in groups}
-    empty = pl.DataFrame(schema={**keys, **COLUMNS})
+    empty = Coefficients.frame(groups=keys)
     rows = _greedy_rows(frame, block)
     if rows is None:
         return empty
@@ -74,7 +75,7 @@ def serving_noise(
             {**key, **row}
             for key, row in _rows(_counted(read, unit, pl.col(TEXT)), groups, texts=True)
         ]
-    table = pl.DataFrame(found, schema={**keys, **COLUMNS}, orient="row")
+    table = Coefficients.frame(found, keys)
     order = pl.col("coefficient").replace_strict(list(SERVING), range(len(SERVING)))
     return table.sort([*groups, order], maintain_order=True)
 
@@ -144,7 +145,7 @@ def _rows(units: pl.DataFrame, groups: Sequence[str], *, texts: bool) -> Iterato
             "n_missing": 0,
         }
         for row in _both(found, texts=texts):
-            yield key, {**dict.fromkeys(COLUMNS), **basis, **row}
+            yield key, {**dict.fromkeys(Coefficients.columns), **basis, **row}
 
 
 def _both(found: Differing, *, texts: bool) -> Iterator[Row]:
@@ -175,13 +176,6 @@ def _table(lists: pl.Series) -> NDArray[np.int64]:
 
 KEY, PROMPT = "key", "prompt"
 """How two replies were found to be to one request: by their key, or by prompt and replication."""
-SHARED_COLUMNS = {
-    "judge": pl.String(), "temperature": pl.Float64(), "matched": pl.String(),
-    "n_requests": pl.Int64(), "n_items": pl.Int64(), "what": pl.String(),
-    "n_differing": pl.Int64(), "value": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(),
-    "n_items_differing": pl.Int64(), "estimator": pl.String(),
-}  # fmt: skip
-"""Columns of :func:`shared_requests`."""
 _ASKED = (*(name for name in FACETS if name != "judge_fingerprint"), "item_id", "replication")
 _NEEDED = ("judge", "benchmark", "item_id", "temperature", "replication", "seed", "outcome", "key")
 
@@ -195,9 +189,7 @@ def shared_requests(
 ) -> pl.DataFrame:
     """Compute how often requests that both have were answered otherwise.
 
-    One row a judge, temperature, way of matching, and what is compared ("verdicts", "texts"):
-    `SHARED_COLUMNS`. ``value`` is the share of requests that differ, its interval over questions. A
-    reply without a verdict counts as a verdict of its own; failed requests are left out. No rows
+    A reply without a verdict counts as a verdict of its own; failed requests are left out. No rows
     where nothing is shared.
 
     Examples
@@ -212,14 +204,13 @@ def shared_requests(
     """
     a, b = _replies(frame_a), _replies(frame_b)
     if a is None or b is None:
-        return pl.DataFrame(schema=SHARED_COLUMNS)
+        return RequestsDiffering.frame()
     if texts is not None:
         a, b = (
             side.join(own, on="key", how="left") for side, own in zip((a, b), texts, strict=True)
         )
     same = a.join(b, on="key", how="inner", suffix="_b")
-    # One key is one seed, unless an earlier version made it otherwise.
-    found = [*_shared_requests_rows(same.filter(pl.col("seed").eq_missing(pl.col("seed_b"))), KEY)]
+    found = [*_shared_requests_rows(same, KEY)]
     if judges:
         greedy_rows = pl.col("judge").is_in(list(judges)) & (pl.col("temperature") == 0)
         rest_a = a.filter(greedy_rows).join(b.select("key"), on="key", how="anti")
@@ -228,7 +219,7 @@ def shared_requests(
         on = [name for name in _ASKED if name in there[0] & there[1]]
         asked = rest_a.join(rest_b, on=on, how="inner", suffix="_b", nulls_equal=True)
         found += _shared_requests_rows(asked, PROMPT)
-    table = pl.DataFrame(found, schema=SHARED_COLUMNS, orient="row")
+    table = RequestsDiffering.frame(found)
     order = ["matched", "judge", "temperature", "what"]
     return table.sort(order, descending=[False, False, False, True])
 

@@ -30,7 +30,10 @@ from judgerel_ray.counting.verdicts.policy import (
     value_of,
 )
 from judgerel_ray.stats import Coefficient, Interval, NoiseFloor
-from judgerel_ray.stats.generalizability.facet_agreement import lay_out, reproducibility_terms
+from judgerel_ray.stats.generalizability.facet_agreement import (
+    lay_out_levels,
+    reproducibility_terms,
+)
 from judgerel_ray.stats.generalizability.facet_null import FacetTarget, facet_floors
 from judgerel_ray.stats.generalizability.order_effects import (
     ORDER_EFFECTS,
@@ -238,7 +241,7 @@ def _swap_row(
             counts = table.counts(value_of(policy)).counts_UV
         n_ratings = int(counts.sum())
         apart = 1 - np.eye(counts.shape[1])
-        laid = lay_out(counts, swapped(table.turned_U, levels.orders_U), distances_VV=apart)
+        laid = lay_out_levels(counts, swapped(table.turned_U, levels.orders_U), distances_VV=apart)
     terms = reproducibility_terms("percent_agreement", laid, levels, clusters_U=table.clusters_U)
     if not terms.questions_C.size:
         return _row(group, policy, none)
@@ -262,8 +265,9 @@ def _swap_row(
 def _row(group: Group, policy: Missing, found: Coefficient, *, crossed: bool = True) -> Row:
     """One row of the result."""
     interval = Interval(
-        kind=found.interval_method, undefined=found.no_interval, n_questions=found.n_units
-    )
+        kind=found.interval_method, undefined=found.no_interval, n_questions=found.n_units,
+        standard_error=found.standard_error,
+    )  # fmt: skip
     floor = NoiseFloor(
         mean=None, sd=None, p=None, n_permutations=found.n_permutations, kind=found.null_method
     )

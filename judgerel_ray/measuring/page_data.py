@@ -8,8 +8,9 @@ import polars as pl
 
 from judgerel_ray.blocks.columns import in_order
 from judgerel_ray.blocks.words import group_columns
-from judgerel_ray.counting.judged import Judged
+from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.counting.outcomes import outcome_table
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.failures import failures_of
 from judgerel_ray.measuring.order_effects import verdict_positions
 from judgerel_ray.measuring.reducing import ReduceOptions, tolerated
@@ -20,7 +21,7 @@ from judgerel_ray.measuring.unstable import Questions, Replies, least_stable, re
 class PageData:
     """What a page of judgments that hold verdicts measures once, all with the same groups."""
 
-    judged: Judged
+    judged: Snapshot
     coefficients: pl.DataFrame  # From `reduce_judgments`.
     outcomes: pl.DataFrame  # From `outcome_table`.
     unstable: pl.DataFrame  # From `least_stable`.
@@ -49,9 +50,9 @@ class PageData:
         )
 
 
-def page_data(judged: Judged, questions: Questions | None) -> PageData:
+def page_data(judged: Snapshot, questions: Questions | None) -> PageData:
     """Measure what the sections of a page share."""
-    coefficients = tolerated(judged, ReduceOptions())
+    coefficients = tolerated(judged, ReduceOptions(intervals=IntervalChoice(with_errors=True)))
     unstable = least_stable(judged.source, scales=judged.scales)
     return PageData(
         judged=judged,

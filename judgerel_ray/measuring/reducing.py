@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.given import Given, reading_of
+from judgerel_ray.counting.gold import with_gold
 from judgerel_ray.counting.groups.grouping import Block
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
-from judgerel_ray.counting.judged import Judged, open_judgments, with_gold
 from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.reliability import reduce_judgments
-from judgerel_ray.measuring.serving import serving_asked, with_serving
 from judgerel_ray.measuring.tolerance import with_tolerance
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS
@@ -50,20 +49,7 @@ class ReduceOptions:
         return [*(self.by or ()), *([self.items] if self.items else []), *self.nuisance, *right]
 
 
-def reduce_path(path: str | Given, options: ReduceOptions | None = None) -> pl.DataFrame:
-    """Coefficients of a run directory or a file of judgments.
-
-    Effects: reads. Retry: safe, also while a run goes on.
-    """
-    options = options or ReduceOptions()
-    with reading_of(path):
-        judged = open_judgments(path, extra=options.told_apart)
-        found = tolerated(judged, options)
-        serving = serving_asked(judged, found, options.coefficients, block=options.counted_block)
-    return with_serving(found, serving)
-
-
-def tolerated(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
+def tolerated(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
     """Coefficients by the options, against the tolerances given, or those of the run's own sweep.
 
     Without coefficients of choice, those that have a tolerance are among them.
@@ -86,7 +72,7 @@ def tolerated(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
     return with_tolerance(found, own) if own else found
 
 
-def reduce_judged(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
+def reduce_judged(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
     """Coefficients by the options: of each protocol by itself, where menus differ."""
     apart = options.by is None or "protocol" in options.by
     found = [

@@ -12,6 +12,7 @@ import polars as pl
 
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.core.papers import PUBLISHED, find_in_papers
 from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.counted import (
     CountedGroups,
@@ -32,7 +33,6 @@ from judgerel_ray.counting.verdicts.places import (
     SHOWN,
 )
 from judgerel_ray.counting.verdicts.policy import (
-    COLUMNS,
     MISSING,
     POLICIES,
     REPEATABILITY,
@@ -64,8 +64,8 @@ from judgerel_ray.measuring.leading import (
 )
 from judgerel_ray.measuring.noise import SERVING
 from judgerel_ray.measuring.order_effects import check_order, order_rows, orders_of
-from judgerel_ray.measuring.published import PUBLISHED, published_rows
 from judgerel_ray.measuring.reproducibility import reproducible_rows, several_prompts
+from judgerel_ray.measuring.tables import Coefficients, MeasuredCoefficients
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS
@@ -102,9 +102,9 @@ def reduce_judgments(
     Reproducibility leads: two judgments of an item, the facets of each drawn at random among those
     recorded. Repeatability follows: the same prompt again.
 
-    One row a group, coefficient, level and missing policy: the group's columns, then `COLUMNS`.
-    Never NaN: no number is null, and ``undefined`` or ``no_interval`` says why. ``lead`` is what a
-    reader of the group should know first, in all its rows: see
+    One row a group, coefficient, level and missing policy: the group's columns, then those of
+    `Coefficients`. Never NaN: no number is null, and ``undefined`` or ``no_interval`` says why.
+    ``lead`` is what a reader of the group should know first, in all its rows: see
     :func:`judgerel_ray.measuring.lead_codes.lead_code`.
 
     Notes
@@ -155,7 +155,7 @@ def reduce_judgments(
             rows += _of_items(group, str(items), distinct)
         if group.labels is not None:
             published = [name for name in chosen if name in PUBLISHED]
-            rows += published_rows(group, group.labels, published)
+            rows += find_in_papers("published_rows")(group, group.labels, published)
         replies = replies_of(group)
         rows = [_reported_row(row, group, items, replies) for row in rows]
         if not verdicts_known and holds_names(group.rows.seen()):
@@ -164,7 +164,8 @@ def reduce_judgments(
         computed[group] = LedGroup(key=key, rows=rows, replies=replies, steady=steady)
         found_in.append(computed[group])
     labelled = SHOWN in columns and found.counted.nested.places is None
-    schema = {**found.keys, **COLUMNS}
+    table = MeasuredCoefficients if intervals.with_errors else Coefficients
+    schema = {**found.keys, **table.dtypes}
     return led(found_in, found.rows, labelled=labelled, schema=schema)
 
 

@@ -34,7 +34,7 @@ from judgerel_ray.stats.generalizability.facet_agreement import (
     FacetLevels,
     PairCoefficient,
     crossed_units,
-    lay_out,
+    lay_out_levels,
     left_out_values,
     pair_value,
     repeats_known,
@@ -62,7 +62,7 @@ def reproducible_rows(
     Parameters are those of :func:`judgerel_ray.measuring.estimates.group_rows`;
     coefficients that compare no two judgments have no row.
 
-    Row: The columns of ``COLUMNS``, with ``conditions`` "reproducibility". ``undefined`` is
+    Row: The columns of `Coefficients`, with ``conditions`` "reproducibility". ``undefined`` is
     "facets_not_crossed" where no item was asked at two levels of its nuisance facets, and of
     coefficients of more than two judgments "levels_unequal" where levels were asked unequally
     often.
@@ -140,7 +140,7 @@ def _class_rows(group: Group, facets: FacetLevels) -> Iterator[Row]:
     for place, value in enumerate(found.values):
         chosen = np.zeros((len(found.values), len(found.values)))
         chosen[place, place] = 1.0
-        laid = lay_out(found.counts_UV, facets, distances_VV=chosen)
+        laid = lay_out_levels(found.counts_UV, facets, distances_VV=chosen)
         floor = facet_floors(laid, facets, [one])[0]
         terms = reproducibility_terms(one.name, laid, facets, clusters_U=group.table.clusters_U)
         pooled = _by_question(group, terms, found.counts_UV)
@@ -250,7 +250,11 @@ def _rows(
     left_out: Sequence[Floats | None] = [None] * len(names)
     if not why:
         by_name = level == "nominal"
-        laid = group.laid_out(policy) if by_name else lay_out(units, facets, distances_VV=distances)
+        laid = (
+            group.laid_out(policy)
+            if by_name
+            else lay_out_levels(units, facets, distances_VV=distances)
+        )
         floors = facet_floors(laid, facets, wanted)
         terms = reproducibility_terms(names[0], laid, facets, clusters_U=group.table.clusters_U)
         pooled = _by_question(group, terms, units) if distances is not None else None

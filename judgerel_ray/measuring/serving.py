@@ -13,16 +13,17 @@ from judgerel_ray.core import FileGone, StoreError, SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.traits import protocols_where
 from judgerel_ray.counting.groups.grouping import TEMPERATURE, Block
-from judgerel_ray.counting.verdicts.policy import COLUMNS, flag_columns
+from judgerel_ray.counting.verdicts.policy import flag_columns
 from judgerel_ray.measuring.noise import (
     SERVING,
     hashed_texts,
     serving_noise,
     shared_requests,
 )
+from judgerel_ray.measuring.tables import Coefficients
 
 if TYPE_CHECKING:
-    from judgerel_ray.counting.judged import Judged
+    from judgerel_ray.counting.snapshot import Snapshot
     from judgerel_ray.store import RunDirectory
 
 # Of an engine's facts: what may change how numbers round, and what a reader knows engines by.
@@ -47,7 +48,7 @@ class SharedRequests:
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def serving_of(judged: Judged, coefficients: pl.DataFrame, *, block: Block = 0) -> pl.DataFrame:
+def serving_of(judged: Snapshot, coefficients: pl.DataFrame, *, block: Block = 0) -> pl.DataFrame:
     """Serving noise of the groups that coefficients have; no rows where there is none to see.
 
     Texts are read only where temperature 0 was asked more than once. Where they are gone, verdicts
@@ -84,7 +85,7 @@ def texts_are_gone(serving: pl.DataFrame) -> bool:
 
 def _nothing(coefficients: pl.DataFrame) -> pl.DataFrame:
     """No rows, in the columns of those that there might be."""
-    return coefficients.select(*_groups(coefficients), *COLUMNS).head(0)
+    return coefficients.select(*_groups(coefficients), *Coefficients.columns).head(0)
 
 
 def _groups(coefficients: pl.DataFrame) -> list[str]:
@@ -104,7 +105,7 @@ def with_serving(coefficients: pl.DataFrame, serving: pl.DataFrame) -> pl.DataFr
 
 
 def serving_asked(
-    judged: Judged, coefficients: pl.DataFrame, named: Sequence[str] | None, *, block: Block = 0
+    judged: Snapshot, coefficients: pl.DataFrame, named: Sequence[str] | None, *, block: Block = 0
 ) -> pl.DataFrame:
     """Serving noise as far as it is asked for: all of it where nothing is named, else what is."""
     chosen = SERVING if named is None else tuple(name for name in named if name in SERVING)
@@ -120,7 +121,7 @@ def serving_asked(
     return found.filter(pl.col("coefficient").is_in(chosen))
 
 
-def serving_between(a: Judged, b: Judged) -> SharedRequests | None:
+def serving_between(a: Snapshot, b: Snapshot) -> SharedRequests | None:
     """Requests that two runs or files share, and what tells their engines apart.
 
     None where nothing is shared. Requests of one key are compared at every temperature; where a

@@ -12,11 +12,10 @@ from judgerel_ray.blocks.blocks import Block, Column, Folded, Paragraph, Table, 
 from judgerel_ray.blocks.words import Row, cell, group_label, number, percent
 from judgerel_ray.core import Scale
 from judgerel_ray.counting.columns import is_judge
-from judgerel_ray.counting.given import unread_damage
 from judgerel_ray.counting.groups import grouping
 from judgerel_ray.counting.groups.grouping import TEMPERATURE, count_judgments
 from judgerel_ray.counting.groups.tally import Tally
-from judgerel_ray.counting.judged import Judged
+from judgerel_ray.counting.snapshot import Snapshot, unread_damage
 from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED, own_level
 from judgerel_ray.store import scan_completions
 
@@ -190,7 +189,7 @@ def _verdicts(row: Row) -> str:
     return ", ".join(f"{share['value']} {percent(share['share'])}" for share in shares)
 
 
-def replies_to(judged: Judged, unstable: pl.DataFrame) -> Replies:
+def replies_to(judged: Snapshot, unstable: pl.DataFrame) -> Replies:
     """Read what was replied to questions, at most three replies of each verdict.
 
     Effects: reads, of a run also the texts of these replies.

@@ -8,7 +8,6 @@ ask. That of a series says what moved, beside its history and summary.
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
@@ -29,7 +28,8 @@ from judgerel_ray.analyses.gate.show import (
     more_words,
     verdict_line,
 )
-from judgerel_ray.analyses.gate.standing import COLUMNS, CROSSES, Verdict, overall
+from judgerel_ray.analyses.gate.standing import CROSSES, Verdict, overall
+from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.analyses.ratings.from_run import RatingOptions, unknown_scales, with_scales
 from judgerel_ray.analyses.reliability.headlines import WARNINGS, cautions, first_rows, group_leads
 from judgerel_ray.analyses.reliability.sections import answer_section
@@ -65,21 +65,18 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.config import AskTable, Judge, parse_sweep
 from judgerel_ray.config.series import Series
-from judgerel_ray.core import ReadingWarning, count_of
+from judgerel_ray.core import count_of
+from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.verb import VERBS
 from judgerel_ray.counting.columns import is_judge
-from judgerel_ray.counting.given import Given, unread_damage
-from judgerel_ray.counting.judged import Judged, open_judgments, replicated
-from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.counting.snapshot import Snapshot, replicated, unread_damage
 from judgerel_ray.measuring.alpha_figures import floor_figure
 from judgerel_ray.measuring.failures import failure_lines
 from judgerel_ray.measuring.page_data import PageData, page_data
 from judgerel_ray.measuring.tolerance import AT_MOST
 from judgerel_ray.measuring.unstable import UNSTABLE, Questions, question_text
-from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.reporting.standing import no_verdicts, unfinished_notice
-from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, reading, scan_judgments
-from judgerel_ray.store.outputs import is_whole, output_to, sealed
+from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, scan_judgments
 from judgerel_ray.store.parts import encode_parquet
 from judgerel_ray.store.series import MADE, Refresh, SeriesDirectory
 from judgerel_ray.store.status import read_status
@@ -103,53 +100,35 @@ _READ = (
 )
 
 
-def report_path(
-    path: str | Given,
-    out: str,
-    options: RatingOptions | None = None,
-    *,
-    labels: str | None = None,
-    force: bool = False,
-) -> str:
-    """Write the report of a run directory or a file of judgments; return where it is.
+def page_of(
+    opened: Snapshot, options: RatingOptions, *, labels: str | None = None
+) -> tuple[str, str]:
+    """Make the page of a run or of judgments, and say why it has no numbers, where it has none.
 
     Of ratings `options` say what they are held against and how scales are compared. By `labels`
-    of some items, as of :func:`judgerel_ray.correct`, scores are corrected.
-
-    A run without any verdict (it only wrote answers, or nothing landed yet) has a page, too: it
-    says so, and so does the text returned.
-
-    By `force` a file at `out` may go that is no earlier page. In a run directory a page may lie
-    directly beside the run's own files.
-
-    Effects: writes one file, whole. Retry: safe.
+    of some items, as of :func:`judgerel_ray.correct`, scores are corrected. A run without any
+    verdict (it only wrote answers, or nothing landed yet) has a page, too, which says so.
     """
     if lacks := not_drawn():
-        warnings.warn(ReadingWarning(lacks), stacklevel=2)
-    options = options or RatingOptions()
-    reads = (str(path), options.reference, options.outside, labels, *options.scale_files)
-    output = output_to(out, "report", reads=reads, force=force)
-    with reading(str(path)):
-        opened = open_judgments(path, reads=["confidence", GOLD], empty=True)
-        judged = with_scales(replicated(opened), options)
-        absent = _absent(judged)
-        texts = _questions(judged.run) if judged.run else None
-        own = {"scales": options, "align": options, "correct": labels}
-        probabilities = _made("probabilities", judged, texts or {}, options=own)
-        measured = None if absent else page_data(judged, texts)
-        page = render_report(
-            measured,
-            title=_title(judged, str(path)),
-            asked=[*_asked(judged, str(path)), *unknown_scales(judged), *_tolerances(measured)],
-            standing=_standing(judged.run) if judged.run else None,
-            answers=_answers(judged.frame) if judged.run else None,
-            absent=absent,
-            probabilities=probabilities,
-            sections=_made("section", measured, options=own) if measured else (),
-            requirements=gate_by_default(judged, measured.coefficients) if measured else None,
-        )
-    output.write(page.encode())
-    return f"{out}: no verdicts. {absent}" if absent and not probabilities else out
+        warn_of([lacks])
+    judged = with_scales(replicated(opened), options)
+    absent = _absent(judged)
+    texts = _questions(judged.run) if judged.run else None
+    own = {"scales": options, "align": options, "correct": labels}
+    probabilities = _made("probabilities", judged, texts or {}, options=own)
+    measured = None if absent else page_data(judged, texts)
+    page = render_report(
+        measured,
+        title=_title(judged, judged.name),
+        asked=[*_asked(judged, judged.name), *unknown_scales(judged), *_tolerances(measured)],
+        standing=_standing(judged.run) if judged.run else None,
+        answers=_answers(judged.frame) if judged.run else None,
+        absent=absent,
+        probabilities=probabilities,
+        sections=_made("section", measured, options=own) if measured else (),
+        requirements=gate_by_default(judged, measured.coefficients) if measured else None,
+    )
+    return page, "" if probabilities else absent
 
 
 def _questions(run: RunDirectory) -> dict[tuple[str, str], str]:
@@ -189,7 +168,7 @@ def _tolerances(measured: PageData | None) -> list[tuple[str, str]]:
     ]
 
 
-def _absent(judged: Judged) -> str:
+def _absent(judged: Snapshot) -> str:
     """Why a run has no verdicts; nothing where it has rows of judges, or is a file."""
     if judged.run is None:
         return ""
@@ -204,7 +183,7 @@ def _absent(judged: Judged) -> str:
             "This sweep reads probabilities; their tables are written when the run ends, and are "
             "not there yet."
         )
-    if not any(protocol_named(ask.protocol).traits.judges for ask in asks):
+    if not any(ask.kind.traits.judges for ask in asks):
         return f"{answers}; this sweep asks for answers only, and for no judgment of them."
     return f"{answers}, and no judgment yet."
 
@@ -247,14 +226,14 @@ def _standing(run: RunDirectory) -> dict[str, object]:
     return {**standing, "reasons": found.to_dicts()}
 
 
-def _title(judged: Judged, path: str) -> str:
+def _title(judged: Snapshot, path: str) -> str:
     """What the report is about."""
     if judged.run is None:
         return Path(path).name
     return parse_sweep(judged.run.read_text("sweep.toml")).name
 
 
-def _asked(judged: Judged, path: str) -> list[tuple[str, str]]:
+def _asked(judged: Snapshot, path: str) -> list[tuple[str, str]]:
     """What was asked, as the report says it."""
     if judged.run is None:
         read = [("read", note) for note in judged.notes]
@@ -293,19 +272,19 @@ def _ask(ask: AskTable) -> str:
     text = f"{ask.protocol} on {ask.benchmark}: each prompt {' and '.join(often)}. "
     n_templates = len(ask.templates)
     templates = f"{count_of(n_templates, 'template')} ({', '.join(ask.templates)})"
-    return text + protocol_named(ask.protocol).prompts_told(ask, templates)
+    return text + ask.kind.prompts_told(ask, templates)
 
 
 def _reads(ask: AskTable) -> bool:
     """Whether probabilities are read, and no verdict is asked again."""
-    return protocol_named(ask.protocol).reads_probabilities(ask) is not None
+    return ask.kind.reads_probabilities(ask) is not None
 
 
 def _read(ask: AskTable) -> str:
     """One ask whose probabilities were read, in words."""
     heats = ", ".join(f"{value:g}" for value in ask.temperatures)
     templates = ", ".join(ask.templates)
-    return protocol_named(ask.protocol).probabilities_told(ask, templates, heats)
+    return ask.kind.probabilities_told(ask, templates, heats)
 
 
 def _repeated(ask: AskTable) -> str:
@@ -369,12 +348,12 @@ def render_report(
 
     Examples
     --------
-    >>> from judgerel_ray.counting.judged import Judged
+    >>> from judgerel_ray.counting.snapshot import Snapshot
     >>> from judgerel_ray.analyses.reliability.sections import reliability_on_page
     >>> from judgerel_ray.measuring.page_data import page_data
     >>> rows = pl.LazyFrame({"item_id": ["<b>", "<b>"], "replication": [0, 1],
     ...                      "verdict": ["A", "B"]})
-    >>> found = page_data(Judged(frame=rows), None)
+    >>> found = page_data(Snapshot(frame=rows), None)
     >>> sections = reliability_on_page(found, None)
     >>> page = render_report(found, title="Two replies", sections=sections)
     >>> "<b>" in page, "&lt;b&gt;" in page
@@ -460,7 +439,7 @@ def first_screen(
     """
     if requirements.is_empty():
         return []
-    groups = [name for name in requirements.columns if name not in COLUMNS]
+    groups = Requirements.groups(requirements)
     found = decisions(requirements)
     varying = [
         name
@@ -600,15 +579,9 @@ def _wavering(row: Row, names: Sequence[str], questions: Questions) -> str:
 def write_series(series: Series, directory: SeriesDirectory, refreshes: Sequence[Refresh]) -> None:
     """Write the history, the summary and the page of a series.
 
-    Effects: replaces three files where they are not there as they were written. Retry: safe.
+    Effects: replaces of three files those that are not there as they are now. Retry: safe.
     """
-    history_name, summary_name, page_name = MADE
     history, summary = history_of(series, refreshes), summary_of(series, refreshes)
-    rows, text = encode_parquet(history), (json.dumps(summary, indent=1) + "\n").encode()
-    there = directory.files.read_many(MADE)
-    is_there = (there.get(history_name), there.get(summary_name)) == (rows, text)
-    if is_there and is_whole(there.get(page_name, b"")):
-        return
     page = rendered_page(
         "reporting/page.html",
         script="reporting/tables.js.html",
@@ -617,6 +590,13 @@ def write_series(series: Series, directory: SeriesDirectory, refreshes: Sequence
         blocks=series_blocks(summary, history),
         footer="",
     )
-    directory.files.write(history_name, rows)
-    directory.files.write(page_name, sealed(page.encode()))
-    directory.files.write(summary_name, text)
+    history_name, summary_name, page_name = MADE
+    made = {
+        history_name: encode_parquet(history),
+        page_name: page.encode(),
+        summary_name: (json.dumps(summary, indent=1) + "\n").encode(),
+    }
+    there = directory.files.read_many(made)
+    for name, data in made.items():
+        if there.get(name) != data:
+            directory.files.write(name, data)

@@ -12,12 +12,13 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from judgerel_ray.analyses.ratings.verb import RankRequest, scale_files
+from judgerel_ray.blocks.blocks import Laid
+from judgerel_ray.blocks.result import Result
 from judgerel_ray.core.verb import FORCE, Named, flag, flag_of, verb
-from judgerel_ray.counting.given import given
 
 if TYPE_CHECKING:
     from judgerel_ray.asking.refreshing import State
-    from judgerel_ray.counting.given import Given, Judgments
+    from judgerel_ray.counting.snapshot import Judgments
 
 _RANKS = {one.name: {"flag": flag_of(one)} for one in RankRequest.__dataclass_fields__.values()}
 
@@ -49,7 +50,7 @@ class ReportRequest(Named):
 
 
 @verb(ReportRequest, group="Decide", help="one self-contained page", prints="")
-def report(path: Judgments | Given, asked: ReportRequest) -> str:
+def report(path: Judgments, asked: ReportRequest) -> Result[str]:
     """Write one self-contained page on a run or on judgments one holds.
 
     Returns
@@ -71,7 +72,10 @@ def report(path: Judgments | Given, asked: ReportRequest) -> str:
     '/page.html'
     """
     from judgerel_ray.analyses.ratings.from_run import rating_options
-    from judgerel_ray.reporting.pages import report_path
+    from judgerel_ray.counting.right_answers import GOLD
+    from judgerel_ray.counting.snapshot import Snapshot, name_of
+    from judgerel_ray.reporting.pages import page_of
+    from judgerel_ray.store.outputs import output_to
 
     options = rating_options(
         reference=None if asked.reference is None else fspath(asked.reference),
@@ -81,9 +85,15 @@ def report(path: Judgments | Given, asked: ReportRequest) -> str:
         pairing=asked.pairing,
         scale=scale_files(asked.scale),
     )
-    opened = given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
     labels = None if asked.labels is None else fspath(asked.labels)
-    return report_path(opened, fspath(asked.out), options, labels=labels, force=asked.force)
+    out = fspath(asked.out)
+    reads = (name_of(path), options.reference, options.outside, labels, *options.scale_files)
+    output = output_to(out, "report", reads=reads, force=asked.force)
+    with Snapshot.open(path, asked, columns=["confidence", GOLD], empty=True) as judged:
+        page, absent = page_of(judged, options, labels=labels)
+    output.write(page.encode())
+    found = f"{out}: no verdicts. {absent}" if absent else out
+    return Result(found=found, full=lambda: [Laid(f"wrote {found}")])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +145,7 @@ class Refreshed:
     source="SERIES.toml",
     prints="json",
 )
-def refresh(series: str | PathLike[str], asked: RefreshRequest) -> Refreshed:
+def refresh(series: str | PathLike[str], asked: RefreshRequest) -> Result[Refreshed]:
     """Refresh a series: ask what no earlier refresh asked, and anchors anew on their schedule.
 
     Safe to trigger at any time, from many places at once, and after a kill.
@@ -196,10 +206,10 @@ def refresh(series: str | PathLike[str], asked: RefreshRequest) -> Refreshed:
     )
     found = refresh_series(loaded, measure=measured, write=write_series, address=asked.address)
     if found.state == "held":
-        return Refreshed(state=found.state, line=found.line)
+        return Result(found=Refreshed(state=found.state, line=found.line))
     summary = summary_of(loaded, SeriesDirectory(url=loaded.url).refreshes())
     ended = found.summaries.values()
-    return Refreshed(
+    refreshed = Refreshed(
         state=found.state,
         line=found.line,
         alarm=summary["alarm"],
@@ -208,3 +218,4 @@ def refresh(series: str | PathLike[str], asked: RefreshRequest) -> Refreshed:
         problems={name: why for one in ended for name, why in one.problems.items()},
         mistakes=tuple(dict.fromkeys(name for one in ended for name in one.mistakes)),
     )
+    return Result(found=refreshed)

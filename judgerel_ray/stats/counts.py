@@ -89,13 +89,7 @@ def counts_from_ratings(
 
 
 def checked_counts(counts_UV: ArrayLike, *, function: str) -> NDArray[np.float64]:
-    """Read a table of counts as floats, refusing what is none.
-
-    Examples
-    --------
-    >>> checked_counts([[2, 1]], function="percent_agreement").shape
-    (1, 2)
-    """
+    """Read a table of counts as floats, refusing what is none."""
     given = np.asarray(counts_UV)
     counts = np.asarray(given, dtype=np.float64)
     if counts.ndim != 2:
@@ -144,16 +138,7 @@ def count_vectors(total: int, n_values: int) -> NDArray[np.int64]:
 
 
 def refuse_few_categories(name: str, counts_UV: ArrayLike, n_categories: int | None) -> None:
-    """Refuse fewer declared categories than values that occur (ValueError).
-
-    Examples
-    --------
-    >>> refuse_few_categories("gwet_ac1", [[2, 1, 0]], 2)
-    >>> refuse_few_categories("gwet_ac1", [[2, 1, 1]], 2)
-    Traceback (most recent call last):
-    ...
-    ValueError: gwet_ac1: n_categories is 2, but 3 different values occur
-    """
+    """Refuse fewer declared categories than values that occur (ValueError)."""
     if n_categories is None or np.ndim(counts_UV) != 2:
         return
     occurring = int((np.asarray(counts_UV, dtype=np.float64) > 0).any(axis=0).sum())
@@ -195,7 +180,7 @@ class Coefficient:
         Which estimator, in words.
     undefined : str or None
         Why there is no value.
-    interval_method, no_interval, null_method, n_permutations
+    interval_method, standard_error, no_interval, null_method, n_permutations
         How interval and noise floor were made where a function fills them, or why not.
 
     Raises
@@ -224,6 +209,7 @@ class Coefficient:
     p_noise: float | None = None
     undefined: str | None = None
     interval_method: IntervalMethod | None = None
+    standard_error: float | None = None
     no_interval: str | None = None
     null_method: NullMethod | None = None
     n_permutations: int = 0
@@ -460,15 +446,7 @@ def _undefined_reason(statistic: CountStatistic, most: int, n_units: int) -> str
 
 
 def term_sums(units_UV: Floats, statistic: CountStatistic) -> Floats:
-    """Sum terms over units, shape (T,).
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats import count_statistic
-    >>> agreement = count_statistic("percent_agreement", n_values=2)
-    >>> term_sums(np.array([[2.0, 0.0], [1.0, 1.0]]), agreement).tolist()
-    [2.0, 1.0]
-    """
+    """Sum terms over units, shape (T,)."""
     width = max(1, statistic.terms(units_UV[:0]).shape[-1])
     step = max(1, BLOCK // width)
     starts = range(0, max(1, len(units_UV)), step)
@@ -479,13 +457,7 @@ def term_sums(units_UV: Floats, statistic: CountStatistic) -> Floats:
 
 
 def row_sums(units: Floats) -> Floats:
-    """Sum over the last axis: several times faster than ``sum`` where that is short.
-
-    Examples
-    --------
-    >>> row_sums(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
-    [3.0, 7.0]
-    """
+    """Sum over the last axis: several times faster than ``sum`` where that is short."""
     sums: Floats = np.einsum("...v->...", units)
     return sums
 
@@ -499,8 +471,6 @@ def run_sums(values: Floats, starts: NDArray[np.intp], axis: int = -1) -> Floats
     --------
     >>> run_sums(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 2])).tolist()
     [3.0, 7.0]
-    >>> run_sums(np.array([[1.0], [2.0], [3.0]]), np.array([0, 1]), axis=-2).tolist()
-    [[1.0], [5.0]]
     """
     along = np.moveaxis(values, axis, 0)
     if not starts.size:
@@ -515,40 +485,23 @@ def run_sums(values: Floats, starts: NDArray[np.intp], axis: int = -1) -> Floats
     return np.moveaxis(sums, 0, axis)
 
 
-def side_by_side(*columns: Floats) -> Floats:
+def stack_terms(*columns: Floats) -> Floats:
     """Lay terms out along a last axis, each of them in one piece.
 
     Sums over a short last axis, and of each term, are then ten times faster.
-
-    Examples
-    --------
-    >>> side_by_side(np.array([1.0, 2.0]), np.array([3.0, 4.0])).tolist()
-    [[1.0, 3.0], [2.0, 4.0]]
     """
     return np.moveaxis(np.stack(columns), 0, -1)
 
 
 def divide(over: Floats, under: Floats) -> Floats:
-    """Divide, giving NaN where `under` is 0.
-
-    Examples
-    --------
-    >>> divide(np.array([1.0, 1.0]), np.array([2.0, 0.0])).tolist()
-    [0.5, nan]
-    """
+    """Divide, giving NaN where `under` is 0."""
     quotient: Floats = np.full_like(over, np.nan, dtype=np.float64)  # keeps its layout
     np.divide(over, under, out=quotient, where=under != 0)
     return quotient
 
 
 def row_means(table: Floats) -> Floats:
-    """Average what each row holds, NaN left out; 0 where it holds nothing.
-
-    Examples
-    --------
-    >>> row_means(np.array([[1.0, 2.0], [4.0, np.nan]])).tolist()
-    [1.5, 4.0]
-    """
+    """Average what each row holds, NaN left out; 0 where it holds nothing."""
     there = ~np.isnan(table)
     means: Floats = np.where(there, table, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
     return means

@@ -13,14 +13,6 @@ def grouped_folds(groups_N: ArrayLike, *, n_folds: int, seed: int) -> NDArray[np
     """Assign groups to folds, the items of a group all in one.
 
     Shape (n_items,). Fold of each item, from 0 on. Folds have as many groups, give or take one.
-
-    Shapes: ``groups_N`` (n_items,).
-
-    Examples
-    --------
-    >>> folds = grouped_folds(["q1", "q1", "q2", "q3"], n_folds=3, seed=0)
-    >>> bool(folds[0] == folds[1]), sorted(set(folds.tolist()))
-    (True, [0, 1, 2])
     """
     groups, place = np.unique(np.asarray(groups_N), return_inverse=True)
     if not 2 <= n_folds <= groups.size:
@@ -36,13 +28,6 @@ def one_of_each(groups_N: ArrayLike, *, n: int, seed: int, function: str) -> NDA
     """Draw one item of every group.
 
     Shape (n_groups,). Places of the items, in their order.
-
-    Shapes: ``groups_N`` (n_items,).
-
-    Examples
-    --------
-    >>> one_of_each(["q1", "q2", "q1", "q3"], n=4, seed=0, function="learn_then_test").tolist()
-    [1, 2, 3]
     """
     groups = np.asarray(groups_N)
     if groups.shape != (n,):

@@ -12,8 +12,6 @@ import pytest
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.run.opening import _items_bytes, open_run
 from judgerel_ray.core import Item, StoreError, SweepError
-from judgerel_ray.counting.judged import open_judgments
-from judgerel_ray.measuring.reducing import reduce_path
 from judgerel_ray.reporting.standing import plan_text
 from judgerel_ray.store import (
     RunDirectory,
@@ -27,6 +25,8 @@ from judgerel_ray.store import (
 from judgerel_ray.store.records import seal
 from judgerel_ray.store.status import read_status
 from judgerel_ray.tables import frame_to_items
+from tests.opening import coefficients as coefficients_of
+from tests.opening import snapshot
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_files_of_a_run_that_are_altered_and_whole_make_no_number(taken, landed,
     [finding] = verify_run(landed)
     assert (finding.level, finding.kind, finding.name) == ("error", "wrong_sha256", name)
     with pytest.raises(StoreError, match=f"{name} of the run is altered"):
-        (read_status if name == "plan.json" else open_judgments)(landed.url)
+        (read_status if name == "plan.json" else snapshot)(landed.url)
     if name != "plan.json":
         assert any(note.startswith(f"{name} is altered") for note in read_status(landed.url).notes)
     taken()
@@ -160,16 +160,6 @@ def test_altered_items_are_told_once_and_not_decoded(landed):
     assert [(one.kind, one.name) for one in verify_run(landed)] == [
         ("wrong_sha256", "items.parquet")
     ]
-
-
-def test_a_run_of_an_earlier_version_is_vouched_for_from_its_next_session_on(taken, landed):
-    edited_manifest(landed, lambda manifest: manifest.pop("files"))
-    landed.write_bytes("items.parquet", other_gold(landed.read_bytes("items.parquet")))
-    assert verify_run(landed) == []
-    taken()
-    assert set(landed.own_digests()) == {"sweep.toml", "plan.json", "items.parquet"}
-    landed.write_bytes("items.parquet", other_gold(landed.read_bytes("items.parquet")))
-    assert [one.name for one in verify_run(landed)] == ["items.parquet"]
 
 
 def test_a_manifest_begun_anew_takes_the_runs_own_sweep_only(taken, landed):
@@ -233,9 +223,9 @@ def test_damaged_progress_is_told_by_verify_and_history_to_status(begun, progres
 def test_tolerances_are_free_to_change_and_the_run_keeps_the_last(taken, begun):
     manifest = read_manifest(begun)
     assert taken(more="[tolerance]\nflip_rate = 0.1\n") == begun
-    assert open_judgments(begun.url, empty=True).tolerance == {"flip_rate": 0.1}
+    assert snapshot(begun.url, empty=True).tolerance == {"flip_rate": 0.1}
     assert taken(more="[tolerance]\nflip_rate = 0.2\n") == begun
-    assert open_judgments(begun.url, empty=True).tolerance == {"flip_rate": 0.2}
+    assert snapshot(begun.url, empty=True).tolerance == {"flip_rate": 0.2}
     now = read_manifest(begun)
     assert {**now, "files": None} == {**manifest, "files": None}
     assert verify_run(begun) == []
@@ -271,7 +261,7 @@ def test_a_run_that_is_being_made_is_not_told_to_have_lost_anything(taken, tmp_p
     def looked(run, name, data):
         if not said or name != "manifest.json":
             with pytest.raises((StoreError, SweepError)) as told:
-                reduce_path(str(tmp_path / "run"))
+                coefficients_of(str(tmp_path / "run"))
             said.append((name, told.value.problem))
         plain(run, name, data)
 
@@ -288,7 +278,7 @@ def test_a_run_that_is_being_made_is_not_told_to_have_lost_anything(taken, tmp_p
 def test_a_run_that_had_begun_has_lost_its_sweep(begun):
     begun.remove("sweep.toml")
     with pytest.raises(StoreError, match=r"sweep\.toml of the run is gone"):
-        reduce_path(begun.url)
+        coefficients_of(begun.url)
 
 
 def test_items_of_two_benchmarks_may_have_one_name():

@@ -4,13 +4,14 @@ import json
 
 import pytest
 
-from judgerel_ray.analyses.reliability.from_run import question_path
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.run.pending import Pending
 from judgerel_ray.core import Completion, SweepError, request_key
 from judgerel_ray.design import build_wave, verdict_ids
-from judgerel_ray.measuring.reducing import ReduceOptions, reduce_path
+from judgerel_ray.measuring.reducing import ReduceOptions
 from judgerel_ray.store import end_session
+from tests.opening import coefficients as coefficients_of
+from tests.opening import question_rows
 
 ITEMS = [
     '{"item_id": "q1", "question": "Larger?", "options": [{"option_id": "x", "text": "one"}, '
@@ -237,10 +238,10 @@ def test_gold_may_be_a_tie_where_the_template_declares_one(sweep, template, driv
         driver._land(run, session.number, lease, asks, "", True, reply)
     end_session(run, session.number)
     options = ReduceOptions(by=("judge",), coefficients=("accuracy",), missing=("drop",))
-    found = reduce_path(driver.out, options)
+    found = coefficients_of(driver.out, options)
     # One of three is right: the tie that is one.
     assert (found["n_items"].item(), found["value"].item()) == (3, pytest.approx(1 / 3))
-    right = question_path(driver.out).sort("item_id")["accuracy"].to_list()
+    right = question_rows(driver.out).sort("item_id")["accuracy"].to_list()
     assert right == [0.0, 1.0, 0.0]
 
 

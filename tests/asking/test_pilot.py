@@ -40,7 +40,7 @@ from judgerel_ray.core import (
 from judgerel_ray.design import build_wave, voices_of
 from judgerel_ray.engines.simulated.options import SimulatedOptions
 from judgerel_ray.engines.simulated.replies import THINKING_FORMS, draw_replies, thinking_replies
-from judgerel_ray.fleet.lease import GrowingAsk, written
+from judgerel_ray.fleet.lease import GrowingAsk, write_asks
 from judgerel_ray.store import end_session, read_ledger, scan_judgments
 
 WORDS = "Both have their merits.\nWho could say?"
@@ -80,7 +80,7 @@ class HandFleet:
         for name, queue in work.items():
             flying = deque()
             while True:
-                asks = written(queue.take("actor", self.units))
+                asks = write_asks(queue.take("actor", self.units))
                 self.sent += [(a.condition.condition_key, r) for a in asks for r in a.replications]
                 if asks and self.is_stuck and not self.stuck:
                     self.stuck = asks

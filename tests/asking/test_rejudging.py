@@ -17,7 +17,7 @@ from judgerel_ray.cli import main
 from judgerel_ray.config import load_sweep
 from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.engines import make_engine
-from judgerel_ray.fleet.landing import read_reply
+from judgerel_ray.fleet.landing import read_by_condition
 from judgerel_ray.store import RunDirectory, read_ledger, read_manifest, scan_judgments, verify_run
 from judgerel_ray.store.generations import land_generation
 from judgerel_ray.store.status import read_status
@@ -49,13 +49,13 @@ def stricter(monkeypatch):
     """A reader of another version, which refuses every verdict for the label A."""
 
     def read(condition, text, finish_reason):
-        found = read_reply(condition, text, finish_reason)
+        found = read_by_condition(condition, text, finish_reason)
         if found.label != "A":
             return found
         return found._replace(verdict=None, label=None, outcome="unparsed")
 
     with monkeypatch.context() as patched:
-        patched.setattr(rejudging, "read_reply", read)
+        patched.setattr(rejudging, "read_by_condition", read)
         patched.setattr(rejudging, "READER_VERSION", "stricter")
         yield patched
 

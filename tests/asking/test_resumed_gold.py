@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 
 from judgerel_ray.core import StoreError, digest
-from judgerel_ray.measuring.reducing import ReduceOptions, reduce_path
+from judgerel_ray.measuring.reducing import ReduceOptions
 from judgerel_ray.store import read_ledger, read_manifest, verify_run, write_manifest
 from judgerel_ray.tables import items_to_frame
+from tests.opening import coefficients as coefficients_of
 
 WRITTEN = {"q1": "two", "q2": "sun", "q3": "a"}
 ACCURACY = ReduceOptions(by=("judge",), coefficients=("accuracy",), missing=("drop",))
@@ -39,7 +40,7 @@ def as_begun(run, frames, gold, *, vouched=False):
 
 
 def accuracy(run):
-    return reduce_path(run.url, ACCURACY)["value"].to_list()
+    return coefficients_of(run.url, ACCURACY)["value"].to_list()
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from judgerel_ray.asking.run.waves import Waves, later_requests
 from judgerel_ray.core import Completion, request_key
 from judgerel_ray.engines.simulated.replies import write_verdict
 from judgerel_ray.fleet import Board, JudgeBoard
-from judgerel_ray.fleet.lease import written
+from judgerel_ray.fleet.lease import write_asks
 from judgerel_ray.store import end_session, read_ledger, scan_judgments, verify_run
 from judgerel_ray.store.made_tables import read_settled
 from judgerel_ray.store.status import read_status
@@ -69,7 +69,7 @@ class FakeFleet:
     def _lease(self, name, work):
         if self.left == 0:
             raise Killed
-        asks = written(work)
+        asks = write_asks(work)
         # These actors answer what they are sent, and leave it to the driver to ask on.
         self.pools[name].unsettled.update(ask.condition.item_id for ask in asks)
         self.left = None if self.left is None else self.left - 1

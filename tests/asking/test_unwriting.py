@@ -12,8 +12,8 @@ from judgerel_ray.core import request_key
 from judgerel_ray.design import build_wave, voices_of
 from judgerel_ray.engines import prompt_fit
 from judgerel_ray.fleet import JudgeActor, JudgeSpec, Lease, Unwritten, WorkQueue
-from judgerel_ray.fleet.lease import item_of, split_ask, written
-from judgerel_ray.fleet.pool import units_of
+from judgerel_ray.fleet.lease import item_of, split_ask, write_asks
+from judgerel_ray.fleet.pool import sum_units
 from judgerel_ray.store import RunDirectory, begin_session, leave_token, read_ledger
 from judgerel_ray.store.ledger import JudgeTotals, Ledger, TokenCounts
 
@@ -82,7 +82,7 @@ def test_what_an_actor_writes_is_what_the_driver_would_have(sweep, name):
         asks = tuple(piece for ask in work.asks for piece in split_ask(ask, 4))
         assert there.write() == asks
         assert (there.n, there.n_pieces) == (sum(ask.n for ask in asks), len(asks))
-        assert there.units == pytest.approx(units_of(asks), rel=0.3)
+        assert there.units == pytest.approx(sum_units(asks), rel=0.3)
         assert item_of(there) == item_of(asks[0])
 
 
@@ -108,7 +108,7 @@ def test_a_fresh_run_writes_no_prompt_of_what_it_sends(sweep):
     parts = sent(pending(resolved))
     assert {type(part) for part in parts} == {Unwritten}
     plain = sent(pending(resolved, request_size=None))
-    assert requests(written(parts)) == requests(plain)
+    assert requests(write_asks(parts)) == requests(plain)
 
 
 def test_only_items_of_which_nothing_landed_go_unwritten(sweep):
@@ -123,7 +123,7 @@ def test_only_items_of_which_nothing_landed_go_unwritten(sweep):
     assert left == {"q2"}
     done = {request_key(key, r) for key in whole for r in range(6)}
     done |= {request_key(key, r) for key in partly for r in (2, 3, 4)}
-    assert requests(written(parts)) == [one for one in requests(every) if one[0] not in done]
+    assert requests(write_asks(parts)) == [one for one in requests(every) if one[0] not in done]
 
 
 def test_items_of_two_asks_are_written_here_as_they_may_share_requests(sweep):
@@ -181,7 +181,7 @@ def test_an_actor_lands_an_unwritten_lease(sweep, tmp_path):
 
     asyncio.run(story())
     landed = read_ledger(run).landed
-    asks = written(work)
+    asks = write_asks(work)
     keys = {ask.condition.condition_key for ask in asks}
     assert set(landed) == keys
     assert all(landed[key] == ((0, 5),) for key in keys)

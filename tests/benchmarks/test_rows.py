@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from judgerel_ray.benchmarks import load_generic
-from judgerel_ray.benchmarks.source import read_json, read_records
+from judgerel_ray.benchmarks.source import read_json_file, read_records
 from judgerel_ray.core import SweepError
 
 
@@ -145,12 +145,12 @@ def test_lines_end_only_at_line_feeds(tmp_path):
 
 
 def test_json_document_with_byte_order_mark(tmp_path):
-    assert read_json(written(tmp_path / "a.json", '\ufeff{"a":\r\n [1]}')) == {"a": [1]}
+    assert read_json_file(written(tmp_path / "a.json", '\ufeff{"a":\r\n [1]}')) == {"a": [1]}
 
 
 def test_broken_document_names_its_line(tmp_path):
     with pytest.raises(SweepError, match=r"at column 2 .*line=3"):
-        read_json(written(tmp_path / "a.json", '{\n"a": 1\n ["b"]}'))
+        read_json_file(written(tmp_path / "a.json", '{\n"a": 1\n ["b"]}'))
 
 
 def test_long_cells_are_read(tmp_path):
@@ -169,7 +169,7 @@ def test_what_is_nested_too_deeply_is_one_line(tmp_path, name, line):
 
 def test_a_first_line_nested_too_deeply_is_no_row_of_json_lines(tmp_path):
     with pytest.raises(SweepError, match="broken JSON"):
-        read_json(written(tmp_path / "a.json", "[" * 100_000 + "\n]"))
+        read_json_file(written(tmp_path / "a.json", "[" * 100_000 + "\n]"))
 
 
 def test_a_cell_nested_too_deeply_is_one_line(tmp_path):

@@ -4,7 +4,7 @@ import fsspec
 import pytest
 
 from judgerel_ray.benchmarks import load_items
-from judgerel_ray.benchmarks.source import format_of, read_bytes, read_text
+from judgerel_ray.benchmarks.source import excerpt, file_format, name_kind, read_text, read_unpacked
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.files import is_folder, list_folder
 from judgerel_ray.counting.files.source import read_source
@@ -73,7 +73,7 @@ def test_urls_read_as_paths_do():
 def test_a_path_without_suffix_that_is_not_there_is_said_to_be_absent(tmp_path):
     (tmp_path / "items").mkdir()
     with pytest.raises(SweepError, match=r"no such file \[file=.*itms\]\. Try: .*items"):
-        format_of(str(tmp_path / "itms"))
+        file_format(str(tmp_path / "itms"))
 
 
 def test_what_only_a_remote_store_raises_is_one_line(monkeypatch):
@@ -84,7 +84,7 @@ def test_what_only_a_remote_store_raises_is_one_line(monkeypatch):
 
     monkeypatch.setattr(fsspec, "open", refused)
     with pytest.raises(SweepError, match=r"cannot be read: Unable to locate credentials \[file="):
-        read_bytes("s3://bucket/items.csv")
+        read_unpacked("s3://bucket/items.csv")
     with pytest.raises(SweepError, match=r"cannot be read: Unable to locate credentials \[file="):
         read_source("s3://bucket/judgments.csv")
 
@@ -96,9 +96,14 @@ def test_whatever_a_client_of_a_file_system_raises_is_one_line(error, monkeypatc
 
     monkeypatch.setattr(fsspec, "open", fails)
     monkeypatch.setattr(fsspec.core, "url_to_fs", fails)
-    for read in (read_bytes, is_folder, list_folder):
+    for read in (read_unpacked, is_folder, list_folder):
         with pytest.raises(SweepError, match="cannot be read: ") as refused:
             read("hf://datasets/a/b.csv")
         assert "\n" not in str(refused.value)
     with pytest.raises(SweepError, match="cannot be read: "):
         read_source("hf://datasets/a/b.jsonl")
+
+
+def test_values_are_named_in_a_word_or_two():
+    assert [name_kind(one) for one in (None, 3, [1])] == ["null", "number 3", "a list"]
+    assert excerpt("two\nlines") == repr("two\nlines")

@@ -7,7 +7,7 @@ import pytest
 
 from judgerel_ray.analyses.reliability.sections import reliability_on_page
 from judgerel_ray.blocks.columns import in_order, natural
-from judgerel_ray.counting.judged import Judged
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.page_data import page_data
 from judgerel_ray.reporting.pages import render_report
 
@@ -29,7 +29,7 @@ def page():
         for replication in range(2)
     ]  # fmt: skip
     texts = {("b", f"q{item}"): f"Which of the {item} is it? " + "Why? " * 50 for item in (2, 4)}
-    measured = page_data(Judged(frame=pl.LazyFrame(rows)), texts)
+    measured = page_data(Snapshot(frame=pl.LazyFrame(rows)), texts)
     sections = reliability_on_page(measured, None)
     return render_report(measured, title="t", sections=sections)
 

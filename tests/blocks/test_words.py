@@ -7,13 +7,24 @@ import pytest
 from judgerel_ray.analyses.reliability.headlines import group_leads
 from judgerel_ray.blocks.words import (
     NOISE,
+    asked_of_each,
+    coefficient_name,
+    conditions,
+    ends_of,
     estimate,
     estimator_words,
     explanation,
+    missing_policy,
+    nuisance,
     number,
+    p_value,
     percent,
+    percent_interval,
+    reason,
     remark,
     remarks,
+    times,
+    unit_words,
 )
 from judgerel_ray.core.codes import Flag, IntervalMethod, NullMethod
 from judgerel_ray.measuring.reliability import reduce_judgments
@@ -139,3 +150,30 @@ def test_an_interval_that_was_drawn_out_to_its_value_says_so():
     assert row["low"] == row["value"]
     assert "extended to the value" in remarks(row)
     assert "so few questions say little" in explanation("extended to the value")
+
+
+def test_numbers_in_words():
+    assert [p_value(p) for p in (0.0002, 0.0312, None)] == ["< 0.001", "0.031", "-"]
+    assert [times(n) for n in (1, 1000)] == ["once", "1,000 times"]
+    assert [percent_interval(0.563, 0.73), percent_interval(None, None)] == ["[56, 73]", ""]
+    assert ends_of({"auroc_low": 0.25, "auroc_high": 0.75}, "auroc") == "[0.250, 0.750]"
+
+
+def test_columns_of_a_row_in_words():
+    alpha = {"coefficient": "krippendorff_alpha", "measurement": "interval"}
+    assert coefficient_name(alpha) == "Krippendorff's alpha (interval)"
+    assert missing_policy({"coefficient": "flip_rate", "missing": "drop"}) == "left out"
+    assert reason("no_variance") == "no variance"
+    assert unit_words({"cost_unit": "tokens"}) == "tokens a question"
+    by_responder = {"n_replications": 2, "unit": "item_id x responder"}
+    assert asked_of_each(by_responder) == "each up to 2 times per responder"
+
+
+def test_conditions_in_words():
+    repeated = {"conditions": "repeatability", "unit": "item_id x option_order"}
+    drawn = {"conditions": "reproducibility", "unit": "item_id"}
+    assert conditions(drawn, repeated) == (
+        "the order of the options drawn at random (reproducibility)"
+    )
+    assert conditions(repeated) == "the same prompt again (repeatability)"
+    assert nuisance({"unit": "item_id"}, {"unit": "item_id x template"}) == ["template"]

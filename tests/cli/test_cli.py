@@ -446,7 +446,7 @@ def judgments(tmp_path):
         (["--missing", "droop"], "droop"),
         (["--measurement", "nominl"], "nominl"),
         (["--format", "yaml"], "--format must be of table, json"),
-        (["--format", ","], "--format must be of table, json, got nothing"),
+        (["--format", ","], "--format must be of table, json, markdown, got nothing"),
         (["--out", "x.xlsx"], "--out must end in"),
     ],
 )

@@ -280,7 +280,10 @@ def test_wrong_items_are_one_line_and_exit_2(sweep_file, capsys, name, content, 
         (["report", "none", "--out", "r.html"], "none"),
         (["items", "bbh", "none", "--out", "i.parquet"], "none"),
         (["items", "bbhh", ".", "--out", "i.parquet"], "Try: bbh"),
-        (["reduce", "none.csv", "--format", "xml"], "--format must be of table, json, got 'xml'"),
+        (
+            ["reduce", "none.csv", "--format", "xml"],
+            "--format must be of table, json, markdown, got 'xml'",
+        ),
     ],
 )
 def test_what_is_not_there_is_one_line_and_exit_2(tmp_path, monkeypatch, capsys, arguments, words):

@@ -13,10 +13,12 @@ import polars as pl
 import pytest
 
 import judgerel_ray
+from judgerel_ray.blocks.blocks import Laid
+from judgerel_ray.blocks.result import Result
 from judgerel_ray.cli import main
 from judgerel_ray.cli.parsing import commands
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.verb import VERBS, Printed, Written, flag, flag_of, verb
+from judgerel_ray.core.verb import VERBS, Written, flag, flag_of, verb
 
 ASKED = {
     "by": (["--by", "template"], {"by": "template"}),
@@ -185,16 +187,14 @@ class CountingRequest(Written):
 
 
 def test_a_function_under_the_decorator_is_a_verb_with_all_that_goes_with_it(scores, capsys):
-    def show(found):
-        return Printed(tables=found, text=lambda: f"{found.height} row", rows=found)
-
-    @verb(CountingRequest, group="Analyse", help="rows, counted", show=show, name="counted")
+    @verb(CountingRequest, group="Analyse", help="rows, counted", name="counted")
     def counted(path, asked):
         """Count rows."""
         n = pl.read_csv(str(path)).height
         if n < asked.least:
             raise SweepError(f"expected {asked.least} rows, got {n}")
-        return pl.DataFrame({"n": [n]})
+        found = pl.DataFrame({"n": [n]})
+        return Result(found=found, tables=found, full=lambda: [Laid(f"{found.height} row")])
 
     try:
         assert counted(scores, least=3)["n"].to_list() == [40]

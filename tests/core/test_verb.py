@@ -6,7 +6,7 @@ import pytest
 import judgerel_ray
 from judgerel_ray.analyses.panels.spending import Price, price_of
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.verb import by_name, number
+from judgerel_ray.core.verb import by_name, read_number
 
 ROWS = pl.DataFrame(
     {
@@ -23,12 +23,12 @@ ROWS = pl.DataFrame(
 
 @pytest.mark.parametrize("given", [{"a": 0.5}, {"a": "0.5"}, ["a=0.5"], ("a =0.5",), "a=0.5"])
 def test_a_mapping_and_texts_are_the_same(given):
-    assert by_name(given, "--x", number) == {"a": 0.5}
+    assert by_name(given, "--x", read_number) == {"a": 0.5}
 
 
 def test_nothing_stays_nothing():
-    assert by_name(None, "--x", number) is None
-    assert by_name({}, "--x", number) == {}
+    assert by_name(None, "--x", read_number) is None
+    assert by_name({}, "--x", read_number) == {}
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_nothing_stays_nothing():
 )
 def test_what_means_nothing_is_refused(given, said):
     with pytest.raises(SweepError, match=said):
-        by_name(given, "--x", number)
+        by_name(given, "--x", read_number)
 
 
 def test_the_last_sign_cuts_where_names_hold_some():

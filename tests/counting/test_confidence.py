@@ -1,5 +1,7 @@
 """Intervals at another confidence: every coefficient's, wherever it is made."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -8,6 +10,7 @@ from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
 from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS, count_statistic, jackknife_interval
+from judgerel_ray.stats.intervals.precision import t_quantile
 
 NAMES = (
     *DEFAULT_COEFFICIENTS, "icc1", "entropy_agreement", "accuracy",
@@ -100,3 +103,21 @@ def test_where_one_question_decides_a_high_confidence_has_no_interval():
     )
     assert usual.low is not None
     assert wide.undefined == "depends_on_one_question"
+
+
+@pytest.mark.parametrize("at", [0.95, 0.9])
+def test_tables_have_the_standard_errors_that_intervals_were_laid_with(rows, at):
+    choice = IntervalChoice(confidence=at)
+    usual, found = (
+        reduce_judgments(rows, coefficients=NAMES, intervals=one)
+        for one in (choice, replace(choice, with_errors=True))
+    )
+    assert found.drop("standard_error").equals(usual)
+    plain = pl.col("interval_method") == IntervalMethod.JACKKNIFE.value
+    laid = found.filter(plain, pl.col("low") > 0, pl.col("high") < 1)
+    half = (laid["high"] - laid["low"]) / 2
+    reach = [t_quantile(n - 1, at) for n in laid["n_compared"]]
+    assert {"percent_agreement", "swap_consistency"} <= set(laid["coefficient"])
+    assert (laid["standard_error"] * pl.Series(reach)).to_list() == pytest.approx(half.to_list())
+    posterior = pl.col("interval_method").str.contains("posterior|clopper")
+    assert found.filter(posterior)["standard_error"].is_null().all()

@@ -10,8 +10,8 @@ import pytest
 import judgerel_ray as jr
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.judgments import tally_file
-from judgerel_ray.measuring.reducing import reduce_path
 from judgerel_ray.measuring.reliability import reduce_judgments
+from tests.opening import coefficients as coefficients_of
 
 ROWS = {
     "item_id": ["q1", "q1", "q2", "q2"],
@@ -214,7 +214,7 @@ def test_a_line_of_totals_is_named(name, tmp_path):
     path = tmp_path / "r.csv"
     path.write_text(f"item_id,replication,score\nq1,0,3\nq1,1,4\n{name},0,7\n")
     with pytest.warns(ReadingWarning, match="counted as questions: .*; take the line out if it"):
-        assert reduce_path(str(path))["n_items"].max() == 2
+        assert coefficients_of(str(path))["n_items"].max() == 2
     path.write_text(f"item_id,replication,score\nq1,0,3\nq1,1,4\n{name},,7\n")
     with pytest.raises(SweepError, match=r"replication is missing .*Try: take row 3 out: "):
         tally_file(str(path))

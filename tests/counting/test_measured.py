@@ -5,8 +5,9 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray.core import ReadingWarning, SweepError
-from judgerel_ray.counting.judged import Judged, open_judgments
 from judgerel_ray.counting.measured import with_numbers
+from judgerel_ray.counting.snapshot import Snapshot
+from tests.opening import snapshot
 
 
 def judged(**columns):
@@ -54,20 +55,20 @@ def judged(**columns):
     ],
 )
 def test_what_is_no_number_is_named_by_its_row(name, values, says):
-    rows = Judged(frame=judged(**{name: values}).lazy())
+    rows = Snapshot(frame=judged(**{name: values}).lazy())
     with pytest.raises(SweepError, match=f"^{name}: .*{says}"):
         with_numbers(rows, [name])
 
 
 def test_whole_numbers_of_tokens_may_have_a_point():
     rows = judged(prompt_tokens=["900", "910.0", "1e3", "N/A"], completion_tokens=[9.0, None])
-    found = with_numbers(Judged(frame=rows.lazy()), ["prompt_tokens", "completion_tokens"]).frame
+    found = with_numbers(Snapshot(frame=rows.lazy()), ["prompt_tokens", "completion_tokens"]).frame
     assert found.collect()["prompt_tokens"].head(4).to_list() == [900.0, 910.0, 1000.0, None]
 
 
 def test_words_for_no_value_are_none(tmp_path):
     judged(cost=["0.5", "N/A", "", "nan"]).write_csv(tmp_path / "a.csv")
-    found = with_numbers(open_judgments(str(tmp_path / "a.csv")), ["cost", "margin"]).frame
+    found = with_numbers(snapshot(str(tmp_path / "a.csv")), ["cost", "margin"]).frame
     assert found.collect()["cost"].head(4).to_list() == [0.5, None, None, None]
 
 

@@ -11,10 +11,10 @@ from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting import placeless
 from judgerel_ray.counting.groups.tally import tally_judgments
-from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.counting.placeless import placed, placed_tally
 from judgerel_ray.measuring.reliability import reduce_judgments
 from tests.counting.test_places import coin, content, first_shown, pairs, value
+from tests.opening import snapshot
 from tests.tiers import first_of_each
 
 OF_PLACES = ("krippendorff_alpha", "swap_consistency", "place_consistency", "position_bias")
@@ -185,7 +185,7 @@ def test_a_declared_number_goes_before_the_labels_that_occur(tmp_path):
         name = "value" if "value" in declared.columns else "value_a"
         # Of six orders two were asked: most pairs of judgments are of different ones.
         assert value(declared, **alpha)[name] < value(by_labels, **alpha)[name]
-    assert open_judgments(three).n_options == {"": 3}
+    assert snapshot(three).n_options == {"": 3}
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.core.errors import Unreadable
 from judgerel_ray.counting.files import records
 from judgerel_ray.counting.files.source import frame_of, read_source
-from judgerel_ray.counting.judged import beside_table
+from judgerel_ray.counting.gold import beside_table
 
 ROWS = [("q1", "0", "A"), ("q1", "1", 'say "B"'), ("q2", "0", "a, b; c|d"), ("q2", "1", None)]
 NAMES = ("item_id", "replication", "verdict")

@@ -212,7 +212,7 @@ def test_its_analysis_is_a_verb_a_function_a_section_and_a_page_of_the_reference
     assert "\n## judgerel unanimity\n" in generate.verbs_page()
     columns = generate.columns_page()
     assert "| `unanimous` | Share of them that have one verdict only (0 to 1). |" in columns
-    assert set(said["COLUMNS"]["unanimity"][""]) == {"n_items", "unanimous"}
+    assert set(said["TABLES"]["unanimity"][""].columns) == {"n_items", "unanimous"}
     assert ":: unanimity\n" in generate.api_page("judgerel_ray")
 
 

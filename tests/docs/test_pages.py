@@ -148,7 +148,7 @@ def test_pages_import_what_a_program_may(page):
     found = re.findall(
         r"^(?:>>> )?(?:from|import) (judgerel_ray[\w.]*)", page.read_text("utf-8"), re.MULTILINE
     )
-    lasting = ("judgerel_ray", "judgerel_ray.stats", "judgerel_ray.legacy")
+    lasting = ("judgerel_ray", "judgerel_ray.stats", "judgerel_ray.papers")
     assert [one for one in found if not one.startswith(lasting[1:]) and one != lasting[0]] == []
 
 
@@ -221,7 +221,7 @@ def test_references_name_every_result_and_its_tables():
     made = [name for name, verb in VERBS.items() if verb.prints]
     assert re.findall(r"\n## judgerel (\w+)", columns) == made
     assert re.findall(r"columns\.md#judgerel-(\w+)", generate.verbs_page()) == made
-    assert "### `guarantees`\n\nOne row a system and confidence: a threshold" in columns
+    assert "### `guarantees`\n\nOne row per system and confidence. A threshold" in columns
     assert ":: judgerel_ray.analyses.selection.selection.Selection\n" in front
     assert [one.__name__ for one in generate.results()][:2] == ["Advice", "CascadeTables"]
 

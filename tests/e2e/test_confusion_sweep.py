@@ -11,6 +11,7 @@ from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
 from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
 from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
+from judgerel_ray.counting.snapshot import open_run
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.store import RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import read_confusions
@@ -135,12 +136,12 @@ def test_an_option_nobody_argues_is_a_column_that_is_not_there(tmp_path):
     assert failed["finish_reason"].str.contains("no assessment for").all()
     table = read_confusions(found)
     assert table["probability"].null_count() == 3 * refused.height
-    scores = run_uncertainty_tables(found.url).judgments
+    scores = run_uncertainty_tables(open_run(found.url)).judgments
     assert scores["n_missing"].sum() == refused.height
 
 
 def test_labels_and_their_worth(columns, capsys):
-    told = run_uncertainty_tables(columns.url, UncertaintyOptions(threshold=0.6))
+    told = run_uncertainty_tables(open_run(columns.url), UncertaintyOptions(threshold=0.6))
     scores, worth = told.judgments, told.worth
     assert scores.height == N_ITEMS
     for row in scores.iter_rows(named=True):

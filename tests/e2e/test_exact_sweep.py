@@ -10,6 +10,7 @@ import judgerel_ray
 from judgerel_ray.analyses.distributions.from_run import run_limits
 from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
+from judgerel_ray.counting.snapshot import open_run
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.store import RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import read_distributions
@@ -71,7 +72,7 @@ def test_one_request_a_prompt(explored):
 
 
 def test_limits_are_those_of_the_distributions(explored):
-    limits = run_limits(explored.url)
+    limits = run_limits(open_run(explored.url))
     table = read_distributions(explored).filter(pl.col("temperature") == 1.0)
     matrix = np.array([rows["probability"].to_list() for _, rows in table.group_by("item_id")])
     agreement = (matrix**2).sum(axis=1).mean()
@@ -88,8 +89,8 @@ def test_what_the_verb_prints_is_what_reduce_prints(explored, capsys):
     assert "Krippendorff's alpha" in printed
     assert f"{N_ITEMS} questions, 4 categories" in printed
     assert main(["distributions", explored.url, "--view", "limits", "--format", "json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)) == run_limits(explored.url).height
-    assert judgerel_ray.distributions(explored.url).rows.equals(run_limits(explored.url))
+    assert len(json.loads(capsys.readouterr().out)) == run_limits(open_run(explored.url)).height
+    assert judgerel_ray.distributions(explored.url).rows.equals(run_limits(open_run(explored.url)))
     assert main(["reduce", explored.url]) == 2
     hint = f"Try: judgerel distributions {explored.url}: the run has verdict distributions"
     assert hint in capsys.readouterr().err

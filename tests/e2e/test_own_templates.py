@@ -12,9 +12,9 @@ import pytest
 
 from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
-from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.engines.engine import EngineSpec
 from judgerel_ray.store import RunDirectory, scan_judgments
+from tests.opening import snapshot
 from tests.truth import true_distribution
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
@@ -129,7 +129,7 @@ def test_words_lead_to_the_options_that_were_meant(landed, name, ids):
 
 
 def test_a_tie_is_a_category_and_no_option(landed):
-    judged = open_judgments(str(landed / "run"))
+    judged = snapshot(str(landed / "run"))
     assert {name: n for menu in judged.menus.values() for name, n in menu.items()} == {
         "brackets": 3, "json": 3, "answer": 2, "texts": 2, "right": 2,
     }  # fmt: skip

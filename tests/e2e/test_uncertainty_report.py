@@ -11,6 +11,7 @@ from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
 from judgerel_ray.blocks.words import number
 from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
+from judgerel_ray.counting.snapshot import open_run
 from judgerel_ray.engines import EngineSpec
 from tests.truth import true_distribution
 
@@ -91,7 +92,7 @@ def shown(run):
 @pytest.fixture(scope="module")
 def scores(run):
     """Every score of the run; computed once."""
-    return run_uncertainty_tables(str(run / "run")).scores
+    return run_uncertainty_tables(open_run(str(run / "run"))).scores
 
 
 def test_the_page_has_the_numbers_of_reduce(run, shown, capsys):
@@ -161,7 +162,7 @@ def test_thresholds_may_be_stated_later_and_ask_nothing(run, tmp_path, capsys):
     assert "a threshold the sweep states" in text
     assert main(["uncertainty", str(run / "run")]) == 0
     printed = capsys.readouterr().out
-    tables = run_uncertainty_tables(str(run / "run"))
+    tables = run_uncertainty_tables(open_run(str(run / "run")))
     stated = tables.worth.filter(quantity="accuracy_low", threshold=0.7)
     assert stated.height == 4
     for row in stated.iter_rows(named=True):

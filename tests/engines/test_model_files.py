@@ -7,7 +7,7 @@ import pytest
 
 from judgerel_ray.core import EngineStartError, SweepError
 from judgerel_ray.engines import EngineSpec, model_files
-from judgerel_ray.engines.model_files import is_local, model_content
+from judgerel_ray.engines.model_files import is_local, known_content, model_content
 
 
 def spec_of(model, revision=None):
@@ -226,3 +226,11 @@ def test_files_that_cannot_be_read_are_the_callers_mistake(folder, monkeypatch):
     monkeypatch.setattr(model_files, "file_sha256", refused)
     with pytest.raises(SweepError, match=r"model cannot be read: .*Permission denied"):
         model_content(spec_of(folder))
+
+
+def test_what_is_known_of_a_hub_model_is_not_asked_again():
+    known = {"kind": "hub", "name": "a/b", "revision": "main", "identity": "c0ffee"}
+    found = known_content(EngineSpec(name="j", engine="vllm", model="a/b"), known)
+    assert found is not None
+    assert found.identity == "c0ffee"
+    assert known_content(EngineSpec(name="j", engine="vllm", model="a/c"), known) is None

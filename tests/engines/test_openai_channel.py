@@ -12,14 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.config import Limits
+from judgerel_ray.engines.openai.boundary import Boundary
 from judgerel_ray.engines.openai.channel import (
     LONGEST_WAIT_S,
     Blame,
     Channel,
     Failure,
     RequestFailed,
+    connection_failure,
     retry_after,
     status_failure,
+    tokens_told,
     wait_before,
 )
 
@@ -189,3 +192,14 @@ def test_what_waited_is_not_sent_to_a_server_that_takes_nothing_more():
     assert sent == [0]
     assert [one.failure.message for one in failures] == ["no money left"] * 3
     assert left == [(1, 0), (2, 0), (3, 0)]
+
+
+def test_tokens_of_an_answer_are_at_most_what_was_asked_for():
+    assert tokens_told({"usage": {"total_tokens": 12}}, 99) == 12
+    assert tokens_told("?", 99) == 99
+
+
+def test_an_error_on_the_way_to_a_server_is_one_line():
+    failure = connection_failure(ConnectionError("reset by  peer"), Boundary())
+    assert failure.message == "ConnectionError: reset by peer"
+    assert failure.blame.value == "server"

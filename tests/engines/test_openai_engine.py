@@ -28,7 +28,7 @@ from judgerel_ray.engines.openai import limits as openai_limits
 from judgerel_ray.engines.openai.engine import OpenAIEngine
 from judgerel_ray.engines.openai.replies import Reply, Usage, completions_of
 from judgerel_ray.engines.openai.requests import OpenAIOptions, requests_of
-from judgerel_ray.fleet.landing import read_reply, without_thought
+from judgerel_ray.fleet.landing import read_by_condition, without_thought
 from judgerel_ray.protocols import stop_strings
 from tests.fault_server import LABELS
 
@@ -385,11 +385,15 @@ def test_no_verdict_comes_from_a_thought_of_a_server(fault_server, ask_of, think
             cut = ask  # a reply cut off in a thought that nothing marks is like any other
         _, (whole, short) = asked(spec, ask, cut)
         _, (again,) = asked(spec, ask)
+        # Requests of both asks arrive in any order: those that are not cut off by their length.
+        wholly = [one for one in server.asked if 400 in one.body.values()][:6]
         says = [server.content_of({**one.body, "max_tokens": 400, "stop": []}, None)
-                for one in server.asked[:6]]  # fmt: skip
+                for one in wholly]  # fmt: skip
     known = {one["choices"][0]["message"]["content"].rpartition("[[")[2][0] for one in says}
     for found in (whole, again):
-        labels = [read_reply(ask.condition, one.text, one.finish_reason).label for one in found]
+        labels = [
+            read_by_condition(ask.condition, one.text, one.finish_reason).label for one in found
+        ]
         assert set(labels) == known
         # early_stop ends the reply at its verdict, at the server or here.
         assert {without_thought(one, ask.condition).text for one in found} == {
@@ -400,7 +404,7 @@ def test_no_verdict_comes_from_a_thought_of_a_server(fault_server, ask_of, think
     if cut is not ask:
         for one in (without_thought(one, cut.condition) for one in short):
             assert (one.text, one.finish_reason) == ("", CUT_IN_THOUGHT)
-            read = read_reply(cut.condition, one.text, one.finish_reason)
+            read = read_by_condition(cut.condition, one.text, one.finish_reason)
             assert read.outcome == "truncated"
 
 
@@ -412,7 +416,7 @@ def test_a_closing_mark_costs_no_reply_that_was_spoken_without_one(fault_server,
         _, found = asked(spec, ask, ask)
         says = [server.content_of(one.body, None)["choices"] for one in server.asked]
     known = [one["message"]["content"].rpartition("[[")[2][0] for each in says for one in each]
-    labels = [read_reply(ask.condition, one.text, one.finish_reason).label
+    labels = [read_by_condition(ask.condition, one.text, one.finish_reason).label
               for each in found for one in each]  # fmt: skip
     assert len(set(known)) > 1
     assert labels[:12] == labels[12:]

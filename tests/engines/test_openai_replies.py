@@ -9,9 +9,9 @@ from judgerel_ray.core import DECLINED, EngineError, Menu, Scoring
 from judgerel_ray.engines.openai.replies import (
     ReplyTokens,
     completions_of,
-    read_reply,
+    read_answer_body,
     reply_tokens,
-    verdict_logprobs,
+    served_logprobs,
 )
 from judgerel_ray.engines.openai.requests import Request
 
@@ -29,7 +29,7 @@ def chat_choice(text: str | None = "Best Response: [[A]]", **changes):
 
 def read(make_condition, choices, *, request=None, cuts=False, usage=None, **changes):
     request = request or request_of(len(choices))
-    reply = read_reply({"choices": choices, "usage": usage}, request)
+    reply = read_answer_body({"choices": choices, "usage": usage}, request)
     condition = make_condition(top_k=0, **changes)
     return completions_of(reply, request, condition, cuts=cuts)
 
@@ -46,7 +46,7 @@ def read(make_condition, choices, *, request=None, cuts=False, usage=None, **cha
 )
 def test_half_an_answer_is_none(text, words):
     with pytest.raises(EngineError, match=words):
-        read_reply(json.loads(text), request_of())
+        read_answer_body(json.loads(text), request_of())
 
 
 def test_choices_out_of_order_are_put_in_order(make_condition):
@@ -158,7 +158,7 @@ def test_tokens_that_split_a_letter_are_joined_by_their_bytes():
         step("]]"),
     ]
     tokens = reply_tokens({"logprobs": {"content": steps}})
-    found = verdict_logprobs(text, tokens, MENU)
+    found = served_logprobs(text, tokens, MENU)
     assert [one.continuation for one in found] == [2, 0]
 
 
@@ -176,12 +176,12 @@ def test_tokens_that_split_a_letter_are_joined_by_their_bytes():
 )
 def test_lists_that_do_not_spell_the_reply_say_nothing(told):
     tokens = reply_tokens({"logprobs": told})
-    assert verdict_logprobs("Best Response: [[B]]", tokens, MENU) == ()
+    assert served_logprobs("Best Response: [[B]]", tokens, MENU) == ()
 
 
 def test_a_reply_without_a_verdict_has_no_place_for_one():
     tokens = ReplyTokens(tokens=(b"who", b" knows"), listings=((), ()))
-    assert verdict_logprobs("who knows", tokens, MENU) == ()
+    assert served_logprobs("who knows", tokens, MENU) == ()
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_a_reading_tells_what_its_passes_computed(make_condition, continuations,
     from types import SimpleNamespace
 
     from judgerel_ray.core import Ask
-    from judgerel_ray.engines.vllm.reading import Channel, read_probabilities
+    from judgerel_ray.engines.vllm.reading import EngineChannel, read_probabilities
 
     async def send(ids, parameters):
         output = _Output(dict.fromkeys(parameters["logprob_token_ids"], -1.0))
@@ -101,7 +101,7 @@ def test_a_reading_tells_what_its_passes_computed(make_condition, continuations,
         continuations=continuations,
     )  # fmt: skip
     encoder = SimpleNamespace(token_texts=lambda ids: [str(token) for token in ids])
-    channel = Channel(send=send, kinds=OneKind(), encoder=encoder, vocabulary=None)
+    channel = EngineChannel(send=send, kinds=OneKind(), encoder=encoder, vocabulary=None)
     ask = Ask(condition=condition, first=0, n=1)
     found = asyncio.run(read_probabilities(ask, prepared, channel))
     assert (found.prompt_tokens, found.cached_tokens) == (100, told)

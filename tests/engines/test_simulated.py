@@ -1,4 +1,5 @@
 import asyncio
+import math
 import re
 import subprocess
 import sys
@@ -18,6 +19,8 @@ from judgerel_ray.core import (
     request_key,
 )
 from judgerel_ray.engines import EngineSpec, make_engine
+from judgerel_ray.engines.simulated.engine import simulated_logprobs
+from judgerel_ray.engines.simulated.options import SimulatedOptions
 from judgerel_ray.engines.simulated.replies import REFUSAL
 from judgerel_ray.protocols import FORMS, read_verdict
 from tests.truth import true_distribution
@@ -283,3 +286,19 @@ def test_asks_share_its_speed(simulated, make_condition):
 def test_an_option_not_on_the_menu_is_refused_not_answered(simulated, make_condition):
     with pytest.raises(RequestRefused):
         ask_of(make_engine(simulated("always", label="Z")), make_condition())
+
+
+@pytest.mark.parametrize("temperature", [2.0, 1.0, 0.5])
+def test_probabilities_at_a_verdict_are_those_it_was_drawn_from(make_condition, temperature):
+    menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
+    condition = make_condition(menu=menu, temperature=temperature)
+    options = SimulatedOptions(concentration=3.0)
+    found = simulated_logprobs("dirichlet", options, condition, 0)
+    raised = {one.continuation: math.exp(one.logprob / temperature) for one in found}
+    spec = EngineSpec(
+        name="j", engine="simulated", model="dirichlet", engine_options={"concentration": 3.0}
+    )
+    shares = true_distribution(spec, item_id=condition.item_id, menu=menu, temperature=temperature)
+    total = sum(raised.values())
+    assert [raised[place] / total for place in (0, 1)] == pytest.approx(shares)
+    assert [one.rank for one in found] == [1, 2]

@@ -12,6 +12,7 @@ from judgerel_ray.engines.simulated.replies import draw_replies
 from judgerel_ray.engines.simulated.truth import (
     latent_score,
     option_log_weights,
+    reasoned,
     tempered,
     uniforms,
 )
@@ -159,3 +160,15 @@ def test_every_simulated_judge_answers_on_a_scale_of_decimals(model, low, high):
     assert all(low <= one.score <= high for one in read)
     spec = EngineSpec(name="j", engine="simulated", model=model)
     assert sum(true_distribution(spec, item_id="i", menu=menu)) == pytest.approx(1)
+
+
+def test_reasoning_scatters_about_the_judges_distribution(make_condition):
+    condition, shares = make_condition(), (0.5, 0.3, 0.2)
+    assert reasoned(shares, SimulatedOptions(), condition, 0) == shares
+    scattered = [
+        reasoned(shares, SimulatedOptions(reasoning=5.0), condition, replication)
+        for replication in range(2000)
+    ]
+    assert np.mean(scattered, axis=0) == pytest.approx(shares, abs=0.02)
+    # Of Dirichlet(5 p): p (1 - p) / 6.
+    assert np.var(scattered, axis=0) == pytest.approx([0.25 / 6, 0.21 / 6, 0.16 / 6], abs=0.005)

@@ -18,6 +18,7 @@ from judgerel_ray.engines.vllm.arguments import (
     cpu_token_budget,
     engine_arguments,
     environment,
+    unchecked_names,
 )
 
 
@@ -283,3 +284,9 @@ def test_batch_invariance_is_refused_on_old_gpus():
     for capability in ((8, 0), (9, 0), (10, 0), None):
         check_capability(invariant(), capability)
     check_capability(spec_with(gpus=1), (7, 0))
+
+
+def test_a_judge_vouches_for_options_by_name():
+    options = {"unchecked": ["new_option"], "new_option": 1}
+    spec = EngineSpec(name="j", engine="vllm", model="m", engine_options=options)
+    assert unchecked_names(spec) == frozenset({"new_option"})

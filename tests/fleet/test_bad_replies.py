@@ -28,7 +28,7 @@ from judgerel_ray.core import Completion, EngineError, Scoring, SweepError, dige
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.engines.openai import channel
 from judgerel_ray.engines.openai.boundary import Boundary
-from judgerel_ray.engines.openai.replies import completions_of, read_reply
+from judgerel_ray.engines.openai.replies import completions_of, read_answer_body
 from judgerel_ray.engines.openai.requests import OpenAIOptions, requests_of
 from judgerel_ray.fleet import (
     GrowingAsk,
@@ -39,7 +39,7 @@ from judgerel_ray.fleet import (
     judge_actor,
     landed_rows,
 )
-from judgerel_ray.fleet.landing import error_rows
+from judgerel_ray.fleet.landing import failure_rows
 from judgerel_ray.stats.intervals.stopping import StoppingRule
 from judgerel_ray.store import (
     RunDirectory,
@@ -169,7 +169,7 @@ def run_lease(run: RunDirectory, actor: JudgeActor, asks, attempt: int) -> Recei
 
     receipt = asyncio.run(story())
     for failed in receipt.failed:
-        rows = error_rows(
+        rows = failure_rows(
             [failed.ask],
             lease="s0001-l000001",
             attempt=attempt,
@@ -298,7 +298,7 @@ def test_whatever_a_field_holds_a_reply_lands_in_its_domain_or_fails_alone(
     boundary = Boundary(KEY)
     body = boundary.document(json.dumps(content))
     try:
-        reply = read_reply(body, request)
+        reply = read_answer_body(body, request)
     except EngineError as error:
         found, text = (), str(error)
     else:

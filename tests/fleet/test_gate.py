@@ -6,7 +6,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.fleet.gate import Load, TokenGate
+from judgerel_ray.fleet.gate import AskLoad, TokenGate
 
 NAMES = 1000  # sizes are multiples of it, with the name of who asks added
 TOKENS, SEQUENCES = 100 * NAMES, 6
@@ -18,9 +18,9 @@ async def turns(n: int = 5) -> None:
         await asyncio.sleep(0)
 
 
-def load_of(tokens: int, sequences: int) -> Load:
+def load_of(tokens: int, sequences: int) -> AskLoad:
     """Return what an ask of so many tokens lays upon an engine, a third of them its prompt."""
-    return Load(prompt=tokens // 3, new=tokens - tokens // 3, sequences=sequences)
+    return AskLoad(prompt=tokens // 3, new=tokens - tokens // 3, sequences=sequences)
 
 
 class ToldGate(TokenGate):
@@ -30,7 +30,7 @@ class ToldGate(TokenGate):
         super().__init__(tokens=tokens, sequences=sequences)
         self.let_in: list[int] = []
 
-    def _count(self, load: Load, sign: int) -> None:
+    def _count(self, load: AskLoad, sign: int) -> None:
         super()._count(load, sign)
         if sign == 1:
             self.let_in.append((load.prompt + load.new) % NAMES)
@@ -170,13 +170,13 @@ def test_a_cancelled_one_at_the_head_does_not_hold_up_those_behind_that_fit():
 
 def test_replies_shorter_than_they_may_be_make_room_for_those_that_wait():
     """New tokens count in full until replies have told what share of them they take."""
-    asks = [Load(prompt=10, new=100, sequences=1) for _ in range(20)]
+    asks = [AskLoad(prompt=10, new=100, sequences=1) for _ in range(20)]
 
     async def play() -> list[int]:
         gate = TokenGate(tokens=220, sequences=100)
         inside = 0
 
-        async def visit(load: Load) -> None:
+        async def visit(load: AskLoad) -> None:
             nonlocal inside
             await gate.enter(load)
             inside += 1

@@ -28,7 +28,7 @@ from judgerel_ray.fleet import (
     landed_rows,
     landing,
 )
-from judgerel_ray.fleet.landing import error_rows, read_reply
+from judgerel_ray.fleet.landing import failure_rows, read_by_condition
 from judgerel_ray.stats.intervals.stopping import StoppingRule
 from judgerel_ray.store import (
     begin_session,
@@ -626,7 +626,7 @@ def test_a_reply_that_no_row_can_hold_costs_that_reply_alone(
     ledger = read_ledger(run_here)
     assert (ledger.n_rows, len(ledger.commits)) == (597, 1)
     assert verify_run(run_here) == []  # and no file is left that no record names
-    rows = error_rows(
+    rows = failure_rows(
         [one.ask for one in receipt.failed],
         lease="s0001-l000001",
         attempt=1,
@@ -704,10 +704,10 @@ def test_a_growing_condition_with_a_bad_reply_keeps_its_neighbours(
     def reads(condition, text, finish_reason):
         if condition.item_id == "q1":
             raise ZeroDivisionError("by none")
-        return read_reply(condition, text, finish_reason)
+        return read_by_condition(condition, text, finish_reason)
 
-    monkeypatch.setattr(judge_actor, "read_reply", reads)
-    monkeypatch.setattr(landing, "read_reply", reads)
+    monkeypatch.setattr(judge_actor, "read_by_condition", reads)
+    monkeypatch.setattr(landing, "read_by_condition", reads)
 
     async def story() -> Receipt:
         actor = make_actor_here()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from judgerel_ray.config import Prices
 from judgerel_ray.core import CUT_IN_THOUGHT, Completion, Menu, request_key
 from judgerel_ray.fleet import landed_rows, landing, never_sent
-from judgerel_ray.fleet.landing import error_rows, read_reply
+from judgerel_ray.fleet.landing import failure_rows, read_by_condition
 from judgerel_ray.tables import Completions, Errors, Judgments
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -55,9 +55,9 @@ def test_equal_replies_to_a_condition_are_read_once(asking, monkeypatch):
 
     def read(condition, text, finish_reason):
         seen.append((condition.item_id, text, finish_reason))
-        return read_reply(condition, text, finish_reason)
+        return read_by_condition(condition, text, finish_reason)
 
-    monkeypatch.setattr(landing, "read_reply", read)
+    monkeypatch.setattr(landing, "read_by_condition", read)
     one, other = asking.ask(item="q1", n=5), asking.ask(item="q2", n=2)
     said = ["Best Response: [[A]]", "Best Response: [[B]]", "no", "Best Response: [[A]]", "no"]
     rows = land(
@@ -145,7 +145,7 @@ def test_cost_is_by_token_and_absent_without_prices(asking):
 
 
 def test_failures_are_a_row_for_each_replication(asking):
-    rows = error_rows(
+    rows = failure_rows(
         [asking.ask("q1", first=3, n=2), asking.ask("q2")],
         lease="s0001-l000001",
         attempt=2,
@@ -162,7 +162,7 @@ def test_failures_are_a_row_for_each_replication(asking):
 
 def test_a_failure_may_have_no_words_and_keeps_only_so_many(asking):
     def message(text: str) -> str:
-        rows = error_rows(
+        rows = failure_rows(
             [asking.ask()], lease="", attempt=1, kind="k", message=text, failed_at=NOW
         )
         return rows["message"][0]
@@ -256,6 +256,6 @@ def test_thoughts_are_kept_beside_replies(asking):
     assert read == [("scored", "stop"), ("scored", "stop"), cut, cut, ("scored", "stop")]
     # What is kept is read as what came.
     for (text, reason, _), (reply, _), (outcome, ended) in zip(came, kept, read, strict=True):
-        read_again = read_reply(ask.condition, reply, ended)
-        assert read_again == read_reply(ask.condition, text, reason)
+        read_again = read_by_condition(ask.condition, reply, ended)
+        assert read_again == read_by_condition(ask.condition, text, reason)
         assert read_again.outcome == outcome

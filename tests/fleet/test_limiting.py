@@ -12,7 +12,7 @@ import pytest
 from judgerel_ray.config import Limits
 from judgerel_ray.engines import EngineSpec, make_engine
 from judgerel_ray.engines.openai.limits import SharedLimits
-from judgerel_ray.fleet.limiting import Providers, RemoteLimiter, Share, share_limits
+from judgerel_ray.fleet.limiting import LimitsShare, Providers, RemoteLimiter, share_limits
 
 SPEC = EngineSpec(
     name="j", engine="openai", model="m", base_url="http://h/v1", limits=Limits(concurrency=2)
@@ -78,7 +78,7 @@ def test_only_engines_that_ask_a_server_are_given_a_limiter():
     own = served.limiter
     share_limits(served, None)
     assert served.limiter is own
-    share_limits(served, Share(None, "a"))
+    share_limits(served, LimitsShare(None, "a"))
     assert isinstance(served.limiter, RemoteLimiter)
     simulated = EngineSpec(name="j", engine="simulated", model="uniform")
     assert Providers().share_of(simulated, "a") is None

@@ -5,7 +5,7 @@ import pytest
 from judgerel_ray.core import SweepError
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import cluster
-from judgerel_ray.fleet.cluster import check_gpus, check_keys, gpus_here
+from judgerel_ray.fleet.cluster import check_gpus, check_judge_keys, gpus_here
 
 
 @pytest.fixture(autouse=True)
@@ -30,14 +30,14 @@ def test_a_key_is_looked_for_here_only_where_actors_run_here(monkeypatch):
     spec = EngineSpec(
         name="j", engine="openai", model="m", base_url="http://h/v1", api_key_env="SOME_KEY"
     )
-    assert check_keys([spec], "head:6379") is None
+    assert check_judge_keys([spec], "head:6379") is None
     with pytest.raises(SweepError, match="environment variable SOME_KEY is not set"):
-        check_keys([spec], None)
+        check_judge_keys([spec], None)
     monkeypatch.setenv("SOME_KEY", " ")
     with pytest.raises(SweepError, match="SOME_KEY is not set"):
-        check_keys([spec], None)
+        check_judge_keys([spec], None)
     monkeypatch.setenv("SOME_KEY", "k")
-    assert check_keys([spec], None) is None
+    assert check_judge_keys([spec], None) is None
 
 
 def test_a_judge_that_can_be_asked_is_asked_whatever_another_needs():

@@ -11,7 +11,8 @@ import pytest
 
 from judgerel_ray.asking.run.running import run_sweep
 from judgerel_ray.config import load_sweep
-from judgerel_ray.fleet.telemetry import COUNTERS, GAUGES, record
+from judgerel_ray.core import TokenCounts
+from judgerel_ray.fleet.telemetry import COUNTERS, GAUGES, counts_of, record
 
 EXPORTED = {*(f"ray_{name}_total" for name in COUNTERS), *(f"ray_{name}" for name in GAUGES)}
 
@@ -68,3 +69,8 @@ def test_a_cluster_exports_what_a_run_told(
     progress = json.loads(Path(out, "progress.json").read_text())["judges"]["a"]
     generated = value("ray_judgerel_generated_tokens_total")
     assert generated == progress["tokens"]["generated"]
+
+
+def test_cached_tokens_of_a_lease_are_counted():
+    tokens = TokenCounts(prompt=100, cached=60, generated=5)
+    assert counts_of(3, tokens, gpu_s=0.5, prices=None)["judgerel_cached_tokens"] == 60

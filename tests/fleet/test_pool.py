@@ -9,7 +9,7 @@ from judgerel_ray.config import Limits
 from judgerel_ray.core import EngineError
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import History, JudgePool, JudgeState, Lease
-from judgerel_ray.fleet.pool import FIRST_LEASE_UNITS, Dispatched, Slot, units_of
+from judgerel_ray.fleet.pool import FIRST_LEASE_UNITS, Dispatched, Slot, sum_units
 from judgerel_ray.fleet.retry import MOST_NODE_LOSSES
 
 
@@ -23,7 +23,7 @@ def pool_of(n_slots: int = 2, left: int = 1000) -> JudgePool:
 
 
 def send(pool: JudgePool, asks, seconds: float = 1.0, *, lands: bool = True) -> int:
-    units = units_of(asks)
+    units = sum_units(asks)
     lease = Lease(lease=1, attempt=1, judge="j", asks=asks)
     pool.note_sent(lease, units)
     if lands:
@@ -103,10 +103,10 @@ def test_what_was_given_back_is_no_work_done(asking):
     rate = pool.units_per_s
     asks = (asking.ask(n=50),)
     lease = Lease(lease=2, attempt=1, judge="j", asks=asks)
-    sent = Dispatched(lease=lease, units=units_of(asks), sent_at=0.0, deadline_at=0.0)
+    sent = Dispatched(lease=lease, units=sum_units(asks), sent_at=0.0, deadline_at=0.0)
     pool.note_done(sent, rows=0, busy_s=0.0)
     assert pool.units_per_s == rate
-    pool.note_done(sent, rows=25, busy_s=units_of(asks) / 2 / rate)
+    pool.note_done(sent, rows=25, busy_s=sum_units(asks) / 2 / rate)
     assert pool.units_per_s == pytest.approx(rate)
 
 

@@ -24,7 +24,7 @@ from judgerel_ray.fleet import (
 )
 from judgerel_ray.fleet.lease import item_of
 from judgerel_ray.fleet.outside import Outside
-from judgerel_ray.fleet.pool import Dispatched, Slot, units_of
+from judgerel_ray.fleet.pool import Dispatched, Slot, sum_units
 from judgerel_ray.fleet.settlement import Settlement, _not_landed
 from judgerel_ray.store import begin_session, close_lease, read_errors, read_ledger
 
@@ -70,7 +70,7 @@ class Account:
     def send(self, name: str, asks) -> Dispatched:
         self.n_leases += 1
         lease = Lease(lease=self.n_leases, attempt=1, judge="j", asks=tuple(asks))
-        sent = Dispatched(lease=lease, units=units_of(lease.asks), sent_at=0.0, deadline_at=9.0)
+        sent = Dispatched(lease=lease, units=sum_units(lease.asks), sent_at=0.0, deadline_at=9.0)
         self.slot(name).leases[self.n_leases] = sent
         return sent
 

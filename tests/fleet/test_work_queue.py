@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.fleet import WorkQueue
-from judgerel_ray.fleet.lease import ask_units, item_of, split_ask
+from judgerel_ray.fleet.lease import ask_units, item_of, rest_of, split_ask
 
 
 def queue_of(items, request_size=4) -> WorkQueue:
@@ -182,3 +182,9 @@ def test_a_source_may_have_nothing_for_now(asking):
     assert queue.is_empty  # the second pause is over, too
     assert queue.take("a", 10_000) == (*two, *three)
     assert queue.is_empty
+
+
+def test_the_rest_of_an_ask_is_all_but_its_first_replication(asking):
+    ask = asking.ask(first=3, n=5)
+    assert [(one.first, one.n) for one in rest_of(ask)] == [(4, 4)]
+    assert rest_of(asking.ask(first=3, n=1)) == ()

@@ -7,6 +7,7 @@ shown.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Set
 from pathlib import PurePosixPath
 
@@ -59,8 +60,6 @@ def test_parsed_sentences_are_found(planted):
     assert parsed_sentences([planted(text, place)]) == [f"{place}:{n}" for n in (1, 2, 3, 4)]
 
 
-TEXT = {"pl.String()", "_TEXT", "_S"}
-"""How the schemas of results say that a column holds text."""
 SHOWING = ("show", "sections", "headlines")
 """How modules of analyses begin that say things in words."""
 SAYING = {"explanation", "reason", "remark"}
@@ -73,13 +72,11 @@ NAMES = {"coefficient"}
 def text_columns(modules) -> set[str]:
     """Columns of results that hold text; people's own, of judgments, are read as they need it."""
     found = {
-        key.value
+        ast.unparse(node.targets[0])
         for module in modules
-        if module.path.startswith(("judgerel_ray/analyses/", "judgerel_ray/counting/"))
+        if re.fullmatch(r"judgerel_ray/(analyses/\w+|measuring|core)/tables\.py", module.path)
         for node in ast.walk(module.tree)
-        if isinstance(node, ast.Dict)
-        for key, value in zip(node.keys, node.values, strict=True)
-        if isinstance(key, ast.Constant) and ast.unparse(value) in TEXT
+        if isinstance(node, ast.Assign) and ast.unparse(node.value).startswith("String(")
     }
     return found - {*Judgments.column_names(), *NAMES}
 

@@ -15,10 +15,12 @@ import pytest
 import judgerel_ray
 from judgerel_ray.analyses.distributions.settled import settled_summary
 from judgerel_ray.analyses.drift.standing import summary_of
-from judgerel_ray.analyses.panels.cascades import SCHEMA, told_cascade
+from judgerel_ray.analyses.panels.cascades import told_cascade
+from judgerel_ray.analyses.panels.tables import CascadedShares
 from judgerel_ray.cli import main
 from judgerel_ray.config.series import Series
-from judgerel_ray.core.meanings import GROUPS
+from judgerel_ray.core.schema import Schema
+from judgerel_ray.core.tables import GroupColumns
 from judgerel_ray.core.verb import VERBS
 from judgerel_ray.measuring.distributions import reasoning_table
 from judgerel_ray.measuring.weighted import weighted_summary, weighted_table
@@ -30,7 +32,7 @@ def _is_table(node: ast.AST, tables: set[str]) -> bool:
     if not isinstance(node, ast.ClassDef):
         return False
     bases = {ast.unparse(base) for base in node.bases}
-    return bool(bases & ({"dy.Schema", "Schema"} | tables))
+    return bool(bases & ({"dy.Schema"} | tables))
 
 
 def undocumented_columns(modules) -> list[str]:
@@ -93,14 +95,18 @@ PRINTED = [
 ]
 """Verbs whose JSON holds more than tables."""
 Columns = dict[tuple[str, str], set[str]]
+Frames = dict[tuple[str, str], list[pl.DataFrame]]
 
 
-def of_frames(name: str, found: object, table: str = "") -> Iterator[tuple[tuple[str, str], str]]:
-    """Columns of a result, by verb and table."""
-    verb = VERBS[name]
-    tables = found if verb.show is None else verb.show(found).tables
-    tables = {table: tables} if isinstance(tables, pl.DataFrame) else tables
-    return (((name, one), column) for one, rows in tables.items() for column in rows.columns)
+def answer_of(name: str, source: object, **options: object) -> object:
+    """What a verb returns, to the command line and to a program."""
+    return VERBS[name].act(source, VERBS[name].options(**options))
+
+
+def frames_of(found, table: str = "") -> Iterator[tuple[str, pl.DataFrame]]:
+    """Tables of a result, by name."""
+    tables = found.tables
+    yield from ({table: tables} if isinstance(tables, pl.DataFrame) else tables).items()
 
 
 def of_json(name: str, content: dict) -> Iterator[tuple[tuple[str, str], str]]:
@@ -119,8 +125,8 @@ def corrected(folder) -> Iterator[object]:
     labels.write_csv(folder / "labels.csv")
     third = rows.filter(judge="simulated-steady").with_columns(judge=pl.lit("third"))
     path = str(folder / "labels.csv")
-    yield judgerel_ray.correct(rows, labels=path, positive="a", width=0.1)
-    yield judgerel_ray.correct(pl.concat([rows, third]), positive="a")
+    yield answer_of("correct", rows, labels=path, positive="a", width=0.1)
+    yield answer_of("correct", pl.concat([rows, third]), positive="a")
 
 
 def refreshed() -> dict:
@@ -133,32 +139,41 @@ def refreshed() -> dict:
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory) -> Columns:
-    """The columns of all that verbs print as JSON, on the shipped examples."""
-    found: Columns = {}
+def frames(tmp_path_factory) -> Frames:
+    """All tables that verbs print as JSON, on the shipped examples."""
+    found: Frames = {}
     folder = tmp_path_factory.mktemp("results")
 
-    def add(columns: Iterator[tuple[tuple[str, str], str]]) -> None:
-        for place, column in columns:
-            found.setdefault(place, set()).add(column)
+    def add(verb: str, result: object, view: str = "") -> None:
+        for table, frame in frames_of(result, view):
+            found.setdefault((verb, table), []).append(frame)
 
     with warnings.catch_warnings(action="ignore"):  # that a tiny run holds little
         for name, path, options in FRAMES:
             view = "limits" if name == "distributions" else ""
-            add(of_frames(name, getattr(judgerel_ray, name)(path, **options), view))
+            add(name, answer_of(name, path, **options), view)
         for one in corrected(folder):
-            add(of_frames("correct", one))
+            add("correct", one)
     asked = {"judge": "j", "item_id": "q", "state": "settled", "replications": 9, "most": 20}
     settled = settled_summary(pl.DataFrame([asked]), by=["judge"])
     texts = {name: pl.String for name in ("judge", "benchmark")}
     reasoned = reasoning_table(pl.DataFrame(schema={**texts, "temperature": pl.Float64}))
     weighted = weighted_summary(weighted_table(pl.DataFrame(schema={"scale": pl.String})))
     views = {"settled": settled, "reasoning": reasoned, "weighted": weighted}
-    for view, table in views.items():
-        add((("distributions", view), column) for column in table.columns)
-    add(of_frames("cascade", told_cascade(pl.DataFrame(schema=SCHEMA))))
-    add(of_json("refresh", refreshed()))
-    found["serving", ""] |= found["reduce", ""]  # where a run has tolerances
+    found |= {("distributions", view): [table] for view, table in views.items()}
+    for one, rows in told_cascade(CascadedShares.frame()).tables().items():
+        found.setdefault(("cascade", one), []).append(rows)
+    found["serving", ""] += found["reduce", ""]  # where a run has tolerances
+    return found
+
+
+@pytest.fixture(scope="module")
+def results(frames) -> Columns:
+    """The columns of these tables, and of what a series prints."""
+    found = {place: {name for one in many for name in one.columns}
+             for place, many in frames.items()}  # fmt: skip
+    for place, column in of_json("refresh", refreshed()):
+        found.setdefault(place, set()).add(column)
     return found
 
 
@@ -174,15 +189,20 @@ def printed(results, capsys, tmp_path, monkeypatch) -> Columns:
     return results
 
 
-def described() -> dict[tuple[str, str], dict[str, str]]:
-    """What is said of columns, by verb and table."""
+def schemas() -> dict[tuple[str, str], type[Schema]]:
+    """The schemas of all results, by verb and table."""
     found = {}
     for name, verb in VERBS.items():
         if verb.prints:
             module = f"{verb.act.__module__.rpartition('.')[0]}.tables"
-            tables = importlib.import_module(module).COLUMNS[name]
-            found |= {(name, table): dict(columns) for table, columns in tables.items()}
+            tables = importlib.import_module(module).TABLES[name]
+            found |= {(name, table): schema for table, schema in tables.items()}
     return found
+
+
+def described() -> dict[tuple[str, str], dict[str, str]]:
+    """What is said of columns, by verb and table."""
+    return {place: dict(schema.descriptions) for place, schema in schemas().items()}
 
 
 def not_described(there: Columns, said: dict[tuple[str, str], dict[str, str]]) -> list[str]:
@@ -190,7 +210,7 @@ def not_described(there: Columns, said: dict[tuple[str, str], dict[str, str]]) -
     return sorted(
         f"{verb} {table}.{column}: not described"
         for (verb, table), columns in there.items()
-        for column in columns - {*said.get((verb, table), {}), *GROUPS}
+        for column in columns - {*said.get((verb, table), {}), *GroupColumns.columns}
     )
 
 
@@ -201,7 +221,7 @@ def stale(there: Columns, said: dict[tuple[str, str], dict[str, str]]) -> list[s
         f"{verb} {table}.{column}: no such column"
         for (verb, table), columns in said.items()
         for column in columns.keys() - there.get((verb, table), set())
-    ) + sorted(f"{name}: makes no group" for name in GROUPS.keys() - every)
+    ) + sorted(f"{name}: makes no group" for name in GroupColumns.columns.keys() - every)
 
 
 def test_every_column_of_every_result_is_described(printed):
@@ -210,11 +230,28 @@ def test_every_column_of_every_result_is_described(printed):
     assert not (faults := stale(printed, described())), "\n".join(faults)
 
 
+def test_every_table_has_the_columns_of_its_schema_behind_those_of_groups(frames):
+    for (verb, table), found in frames.items():
+        schema = schemas()[verb, table]
+        for frame in found:
+            kinds = {name: kind for name, kind in schema.dtypes.items() if name in frame.columns}
+            if frame.width:  # an analysis may give only some of its tables
+                assert [*frame.schema.items()][-len(kinds) :] == [*kinds.items()], (verb, table)
+            if kinds == schema.dtypes:
+                schema.dataframely().validate(frame)
+
+
+def every_schema(root: type[Schema] = Schema) -> Iterator[type[Schema]]:
+    for one in root.__subclasses__():
+        yield from (one, *every_schema(one))
+
+
 def test_a_description_is_a_sentence_on_one_line():
+    schemas()  # which loads them
     faults = [
-        f"{place} {column}: {text!r}"
-        for place, columns in {**described(), ("", ""): GROUPS}.items()
-        for column, text in columns.items()
+        f"{schema.__name__}.{column}: {text!r}"
+        for schema in every_schema()
+        for column, text in schema.descriptions.items()
         if "\n" in text or not text.endswith(".")
     ]
     assert not faults, "\n".join(faults)

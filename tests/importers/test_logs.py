@@ -14,7 +14,7 @@ import pytest
 
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning, SweepError
-from judgerel_ray.importers.logs.collect import LOG_FORMATS, format_of, import_logs
+from judgerel_ray.importers.logs.collect import LOG_FORMATS, detect_log_format, import_logs
 from judgerel_ray.importers.logs.reading import records
 
 
@@ -320,7 +320,7 @@ def test_each_record_becomes_what_was_said(log, written):
 
 @EACH
 def test_the_format_is_found_and_no_other(log, written):
-    assert format_of(written(log)) == log[0]
+    assert detect_log_format(written(log)) == log[0]
 
 
 @pytest.mark.slow
@@ -384,7 +384,7 @@ def test_a_format_is_found_behind_hundreds_of_prompts(tmp_path):
     del results["results"]
     results["results"] = PROMPTFOO["results"]["results"]
     file.write_text(json.dumps({"evalId": "e", "results": results}))
-    assert format_of(str(file)) == "promptfoo"
+    assert detect_log_format(str(file)) == "promptfoo"
 
 
 def test_a_named_format_is_not_taken_for_another(written):

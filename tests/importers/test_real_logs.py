@@ -7,7 +7,7 @@ import pytest
 
 from judgerel_ray.cli import main
 from judgerel_ray.importers.logs.asked import log_items
-from judgerel_ray.importers.logs.collect import format_of, import_logs
+from judgerel_ray.importers.logs.collect import detect_log_format, import_logs
 from judgerel_ray.measuring.reliability import reduce_judgments
 
 LOGS = Path(__file__).parent / "logs"
@@ -211,7 +211,7 @@ def test_every_log_is_read():
 @pytest.mark.parametrize("name", PAIRS)
 def test_pairs_are_known_and_refused(name, tmp_path, capsys):
     path, out = str(LOGS / name), tmp_path / "log.parquet"
-    assert format_of(path) == name.partition("-")[0]
+    assert detect_log_format(path) == name.partition("-")[0]
     assert main(["import", "auto", path, "--out", str(out)]) == 2
     assert "judgments of pairs by" in capsys.readouterr().err
     assert not out.exists()
@@ -232,7 +232,7 @@ def test_who_measures_a_log_is_told_to_import_it(name, verb, capsys):
 @EACH
 def test_what_the_judge_said_is_what_is_read(name):
     path = str(LOGS / name)
-    assert format_of(path) == name.partition("-")[0]
+    assert detect_log_format(path) == name.partition("-")[0]
     found = import_logs("auto", [path])
     lacking = {"verdict", "outcome"} - {*found.columns}
     said = ["verdict", pl.col("score").cast(pl.String)] if "score" in found.columns else ["verdict"]

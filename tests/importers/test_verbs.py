@@ -7,7 +7,7 @@ import pytest
 
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
-from judgerel_ray.importers.catalog import write_judgments
+from judgerel_ray.importers.catalog import write_judgments_file
 from judgerel_ray.importers.table import read_mapping
 
 
@@ -20,14 +20,14 @@ def released(tmp_path, judge):
 
 def test_several_paths_become_one_file(tmp_path):
     paths, out = [released(tmp_path, name) for name in ("j", "k")], str(tmp_path / "out.parquet")
-    assert write_judgments("schroeder2024", paths, out) == 4
+    assert write_judgments_file("schroeder2024", paths, out) == 4
     assert pl.read_parquet(out)["judge"].to_list() == ["j", "j", "k", "k"]
 
 
 def test_a_path_that_is_there_twice_is_one_line(tmp_path):
     path = released(tmp_path, "j")
     with pytest.raises(SweepError, match=r"a judgment more than once.*judge=j.*item_id=bbh:x"):
-        write_judgments("schroeder2024", [path, path], str(tmp_path / "out.parquet"))
+        write_judgments_file("schroeder2024", [path, path], str(tmp_path / "out.parquet"))
 
 
 TABLE = "question,s0,s1\nq1,good,bad\nq2,none,good\n"

@@ -10,15 +10,14 @@ import polars as pl
 import pytest
 
 import judgerel_ray
-from judgerel_ray.analyses.reliability.from_run import reduce_with_basis
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning, StoreError, SweepError
-from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.measuring.noise import SERVING
 from judgerel_ray.measuring.reducing import ReduceOptions
 from judgerel_ray.measuring.serving import serving_between
 from judgerel_ray.reporting.standing import plan_text
+from tests.opening import reduction, snapshot
 
 ASK = "temperatures = [1.0, 0.0]\nreplications = 2\nrepeat_greedy = 3\n"
 ONE_TURN = [f'{{"item_id": "q{i}", "question": "{i}?", "options": ["a", "b"]}}' for i in range(3)]
@@ -53,7 +52,7 @@ def run_of(sweep, driver_of, tmp_path, monkeypatch):
 
 
 def between(a, b):
-    return serving_between(open_judgments(a), open_judgments(b))
+    return serving_between(snapshot(a), snapshot(b))
 
 
 def told(shared):
@@ -109,9 +108,9 @@ def test_lost_texts_leave_the_verdicts(run_of, tmp_path):
     assert lost.startswith("texts of the run are gone: repeats at temperature 0")
     assert re.search(r"^damaged: .* is gone .* do not use them", damaged)
     assert found["coefficient"].to_list() == list(SERVING[:2])
-    caution = reduce_with_basis(run, ReduceOptions()).caution
+    caution = reduction(run, ReduceOptions()).caution
     assert str(caution).startswith("texts of the run are gone: repeats at temperature 0")
-    assert reduce_with_basis(other, ReduceOptions()).caution is None
+    assert reduction(other, ReduceOptions()).caution is None
     assert {row["what"] for row in between(run, other).rows.to_dicts()} == {"verdicts"}
 
 
@@ -192,7 +191,7 @@ def test_reduce_prints_one_line_of_it_and_json_rows(run_of, capsys):
     assert [row["coefficient"] for row in noise] == list(SERVING)
     assert {frozenset(row) for row in rows} == {frozenset(rows[0])}
     assert main(["reduce", run, "--coefficient", "serving_noise"]) == 0
-    assert capsys.readouterr().out.startswith("\nServing noise of j")
+    assert capsys.readouterr().out.startswith("Serving noise of j")
 
 
 def test_reduce_without_repeats_says_nothing_of_it(run_of, capsys):
@@ -242,8 +241,8 @@ def test_a_plan_says_what_repeats_are_for(sweep):
 def test_options_of_other_names_are_left_as_they_are(run_of):
     run = run_of("one")
     options = ReduceOptions(coefficients=("flip_rate",), by=("judge",))
-    from judgerel_ray.measuring.reducing import reduce_path
+    from tests.opening import coefficients as coefficients_of
 
-    found = reduce_path(run, options)
+    found = coefficients_of(run, options)
     assert found["n_judgments"].to_list() == [6]
     assert found["estimator"].str.contains("temperature 0 left out").all()

@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from judgerel_ray.analyses.panels.panels import panel_tables
 from judgerel_ray.analyses.panels.show import share
-from judgerel_ray.analyses.panels.tables import panel_tables
 from judgerel_ray.analyses.panels.voters import read_voters
 from judgerel_ray.measuring.systems import read_systems
 

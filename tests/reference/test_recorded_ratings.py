@@ -20,9 +20,10 @@ from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.analyses.confusion.people import people_table
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.importers import TableMapping
-from judgerel_ray.importers.catalog import write_items, write_judgments
-from judgerel_ray.measuring.reducing import ReduceOptions, reduce_path
+from judgerel_ray.importers.catalog import write_items_file, write_judgments_file
+from judgerel_ray.measuring.reducing import ReduceOptions
 from judgerel_ray.stats import krippendorff_alpha
+from tests.opening import coefficients as coefficients_of
 
 pytestmark = pytest.mark.slow
 
@@ -113,9 +114,9 @@ def reduced(recordings, tmp_path_factory):
         file, mapping = FILES[name]
         out = str(tmp_path_factory.mktemp("imported") / f"{file}.parquet")
         source = str(recordings / FOLDER / f"{file}.parquet")
-        write_judgments("table", [source], out, mapping=mapping)
+        write_judgments_file("table", [source], out, mapping=mapping)
         options = ReduceOptions(measurement=LEVELS, missing=("drop",), coefficients=ALPHA)
-        return out, reduce_path(out, options)
+        return out, coefficients_of(out, options)
 
     return made
 
@@ -173,7 +174,7 @@ def test_every_alpha_has_an_interval_and_is_beyond_its_floor(name, reduced):
 )
 def test_the_own_level_is_the_default(name, level, reduced):
     out, found = reduced(name)
-    own = reduce_path(out, ReduceOptions(missing=("drop",), coefficients=ALPHA))
+    own = coefficients_of(out, ReduceOptions(missing=("drop",), coefficients=ALPHA))
     assert set(own["measurement"]) == {level}
     assert own["value"].to_list() == found.filter(measurement=level)["value"].to_list()
 
@@ -233,10 +234,10 @@ def summeval(recordings, tmp_path_factory):
     """Items of SummEval, and the coefficients of its people."""
     folder = tmp_path_factory.mktemp("summeval")
     items, out = str(folder / "items.parquet"), str(folder / "people.parquet")
-    write_items("summeval", str(recordings / "items"), items)
-    assert write_judgments("people", [items], out) == 15360
+    write_items_file("summeval", str(recordings / "items"), items)
+    assert write_judgments_file("people", [items], out) == 15360
     options = ReduceOptions(measurement=LEVELS, coefficients=ALPHA)
-    return pl.read_parquet(items), reduce_path(out, options)
+    return pl.read_parquet(items), coefficients_of(out, options)
 
 
 def test_people_of_summeval_agree_as_the_package_says(summeval, recordings):

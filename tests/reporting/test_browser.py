@@ -18,7 +18,7 @@ import pytest
 
 from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_sections
 from judgerel_ray.analyses.reliability.sections import reliability_on_page
-from judgerel_ray.counting.judged import Judged
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.page_data import page_data
 from judgerel_ray.reporting.pages import render_report
 
@@ -119,7 +119,7 @@ def page() -> str:
     counts = {"asked": 9, "landed": 1, "owed": 8, "failed": 3, "live": None}
     standing = {"state": "incomplete", "run": f"/{LONG}", "judges": [judge], **counts}
     texts = {("b", f"q{item}-{LONG}"): f"{item} {LONG} " * 9 for item in range(5)}
-    measured = replace(page_data(Judged(frame=pl.LazyFrame(rows)), texts), replies=None)
+    measured = replace(page_data(Snapshot(frame=pl.LazyFrame(rows)), texts), replies=None)
     return render_report(
         measured, title=LONG, asked=[("sweep", LONG)], standing=standing,
         sections=reliability_on_page(measured, None),

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.reliability.sections import reliability_on_page
-from judgerel_ray.counting.judged import Judged
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.page_data import page_data
 from judgerel_ray.reporting.pages import render_report
 
@@ -68,7 +68,7 @@ def judgments(**columns) -> pl.LazyFrame:
 
 
 def rendered(frame: pl.LazyFrame, **options) -> str:
-    measured = replace(page_data(Judged(frame=frame), None), replies=None)
+    measured = replace(page_data(Snapshot(frame=frame), None), replies=None)
     sections = reliability_on_page(measured, None)
     asked = {"title": HOSTILE, "asked": [("sweep", HOSTILE)], "sections": sections}
     page = render_report(measured, **{**asked, **options})

@@ -26,7 +26,8 @@ def test_it_has_the_fields_of_the_contract():
     assert fields == {
         "name", "value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "n_units",
         "n_raters", "n_ratings", "n_missing", "estimator", "undefined",
-        "interval_method", "no_interval", "null_method", "n_permutations",  # how it was made
+        # how it was made
+        "interval_method", "standard_error", "no_interval", "null_method", "n_permutations",
     }  # fmt: skip
 
 

@@ -13,7 +13,13 @@ from judgerel_ray.stats.generalizability.component import (
     of_one_level,
 )
 from judgerel_ray.stats.generalizability.dstudy import dependability, judgments_for
-from judgerel_ray.stats.generalizability.facet_cells import label_cells, score_cells
+from judgerel_ray.stats.generalizability.facet_cells import (
+    equations,
+    label_cells,
+    margin,
+    score_cells,
+)
+from judgerel_ray.stats.generalizability.fixed_sums import mean_square
 from judgerel_ray.stats.generalizability.variance_components import variance_components
 
 
@@ -220,3 +226,12 @@ def test_sizes_that_cannot_be_are_refused(textbook):
             variance_components(textbook, object_="q", sizes={name: 5})
     with pytest.raises(ValueError, match="sizes must be of"):
         variance_components(textbook, object_="q", sizes={"o": 2}, fixed=["o"])
+
+
+def test_a_mean_square_is_in_units_of_its_component():
+    # Two orders that differ by 2, on both of two questions: their means vary by 2.
+    levels = {"q": [0, 0, 1, 1], "o": [0, 1, 0, 1]}
+    cells = score_cells([1] * 4, [0, 2, 0, 2], [0, 4, 0, 4], levels)
+    margins = [margin(cells, (name,), object_="q") for name in "qo"]
+    both = equations(cells, margins, np.zeros(4, dtype=np.int64), 1)
+    assert mean_square(("o",), margins, both[0][-1], both[1][-1], fixed=()) == pytest.approx(2.0)

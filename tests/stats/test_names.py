@@ -17,6 +17,7 @@ from judgerel_ray.stats import (
     mcnemar_exact,
     noise_floor,
 )
+from judgerel_ray.stats.agreement.agreement import declaration
 
 PLANS = (
     "intervals.paired",
@@ -26,7 +27,7 @@ PLANS = (
 )
 
 
-@pytest.mark.parametrize("room", ["stats", "engines", "legacy", "importers"])
+@pytest.mark.parametrize("room", ["stats", "engines", "papers", "importers"])
 def test_every_name_of_a_room_is_there(room):
     module = importlib.import_module(f"judgerel_ray.{room}")
     assert len(module.__all__) > 2
@@ -102,3 +103,10 @@ def test_names_of_nothing_are_refused(function):
         function(COUNTS, "alpha")
     with pytest.raises(ValueError, match="2 dimensions"):
         function([1, 2], "krippendorff_alpha")
+
+
+def test_traits_are_found_by_name():
+    flips = declaration("flip_rate")
+    assert flips is not None
+    assert flips.less_is_better
+    assert declaration("accuracy") is None

@@ -72,9 +72,9 @@ def test_distributions_that_lack_a_column_are_not_read(tmp_path):
     table.write_parquet(data)
     run.write_bytes("distributions/distributions.parquet", data.getvalue())
     assert read_distributions(run).equals(table)
-    assert run_limits(run.url).equals(limit_table(table))
+    assert run_limits(run).equals(limit_table(table))
     with pytest.raises(StoreError, match="are of no ratings"):
-        run_weighted(run.url)
+        run_weighted(run)
     data = BytesIO()
     table.drop("probability").write_parquet(data)
     run.write_bytes("distributions/distributions.parquet", data.getvalue())

@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.advice.facets import (
-    COMPONENT_COLUMNS,
     FacetGroup,
     Row,
     component_rows,
@@ -25,12 +24,8 @@ from judgerel_ray.analyses.advice.facets import (
 from judgerel_ray.analyses.advice.panel_worth import VOTES, panel_table
 from judgerel_ray.analyses.advice.plans import (
     APART,
-    COST_COLUMNS,
-    DESIGN_COLUMNS,
-    LEVEL_COLUMNS,
     QUESTIONS,
     SAME,
-    SPLIT_COLUMNS,
     Budget,
     Costs,
     Plan,
@@ -44,11 +39,13 @@ from judgerel_ray.analyses.advice.plans import (
     varied,
 )
 from judgerel_ray.analyses.advice.populations import Populations
-from judgerel_ray.analyses.advice.unreachable import REASON_COLUMNS, Reason, Unreachable
+from judgerel_ray.analyses.advice.tables import Components, Designs, Needs, Splits
+from judgerel_ray.analyses.advice.unreachable import Reason, Unreachable
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.progress import fewer_groups, under_way
-from judgerel_ray.counting.given import warn_of
+from judgerel_ray.core.schema import Schema
 from judgerel_ray.counting.groups.grouping import Block
 from judgerel_ray.counting.placeless import placed
 from judgerel_ray.counting.verdicts.places import by_place
@@ -65,24 +62,8 @@ class Advice:
 
     Attributes
     ----------
-    components : pl.DataFrame
-        Variance components: what is the question's, and what is error. Repeats at temperature 0
-        are the serving's noise: they have this table alone, and ``flags`` say so.
-    designs : pl.DataFrame
-        What the mean, and the majority, of 1, 2, 3, 5, ... judgments is worth: with replications
-        of the same prompts (and what those are worth where that prompt is all that counts:
-        ``repeatability``), and where prompts vary with judgments spread over their levels, new ones
-        each time or equally many at each of a known number.
-    needs : pl.DataFrame
-        What each target takes, by lever, with its cost. ``needed_cautious`` is where the low end
-        of the interval reaches the target; ``standing`` is whether the judgments there are meet
-        it, fail it, or leave it undecided. ``unreachable`` is a code (an :class:`.Unreachable`, or
-        why there is no plan), with the numbers beside it.
-    splits : pl.DataFrame
-        Ways to split a budget between questions and replications, the narrowest interval of
-        Krippendorff's alpha marked as best.
-    panel : pl.DataFrame
-        Judges as a panel; empty where there is one.
+    components, designs, needs, splits, panel : pl.DataFrame
+        As :mod:`judgerel_ray.analyses.advice.tables` says.
     """
 
     components: pl.DataFrame
@@ -156,11 +137,11 @@ def advise_judgments(
     all_groups = pl.DataFrame({**named, _NUMBER: numbers}, schema={**keys, _NUMBER: pl.Int64()})
     found = {
         name: all_groups.join(
-            pl.DataFrame(tables[name], schema={_NUMBER: pl.Int64(), **columns}, orient="row"),
+            schema.frame(tables[name], {_NUMBER: pl.Int64()}),
             on=_NUMBER,
             maintain_order="left_right",
         ).drop(_NUMBER)
-        for name, columns in _TABLES.items()
+        for name, schema in _TABLES.items()
     }
     return Advice(**found, panel=panel_table(frame, by=by, block=block))
 
@@ -238,18 +219,13 @@ TARGETS: Mapping[str, float] = {
 """What can be aimed at, and the default aim."""
 _OF_MEANS = ("generalizability", "dependability")
 _MOST_JUDGMENTS = 100_000
-NEED_COLUMNS = {
-    "target": pl.String(), "wanted": pl.Float64(), "now": pl.Float64(), "standing": pl.String(),
-    "lever": pl.String(), "facets": pl.String(), **LEVEL_COLUMNS,
-    "needed": pl.Float64(), "needed_whole": pl.Int64(),
-    "needed_cautious": pl.Int64(), **REASON_COLUMNS, **COST_COLUMNS,
-    "conditions": pl.String(),
-}  # fmt: skip
 _NUMBER = "__number"
-_TABLES: Mapping[str, Mapping[str, pl.DataType]] = {
-    "components": COMPONENT_COLUMNS, "designs": DESIGN_COLUMNS, "needs": NEED_COLUMNS,
-    "splits": SPLIT_COLUMNS,
-}  # fmt: skip
+_TABLES: Mapping[str, type[Schema]] = {
+    "components": Components,
+    "designs": Designs,
+    "needs": Needs,
+    "splits": Splits,
+}
 
 
 def need_rows(plan: Plan, targets: Mapping[str, float]) -> Iterator[Row]:
@@ -269,7 +245,7 @@ def need_rows(plan: Plan, targets: Mapping[str, float]) -> Iterator[Row]:
     for name, wanted in targets.items():
         of_means = name in _OF_MEANS and varied(plan.group)
         basis = {
-            **dict.fromkeys(NEED_COLUMNS), "target": name, "wanted": wanted,
+            **dict.fromkeys(Needs.columns), "target": name, "wanted": wanted,
             "conditions": REPRODUCIBILITY if of_means else REPEATABILITY,
         }  # fmt: skip
         if plan.undefined:

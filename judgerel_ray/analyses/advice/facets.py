@@ -24,6 +24,7 @@ from judgerel_ray.analyses.advice.populations import (
     group_sizes,
     labels_chosen,
 )
+from judgerel_ray.analyses.advice.tables import Components
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag, Noted
@@ -39,7 +40,6 @@ from judgerel_ray.counting.groups.grouping import (
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
 from judgerel_ray.counting.verdicts.places import ORDER
 from judgerel_ray.counting.verdicts.policy import (
-    FLAG_COLUMNS,
     SCORED,
     Missing,
     flag_columns,
@@ -137,15 +137,6 @@ def crossed_terms(facets: Sequence[str], nested: Sequence[str]) -> list[tuple[st
 QUESTION = "item_id"
 JUDGED = ("protocol", "stage", "responder", "criterion")
 CHOSEN = ("temperature", "top_k", "top_p", "scale")
-COMPONENT_COLUMNS = {
-    "component": pl.String(), "part": pl.String(), "estimate": pl.Float64(),
-    "share": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(), "no_interval": pl.String(),
-    "n_levels": pl.Int64(), "levels_of": pl.Int64(),
-    "negative": pl.Boolean(), "n_items": pl.Int64(), "n_judgments": pl.Int64(),
-    **FLAG_COLUMNS, "estimator": pl.String(), "undefined": pl.String(),
-}  # fmt: skip
-"""Columns of :func:`component_rows`; an effect that cannot be distinguished has no estimate."""
-
 Row = dict[str, object]
 
 
@@ -225,7 +216,7 @@ def facet_groups(
 
 
 def component_rows(group: FacetGroup) -> Iterator[Row]:
-    """Write the components of a group as rows of :data:`COMPONENT_COLUMNS`.
+    """Write the components of a group as rows of `Components`.
 
     Examples
     --------
@@ -327,4 +318,4 @@ def _part(group: FacetGroup, facets: Sequence[str]) -> str:
 
 def _none() -> Row:
     """A row without numbers."""
-    return dict.fromkeys(name for name in COMPONENT_COLUMNS if name != "undefined")
+    return dict.fromkeys(name for name in Components.columns if name != "undefined")

@@ -12,19 +12,18 @@ from judgerel_ray.analyses.advice.populations import FacetSize, Populations
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
-from judgerel_ray.core.verb import by_name, number
-from judgerel_ray.counting.given import Given
-from judgerel_ray.counting.judged import Judged, open_judgments, with_gold
+from judgerel_ray.core.verb import by_name, read_number
+from judgerel_ray.counting.gold import with_gold
 from judgerel_ray.counting.measured import TOKENS, with_numbers
-from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.store import RunDirectory, checked_ledger
 
 _MOST_DIGITS = 18  # as whole numbers of a column have
 
 
-def advise_path(
-    path: str | Given,
+def advice_of(
+    judged: Snapshot,
     *,
     targets: Mapping[str, float] | Sequence[str] | None = None,
     budget: float | str | Mapping[str, float] | None = None,
@@ -32,15 +31,11 @@ def advise_path(
     facet_sizes: Mapping[str, int | str] | Sequence[str] | None = None,
     nested: Sequence[str] = (),
 ) -> Advice:
-    """Advise on a run directory or a file of judgments.
-
-    Effects: reads. Retry: safe, also while a run goes on.
-    """
-    target = by_name(targets, "--target", number)
+    """Advise on judgments, opened with their gold."""
+    target = by_name(targets, "--target", read_number)
     spendable = None if budget is None else _budget(budget)
-    judged = open_judgments(path, reads=[GOLD])
     if not judged.verdicts_known:
-        refuse_unknown("advise", {"file": str(path)})
+        refuse_unknown("advise", judged.where)
     judged = with_numbers(judged, TOKENS)
     seconds = gpu_seconds(judged.run) if judged.run else None
     populations = Populations(
@@ -54,7 +49,9 @@ def advise_path(
     )  # fmt: skip
 
 
-def plans_of(judged: Judged, *, by: Sequence[str] | None = None) -> dict[tuple[object, ...], Plan]:
+def plans_of(
+    judged: Snapshot, *, by: Sequence[str] | None = None
+) -> dict[tuple[object, ...], Plan]:
     """Plans of the groups of judgments, by the values of their columns, without costs.
 
     Groups that have nothing to plan are left out: repeats of temperature 0, and those of whose
@@ -87,7 +84,7 @@ def _budget(given: float | str | Mapping[str, float]) -> Budget:
     """A number of judgments, or of another unit."""
     named = isinstance(given, Mapping) or "=" in str(given)
     amounts: Any = given if named else {"judgments": given}
-    found = by_name(amounts, "--budget", number, form="N or UNIT=N") or {}
+    found = by_name(amounts, "--budget", read_number, form="N or UNIT=N") or {}
     known: Mapping[str, Unit] = {unit: unit for unit in UNITS}
     if set(found) - set(known) or len(found) != 1:
         raise SweepError(f"--budget is in {', '.join(UNITS)}, got {', '.join(found) or 'none'}")

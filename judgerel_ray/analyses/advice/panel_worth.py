@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from judgerel_ray.analyses.advice.tables import PanelSizes
 from judgerel_ray.analyses.advice.unreachable import Reason, Unreachable
 from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.groups.grouping import Block, count_judgments, sampled
@@ -19,7 +20,7 @@ from judgerel_ray.stats.agreement.majority import majority_vote
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.mixing import posterior_shares
 from judgerel_ray.stats.intervals.vote_limits import (
-    Limits,
+    StabilityLimits,
     VoteLimits,
     expected_limits,
     vote_limits,
@@ -64,7 +65,7 @@ class Voting:
         taking = counts_UV.sum(axis=1) >= 2
         self._counts_UV = counts_UV[taking]
         self._n_questions = np.unique(clusters_U[taking]).size
-        self._designs: dict[tuple[int, int], Limits | None] = {}
+        self._designs: dict[tuple[int, int], StabilityLimits | None] = {}
 
     @property
     def is_known(self) -> bool:
@@ -156,7 +157,7 @@ class Voting:
             return False, False
         return True, limits.low >= wanted or limits.high < wanted
 
-    def _expected(self, design: tuple[int, int]) -> Limits | None:
+    def _expected(self, design: tuple[int, int]) -> StabilityLimits | None:
         """Limits of the most votes that a design is expected to give; each is computed once."""
         if design not in self._designs:
             times, replications = design
@@ -172,14 +173,6 @@ class Voting:
         return low is not None and low >= wanted
 
 
-PANEL_COLUMNS = {
-    "n_judges": pl.Int64(), "agreement": pl.Float64(), "gain": pl.Float64(),
-    "judges": pl.Int64(), "effective": pl.Float64(), "effective_low": pl.Float64(),
-    "effective_high": pl.Float64(), "error_correlation": pl.Float64(), "n_items": pl.Int64(),
-    "undefined": pl.String(),
-}  # fmt: skip
-"""Columns of :func:`panel_table` after those of the groups."""
-
 Row = dict[str, object]
 
 
@@ -191,10 +184,7 @@ def panel_table(
     A panel is of judges that each judge once; where they were asked more often, that tells how
     steady each is.
 
-    One row a group and size of panel, up to two judges more than there are, and up to 170:
-    ``agreement`` of the majorities of two such panels and the last judge's ``gain`` in it (null for
-    scores); ``effective`` is how many independent judges those there are worth. Groups of one judge
-    are left out; ``undefined`` says why there is no ``effective``.
+    Sizes go up to two judges more than there are, and up to 170. Groups of one judge are left out.
 
     Examples
     --------
@@ -205,7 +195,7 @@ def panel_table(
     """
     columns = frame.collect_schema().names()
     if "judge" not in columns:
-        return pl.DataFrame(schema=PANEL_COLUMNS)
+        return PanelSizes.frame()
     # Benchmarks name their questions alike; gold is carried, for it does not vary inside one.
     identity = [name for name in ("item_id", "benchmark", "gold") if name in columns]
     frame = frame.with_columns(item_id=pl.struct(identity))
@@ -219,7 +209,7 @@ def panel_table(
         for row in _panel_rows(part)
     ]
     keys = {name: counted.frame.schema[name] for name in groups}
-    return pl.DataFrame(rows, schema={**keys, **PANEL_COLUMNS}, orient="row")
+    return PanelSizes.frame(rows, keys)
 
 
 def _panel_rows(part: pl.DataFrame) -> list[Row]:

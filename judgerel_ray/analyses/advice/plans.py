@@ -21,6 +21,7 @@ import polars as pl
 
 from judgerel_ray.analyses.advice.facets import QUESTION, FacetGroup, Row
 from judgerel_ray.analyses.advice.panel_worth import Voting
+from judgerel_ray.analyses.advice.tables import Designs
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
@@ -191,16 +192,6 @@ SAME, APART, QUESTIONS = "replications", "apart", "questions"
 """Levers: more replications of the same prompts; more judgments, spread over the levels of all
 facets that should not matter (a new template each time, half in each order); more questions."""
 _SIZES = (1, 2, 3, 5, 11, 21, 51)
-COST_COLUMNS = {"judgments": pl.Float64(), "tokens": pl.Float64(), "gpu_seconds": pl.Float64()}
-LEVEL_COLUMNS = {"levels": pl.List(pl.Int64()), "levels_of": pl.List(pl.Int64())}
-DESIGN_COLUMNS = {
-    "design": pl.String(), "facets": pl.String(), **LEVEL_COLUMNS, "n_judgments": pl.Int64(),
-    "generalizability": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(),
-    "no_interval": pl.String(), "dependability": pl.Float64(), "repeatability": pl.Float64(),
-    "repeatability_low": pl.Float64(), "repeatability_high": pl.Float64(),
-    "majority_stability": pl.Float64(), "majority_low": pl.Float64(), "majority_high": pl.Float64(),
-    "majority_alpha": pl.Float64(), "undefined": pl.String(),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,7 +322,7 @@ def design_rows(plan: Plan) -> Iterator[Row]:
     [0.8, 0.889, 0.923]
     """
     if plan.undefined:
-        yield {**dict.fromkeys(DESIGN_COLUMNS), "undefined": plan.undefined}
+        yield {**dict.fromkeys(Designs.columns), "undefined": plan.undefined}
         return
     for lever in levers(plan):
         sizes = _SIZES if lever == SAME else dict.fromkeys(
@@ -427,10 +418,6 @@ def levers(plan: Plan) -> tuple[str, ...]:
 
 
 _SPLITS = (2, 3, 4, 5, 8, 10, 20, 50, 100)
-SPLIT_COLUMNS = {
-    "n_items": pl.Int64(), "n_replications": pl.Int64(), "standard_error": pl.Float64(),
-    "width": pl.Float64(), "best": pl.Boolean(), **COST_COLUMNS, "conditions": pl.String(),
-}  # fmt: skip
 
 
 def split_rows(plan: Plan, budget: Budget | None) -> Iterator[Row]:

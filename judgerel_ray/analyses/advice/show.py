@@ -5,7 +5,6 @@ Levels of facets in words: what judgments are spread over, and what that does to
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import cast
 
@@ -211,18 +210,6 @@ def _first_groups(table: pl.DataFrame, name: str) -> tuple[pl.DataFrame, int]:
     shown = keys.head(_MOST_SHOWN)
     kept = table.join(shown, on=groups, how="semi", nulls_equal=True, maintain_order="left")
     return kept, keys.height - _MOST_SHOWN
-
-
-def tables_json(tables: Mapping[str, pl.DataFrame]) -> str:
-    """Write tables as one JSON object, a list of rows each; null where there is no number.
-
-    Examples
-    --------
-    >>> tables_json({"needs": pl.DataFrame({"target": ["x"]})})
-    '{"needs": [{"target": "x"}]}'
-    """
-    rows = {name: table.to_dicts() for name, table in tables.items()}
-    return json.dumps(rows, allow_nan=False, default=str)
 
 
 def _of_components(table: pl.DataFrame) -> str:

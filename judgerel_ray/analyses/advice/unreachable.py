@@ -5,14 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
-import polars as pl
-
-REASON_COLUMNS = {
-    "unreachable": pl.String(), "error_of": pl.String(), "n_replications": pl.Int64(),
-    "n_questions": pl.Int64(), "design_replications": pl.Int64(), "design_questions": pl.Int64(),
-}  # fmt: skip
-"""Columns of the reason why no purchase reaches a target."""
-
 
 class Unreachable(StrEnum):
     """Why no purchase is known to reach a target.
@@ -70,5 +62,5 @@ class Reason:
     design_questions: int | None = None
 
     def columns(self) -> dict[str, object]:
-        """Give `REASON_COLUMNS` of a row."""
+        """Give the columns of a row of `Needs` that say it."""
         return {**asdict(self), "unreachable": self.unreachable.value}

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import BY, Named, Names, Printed, comma_names, flag, names_of, verb
-from judgerel_ray.counting.given import basis_of, given
+from judgerel_ray.core.verb import BY, Named, Names, comma_names, flag, names_of, verb
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.advice.advice import Advice
-    from judgerel_ray.counting.given import Given, Judgments
+    from judgerel_ray.blocks.result import Result
+    from judgerel_ray.counting.snapshot import Judgments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,12 +47,19 @@ class AdviseRequest(Named):
     )  # fmt: skip
 
 
-def _show(found: Advice) -> Printed:
-    """Print advice."""
+def _result(found: Advice, notes: tuple[str, ...]) -> Result[Advice]:
     from judgerel_ray.analyses.advice.show import advice_text
+    from judgerel_ray.blocks.blocks import Laid
+    from judgerel_ray.blocks.result import Result
 
     tables = found.tables()
-    return Printed(tables=tables, text=lambda: advice_text(tables), rows=found.needs)
+    return Result(
+        found=found,
+        notes=notes,
+        tables=tables,
+        full=lambda: [Laid(advice_text(tables))],
+        rows=found.needs,
+    )
 
 
 @verb(
@@ -60,10 +67,8 @@ def _show(found: Advice) -> Printed:
     group="Decide",
     help="how many more replications, questions or judges a target needs",
     prints="format",
-    show=_show,
-    basis=basis_of,
 )
-def advise(path: Judgments | Given, asked: AdviseRequest) -> Advice:
+def advise(path: Judgments, asked: AdviseRequest) -> Result[Advice]:
     """Advise on what more judgments, prompts, questions and judges would buy.
 
     Returns
@@ -84,13 +89,13 @@ def advise(path: Judgments | Given, asked: AdviseRequest) -> Advice:
     >>> found.needs.select("judge", "lever", "needed_whole").rows()
     [('simulated-erratic', 'replications', 32), ('simulated-steady', 'replications', 6)]
     """
-    from judgerel_ray.analyses.advice.from_run import advise_path
+    from judgerel_ray.analyses.advice.from_run import advice_of
+    from judgerel_ray.counting.right_answers import GOLD
+    from judgerel_ray.counting.snapshot import Snapshot
 
-    return advise_path(
-        given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names),
-        targets=asked.targets,
-        budget=asked.budget,
-        by=names_of(asked.by),
-        facet_sizes=asked.facet_sizes,
-        nested=names_of(asked.nested) or (),
-    )
+    with Snapshot.open(path, asked, columns=[GOLD]) as judged:
+        found = advice_of(
+            judged, targets=asked.targets, budget=asked.budget, by=names_of(asked.by),
+            facet_sizes=asked.facet_sizes, nested=names_of(asked.nested) or (),
+        )  # fmt: skip
+        return _result(found, judged.run_notes)

@@ -23,12 +23,13 @@ from judgerel_ray.analyses.comparison.compared_facets import (
     pairs_between,
     pairs_inside,
 )
+from judgerel_ray.analyses.comparison.tables import Comparisons
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag, Noted
-from judgerel_ray.counting.doubts import nothing_shared, some_names
+from judgerel_ray.core.errors import warn_of
+from judgerel_ray.counting.doubtful_names import nothing_shared, some_names
 from judgerel_ray.counting.facets import orders_recorded, possible_orders
-from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.groups.grouping import Block, varying_facets
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
 from judgerel_ray.counting.placeless import placed
@@ -42,7 +43,6 @@ from judgerel_ray.counting.verdicts.places import (
 )
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,
-    FLAG_COLUMNS,
     LABEL,
     MISSING,
     REPEATABILITY,
@@ -68,21 +68,6 @@ from judgerel_ray.stats.intervals.paired import Difference, paired_difference, t
 COMPARED = ("krippendorff_alpha", "percent_agreement")
 OF_ORDERS = ("swap_consistency", "position_bias")
 """Coefficients compared where none are named; the second two of sides asked in several orders."""
-COMPARISON_COLUMNS = {
-    "a": pl.String(), "b": pl.String(), "coefficient": pl.String(), "measurement": pl.String(),
-    "missing": pl.String(), "unit": pl.String(), "conditions": pl.String(),
-    "value_a": pl.Float64(), "value_b": pl.Float64(),
-    "difference": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(), "p": pl.Float64(),
-    "p_holm": pl.Float64(), "p_fdr": pl.Float64(), "tolerance": pl.Float64(),
-    "p_equivalence": pl.Float64(), "p_equivalence_holm": pl.Float64(), "p_beyond": pl.Float64(),
-    "p_beyond_holm": pl.Float64(), "standing": pl.String(), "n_items": pl.Int64(),
-    "n_items_a": pl.Int64(), "n_items_b": pl.Int64(), "n_judgments_a": pl.Int64(),
-    "n_judgments_b": pl.Int64(), **FLAG_COLUMNS, "flag_sides": pl.List(pl.String()),
-    "estimator": pl.String(), "undefined": pl.String(),
-    "n_differing": pl.Int64(), "few_informative": pl.Boolean(), "reason": pl.String(),
-    "n_left_out_a": pl.Int64(), "n_left_out_b": pl.Int64(),
-}  # fmt: skip
-"""Columns after those that both sides share."""
 
 
 def compare_judgments(
@@ -107,15 +92,10 @@ def compare_judgments(
     varies on both sides, their reproducibility is compared, and not how well each repeats itself
     for the same prompt: a judge that goes by position is never higher for it.
 
-    One row a pair, coefficient and missing policy: the shared columns, then `COMPARISON_COLUMNS`.
-    ``difference`` is b less a on the questions both have; ``p`` and the interval are of a swap test
-    (:func:`judgerel_ray.stats.terms_difference`), so the interval excludes 0 exactly where p is
-    below 0.05. ``p_holm``, ``p_fdr`` (Benjamini-Hochberg) and the other two of Holm are corrected
-    for all tests of the table: pairs, coefficients and policies. ``n_differing`` of the ``n_items``
-    questions differ between the sides; ``few_informative``: they are fewer than ten, or either side
-    rests on few. ``standing`` and ``reason``: see
-    :func:`judgerel_ray.analyses.comparison.comparison.with_standings`. ``n_left_out_a`` and
-    ``n_left_out_b``: questions that one side alone was asked.
+    The interval and ``p`` are of a swap test (:func:`judgerel_ray.stats.terms_difference`), so the
+    interval excludes 0 exactly where p is below 0.05. Adjusted p-values are for all tests of the
+    table: pairs, coefficients and policies. ``standing`` and ``reason``: see
+    :func:`judgerel_ray.analyses.comparison.comparison.with_standings`.
 
     Examples
     --------
@@ -156,7 +136,7 @@ def compare_judgments(
         )
     ]
     keys = {name: pairs[0].a.schema[name] for name in pairs[0].key}
-    table = pl.DataFrame(rows, schema={**keys, **COMPARISON_COLUMNS}, orient="row")
+    table = Comparisons.frame(rows, keys)
     return with_standings(table, tolerance)
 
 

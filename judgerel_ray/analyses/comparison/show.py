@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
+from judgerel_ray.blocks.blocks import Block, Laid
 from judgerel_ray.blocks.columns import wrapped
+from judgerel_ray.blocks.result import Result
 from judgerel_ray.blocks.text_sections import (
     Columns,
     plain,
@@ -18,9 +20,32 @@ from judgerel_ray.blocks.words import (
     noted,
 )
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.lead_codes import LeadCode
+from judgerel_ray.measuring.serving import SharedRequests, with_shared
+from judgerel_ray.measuring.show_serving import shared_blocks
 
 _MOST_SIDES = 6
+
+
+def compared_result(
+    found: pl.DataFrame, shared: SharedRequests | None, first: Snapshot, second: Snapshot | None
+) -> Result[pl.DataFrame]:
+    """Paired differences, and requests shared, as every format is made of them."""
+    sides = [first] if second is None else [first, second]
+    names = (first.name, second.name if second else first.name)
+    rows = with_shared(found, shared, names)
+
+    def blocks() -> list[Block]:
+        below = [] if shared is None else shared_blocks(shared.rows, shared.settings, names)
+        return [Laid(comparison_text(found)), *below]
+
+    notes = [
+        f"{one.name}: {note}" if second is not None else note
+        for one in sides
+        for note in one.run_notes
+    ]
+    return Result(found=rows, tables=rows, full=blocks, notes=tuple(notes))
 
 
 def comparison_text(comparisons: pl.DataFrame) -> str:

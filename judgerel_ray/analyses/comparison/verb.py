@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import Named, Names, comma_names, flag, listed, names_of, verb
-from judgerel_ray.counting.given import basis_of, given
+from judgerel_ray.core.verb import Named, Names, comma_names, flag, names_of, split_names, verb
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from judgerel_ray.counting.given import Given, Judgments
-    from judgerel_ray.measuring.serving import SharedRequests
+    from judgerel_ray.blocks.result import Result
+    from judgerel_ray.counting.snapshot import Judgments, Snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareRequest(Named):
     """What ``compare`` is asked for."""
 
-    b: Judgments | Given | None = field(
+    b: Judgments | None = field(
         default=None,
         kw_only=False,
         metadata=flag(
@@ -38,7 +37,7 @@ class CompareRequest(Named):
         metadata=flag(
             "coefficients by name; default krippendorff_alpha and percent_agreement",
             "NAME",
-            read=listed,
+            read=split_names,
             repeats=True,
         ),
     )
@@ -47,55 +46,14 @@ class CompareRequest(Named):
     )
 
 
-def compared(
-    a: Judgments | Given, asked: CompareRequest
-) -> tuple[pl.DataFrame, SharedRequests | None]:
-    """Paired differences, and requests that two runs share one by one.
-
-    Raises: as of :func:`compare`.
-    """
-    from judgerel_ray.analyses.comparison.from_run import compare_with_serving
-
-    read = [
-        None
-        if one is None
-        else given(one, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
-        for one in (a, asked.b)
-    ]
-    assert read[0] is not None
-    return compare_with_serving(
-        read[0],
-        read[1],
-        by=names_of(asked.by),
-        coefficients=names_of(asked.coefficients),
-        tolerance=asked.tolerance,
-    )
-
-
-def _basis_of_both(
-    a: Judgments | Given, asked: CompareRequest
-) -> tuple[Judgments | Given, Callable[[], None]]:
-    """Open the first, and say what both rest on."""
-    first = basis_of(a, asked)
-    second = None if asked.b is None else basis_of(asked.b, asked)
-
-    def say() -> None:
-        first[1]()
-        if second is not None:
-            second[1]()
-
-    return first[0], say
-
-
 @verb(
     CompareRequest,
     group="Decide",
     help="paired differences of runs, judges or temperatures",
     source="A",
     prints="format",
-    basis=_basis_of_both,
 )
-def compare(a: Judgments | Given, asked: CompareRequest) -> pl.DataFrame:
+def compare(a: Judgments, asked: CompareRequest) -> Result[pl.DataFrame]:
     """Paired differences of two runs or files, or of judges or temperatures inside one.
 
     Parameters
@@ -121,15 +79,22 @@ def compare(a: Judgments | Given, asked: CompareRequest) -> pl.DataFrame:
     >>> found.select("a", "b", "difference").rows()
     [('simulated-erratic', 'simulated-steady', 0.1875)]
     """
-    from judgerel_ray.measuring.serving import with_shared
+    from judgerel_ray.analyses.comparison.from_run import compare_with_serving
+    from judgerel_ray.analyses.comparison.show import compared_result
+    from judgerel_ray.counting.snapshot import Snapshot, run_at
 
-    found, shared = compared(a, asked)
-    return with_shared(found, shared, (_called(a), _called(asked.b)))
+    with ExitStack() as opened:
 
+        def side(source: Judgments) -> Snapshot:
+            # Verdicts of a run name options, whatever is said of the other side's.
+            run = run_at(source)
+            reading = asked if run is None else replace(asked, verdict_names=None)
+            return opened.enter_context(Snapshot.open(source, reading))
 
-def _called(source: object) -> str:
-    """A path as it is given, or what a frame is called."""
-    from os import PathLike
-
-    is_path = isinstance(source, str | PathLike)
-    return str(source) if is_path or source is None else "the frame given"
+        first = side(a)
+        second = None if asked.b is None else side(asked.b)
+        found, shared = compare_with_serving(
+            first, second, by=names_of(asked.by), coefficients=names_of(asked.coefficients),
+            tolerance=asked.tolerance,
+        )  # fmt: skip
+        return compared_result(found, shared, first, second)

@@ -13,10 +13,10 @@ from io import BytesIO
 import numpy as np
 import polars as pl
 
+from judgerel_ray.analyses.confusion.confusion import UncertaintyTables, uncertainty_tables
 from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions
 from judgerel_ray.analyses.confusion.people import people_labels
 from judgerel_ray.analyses.confusion.show import Uncertain, uncertainty_sections
-from judgerel_ray.analyses.confusion.tables import UncertaintyTables, uncertainty_tables
 from judgerel_ray.analyses.confusion.worth import (
     ENTROPY_OF_REPLICATIONS,
     OWN_PROBABILITY,
@@ -28,10 +28,8 @@ from judgerel_ray.benchmarks.criterion import first_part
 from judgerel_ray.blocks.blocks import FirstScreen, Section
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.counting.columns import of_protocols
-from judgerel_ray.counting.given import Given, run_of
-from judgerel_ray.counting.judged import Judged, made_matrices
+from judgerel_ray.counting.snapshot import Snapshot, made_matrices
 from judgerel_ray.measuring.unstable import Questions
-from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.stats import vote_scores
 from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import (
@@ -171,13 +169,12 @@ _OWN = ("judge", "benchmark", "item_id", "template", "temperature", "verdict")
 
 
 def run_uncertainty_tables(
-    path: str | Given, options: UncertaintyOptions | None = None
+    run: RunDirectory, options: UncertaintyOptions | None = None
 ) -> UncertaintyTables:
     """All that the confusion matrices of a run say of its judgments.
 
     Thresholds and scales that `options` leave out are those of the run's own sweep.
     """
-    run = run_of(path)
     confusions = read_confusions(run)
     own = (
         scan_judgments(run, columns=CHEAP_COLUMNS)
@@ -199,7 +196,7 @@ def run_uncertainty_tables(
 
 
 def uncertainty_on_page(
-    judged: Judged, questions: Questions, _options: object
+    judged: Snapshot, questions: Questions, _options: object
 ) -> list[FirstScreen | Section]:
     """Make the page's sections on how sure a judge is of single judgments."""
     run = judged.run
@@ -214,7 +211,7 @@ def uncertainty_on_page(
         .sort("judge", "benchmark", "role", "outcome")
         .collect()
     )
-    tables = run_uncertainty_tables(Given(rows=run.url, run=run))
+    tables = run_uncertainty_tables(run)
     return uncertainty_sections(Uncertain(tables=tables, replies=replies), questions)
 
 
@@ -228,7 +225,7 @@ def _stated(
     for ask in sweep.ask:
         # A loader of one's own format leaves the name of the benchmark to the file.
         for name in [ask.benchmark] if ask.benchmark in names else names:
-            found[name].update(protocol_named(ask.protocol).thresholds(ask))
+            found[name].update(ask.kind.thresholds(ask))
     thresholds = {name: tuple(sorted(values)) for name, values in found.items() if values}
     return replace(
         options,
@@ -243,7 +240,7 @@ def right_options(items: pl.DataFrame, *, raters: str | None = None) -> pl.DataF
     Beside it what the judged text is about (the question it answers, the article it sums up, else
     the text itself): judgments about one thing are not independent. A majority is of people who
     agree: for what needs no single right label see
-    :func:`judgerel_ray.analyses.confusion.tables.matched_table`.
+    :func:`judgerel_ray.analyses.confusion.confusion.matched_table`.
 
     benchmark, item_id, ``right``, ``text``, ``basis`` ("gold"; "majority"; "no_majority" where two
     labels are as frequent, so that ``right`` is null; null where nobody says), the kind of

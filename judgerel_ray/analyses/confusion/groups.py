@@ -16,6 +16,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.analyses.confusion.matrices import ScoredMatrix, UncertaintyOptions
+from judgerel_ray.analyses.confusion.tables import ThresholdTransfers
+from judgerel_ray.core.tables import GroupColumns
 from judgerel_ray.stats import (
     LabelEdges,
     cross_fitted_labels,
@@ -27,6 +29,8 @@ from judgerel_ray.stats import (
 from judgerel_ray.stats.confusion.labels import CrossFittedLabels, Transfer
 
 GROUP = ("judge", "benchmark", "template", "temperature", "mode")
+GROUPED = {name: GroupColumns.dtypes[name] for name in GROUP}
+"""Columns that name a group, with their types."""
 FOLDS = 5
 MAJORITY, NO_MAJORITY = "majority", "no_majority"
 """The basis of an item by the label that most of its people gave, and where two are as frequent."""
@@ -294,24 +298,6 @@ def scale_steps(names: Sequence[str], scale: Sequence[str] | None) -> dict[str, 
 
 
 ACROSS = ("benchmark", "judge")
-_SCHEMA = {
-    "across": pl.String(),
-    "within": pl.String(),
-    "source": pl.String(),
-    "target": pl.String(),
-    "threshold": pl.Float64(),
-    "cross_fitted": pl.Boolean(),
-    "n": pl.Int64(),
-    "n_low": pl.Int64(),
-    "accuracy_low": pl.Float64(),
-    "low": pl.Float64(),
-    "high": pl.Float64(),
-    "share_low": pl.Float64(),
-    "share_low_low": pl.Float64(),
-    "share_low_high": pl.Float64(),
-    "undefined": pl.String(),
-}
-
 _Data = dict[str, tuple[LabelEdges, Bools, NDArray[np.intp]]]
 
 
@@ -320,12 +306,8 @@ def transfer_table(
 ) -> pl.DataFrame:
     """Carry thresholds across benchmarks, across judges, and across criteria.
 
-    One row a ``source`` (where the threshold was chosen) and ``target`` (where it is used): what
-    they differ in (``across``) and what they share (``within``), the ``threshold`` (null where both
-    are one, labelled by cross-fitting), ``n`` judgments of the target and ``n_low`` of low
-    uncertainty, ``accuracy_low`` and ``share_low`` with 95 % intervals (exact with one judgment a
-    text, else by text). No row is optimistic: no judgment is labelled by a threshold that it helped
-    to choose.
+    Intervals are exact with one judgment a text, else by text. No row is optimistic: no judgment is
+    labelled by a threshold that it helped to choose.
 
     Examples
     --------
@@ -369,7 +351,7 @@ def transfer_table(
                     "undefined": None if found.n_low else "no_judgments",
                 }
             )
-    return pl.DataFrame(rows, schema=_SCHEMA)
+    return ThresholdTransfers.frame(rows)
 
 
 def _low(

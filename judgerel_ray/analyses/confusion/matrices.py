@@ -14,7 +14,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from judgerel_ray.analyses.confusion.tables import ArguedShares, MatrixRows
 from judgerel_ray.core import Condition, Menu, SweepError
+from judgerel_ray.core.tables import GroupColumns
 from judgerel_ray.stats import Uncertainty, confusion_uncertainty
 from judgerel_ray.tables import Confusions
 
@@ -244,16 +246,13 @@ class ScoredMatrix:
 def matrix_rows(matrices: Sequence[ScoredMatrix]) -> pl.DataFrame:
     """Lay out scored matrices, a row each.
 
-    The columns of the matrix, options (list), u (list, in their order), chosen, chosen_by_matrix,
-    label (null without a threshold), the scores of :class:`judgerel_ray.stats.Uncertainty`,
-    n_missing, right, correct, correct_by_matrix, undefined.
-
     Examples
     --------
     >>> matrix_rows([]).height
     0
     """
-    return pl.DataFrame([one.row for one in matrices], schema=_row_schema())
+    named = {name: GroupColumns.dtypes.get(name, pl.String()) for name in MATRIX}
+    return MatrixRows.frame((one.row for one in matrices), named)
 
 
 def scored_matrices(
@@ -340,25 +339,6 @@ def _row(
         "correct": None if answer is None else verdict == answer,
         "correct_by_matrix": None if answer is None else by_matrix == answer,
         "undefined": one.undefined,
-    }
-
-
-def _row_schema() -> dict[str, pl.DataType]:
-    """Columns of :func:`matrix_rows`."""
-    texts = {name: pl.String() for name in MATRIX if name != "temperature"}
-    return {
-        **{name: texts.get(name, pl.Float64()) for name in MATRIX},
-        "options": pl.List(pl.String()),
-        "u": pl.List(pl.Float64()),
-        "chosen": pl.String(),
-        "chosen_by_matrix": pl.String(),
-        "label": pl.String(),
-        **{name: pl.Float64() for name in SCORES},
-        "n_missing": pl.Int64(),
-        "right": pl.String(),
-        "correct": pl.Boolean(),
-        "correct_by_matrix": pl.Boolean(),
-        "undefined": pl.String(),
     }
 
 
@@ -450,10 +430,7 @@ _KINDS: tuple[
 def sparsity_table(matrices: Sequence[ScoredMatrix]) -> pl.DataFrame:
     """Tell by number of options how far probability follows what was argued.
 
-    One row a judge and number of options: ``n_matrices``, mean probability of the option argued for
-    (``argued``) and of each other option (``other``), the probability of even odds (``even``), and
-    the share of cells off the diagonal below 0.01 (``empty``). Columns that are not there do not
-    count.
+    Columns that are not there do not count.
 
     Examples
     --------
@@ -466,14 +443,7 @@ def sparsity_table(matrices: Sequence[ScoredMatrix]) -> pl.DataFrame:
         if one.matrix_OA.shape == (n, n) and n > 1 and one.scores.u_O:
             found.setdefault((str(one.row["judge"]), n), []).append(one.matrix_OA)
     rows = [dict(_filled(judge, n, members)) for (judge, n), members in sorted(found.items())]
-    numbers = {name: pl.Float64() for name in ("argued", "other", "even", "empty")}
-    schema = {
-        "judge": pl.String(),
-        "n_options": pl.Int64(),
-        "n_matrices": pl.Int64(),
-        **numbers,
-    }
-    return pl.DataFrame(rows, schema=schema)
+    return ArguedShares.frame(rows)
 
 
 def _filled(

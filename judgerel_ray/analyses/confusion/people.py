@@ -6,19 +6,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from judgerel_ray.analyses.confusion.tables import PeopleAgreement
 from judgerel_ray.stats import inter_rater_accuracy
-
-_SCHEMA = {
-    "benchmark": pl.String(),
-    "criterion": pl.String(),
-    "raters": pl.String(),
-    "value": pl.Float64(),
-    "low": pl.Float64(),
-    "high": pl.Float64(),
-    "n_items": pl.Int64(),
-    "n_ratings": pl.Int64(),
-    "undefined": pl.String(),
-}
 
 
 def people_labels(items: pl.DataFrame) -> pl.DataFrame:
@@ -56,11 +45,8 @@ def people_labels(items: pl.DataFrame) -> pl.DataFrame:
 def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.DataFrame:
     """Compute how often two people who rate the same give the same rating.
 
-    One row a benchmark and kind of ``raters`` (null where they have none), of all criteria
-    (``criterion`` null) and of each of several: ``value`` (mean over items of the share of pairs
-    that agree) with its 95 % interval over texts, ``n_items`` (responses, where ratings name them)
-    with two ratings or more, and their ``n_ratings``. Benchmarks that no two people rated are left
-    out.
+    Of all criteria, and of each of several; intervals are over texts. Items are responses where
+    ratings name them. Benchmarks that no two people rated are left out.
 
     Examples
     --------
@@ -92,7 +78,7 @@ def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.D
             for criterion in names:
                 ratings = part.filter(pl.col("criterion") == criterion)
                 rows += _agreement({**place, "criterion": criterion}, ratings)
-    return pl.DataFrame(rows, schema=_SCHEMA)
+    return PeopleAgreement.frame(rows)
 
 
 def _exploded(items: pl.DataFrame) -> pl.DataFrame:

@@ -56,8 +56,8 @@ from judgerel_ray.blocks.words import (
 from judgerel_ray.measuring.unstable import Questions, question_text
 
 if TYPE_CHECKING:
+    from judgerel_ray.analyses.confusion.confusion import UncertaintyTables
     from judgerel_ray.analyses.confusion.matrices import Picked
-    from judgerel_ray.analyses.confusion.tables import UncertaintyTables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

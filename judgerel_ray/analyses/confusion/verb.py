@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import Names, Printed, comma_names, flag, names_of, verb
-from judgerel_ray.counting.given import basis_of, given
+from judgerel_ray.core.verb import Names, comma_names, flag, names_of, verb
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from judgerel_ray.analyses.confusion.tables import UncertaintyTables
-    from judgerel_ray.counting.given import Given
+    from judgerel_ray.analyses.confusion.confusion import UncertaintyTables
+    from judgerel_ray.blocks.result import Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,14 +39,15 @@ class UncertaintyRequest:
     delta: float = field(default=0.1, metadata=flag("chance that the guarantee fails", "D"))
 
 
-def _show(found: UncertaintyTables) -> Printed:
-    """Print what uncertainty is worth."""
+def _result(found: UncertaintyTables, notes: tuple[str, ...]) -> Result[UncertaintyTables]:
     from judgerel_ray.analyses.confusion.show import uncertainty_blocks
-    from judgerel_ray.blocks.terminal import printed
+    from judgerel_ray.blocks.result import Result
 
-    return Printed(
+    return Result(
+        found=found,
+        notes=notes,
         tables=found.printed(),
-        text=lambda: printed(uncertainty_blocks(found)),
+        full=lambda: uncertainty_blocks(found),
         rows=found.judgments,
     )
 
@@ -57,12 +57,10 @@ def _show(found: UncertaintyTables) -> Printed:
     group="Analyse",
     help="how sure a judge is of single judgments, from confusion matrices",
     source="RUN",
-    show=_show,
     file="judgments, a row each",
     probabilities="judgerel_ray.analyses.confusion.from_run:uncertainty_on_page",
-    basis=basis_of,
 )
-def uncertainty(path: str | PathLike[str] | Given, asked: UncertaintyRequest) -> UncertaintyTables:
+def uncertainty(path: str | PathLike[str], asked: UncertaintyRequest) -> Result[UncertaintyTables]:
     """Uncertainty of single judgments, from the confusion matrices of a run.
 
     Parameters
@@ -93,6 +91,7 @@ def uncertainty(path: str | PathLike[str] | Given, asked: UncertaintyRequest) ->
     """
     from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
     from judgerel_ray.analyses.confusion.matrices import uncertainty_options
+    from judgerel_ray.counting.snapshot import open_run, run_notes
 
     options = uncertainty_options(
         threshold=asked.threshold,
@@ -100,4 +99,5 @@ def uncertainty(path: str | PathLike[str] | Given, asked: UncertaintyRequest) ->
         risk=asked.risk,
         delta=asked.delta,
     )
-    return run_uncertainty_tables(given(path), options)
+    run = open_run(path)
+    return _result(run_uncertainty_tables(run, options), run_notes(run))

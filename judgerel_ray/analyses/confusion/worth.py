@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.analyses.confusion.groups import (
     FOLDS,
-    GROUP,
+    GROUPED,
     MAJORITY,
     NO_MAJORITY,
     JudgedGroup,
@@ -25,7 +25,9 @@ from judgerel_ray.analyses.confusion.groups import (
     scale_steps,
 )
 from judgerel_ray.analyses.confusion.matrices import ScoredMatrix, UncertaintyOptions
-from judgerel_ray.counting.verdicts.policy import QUANTITY, quantity_row
+from judgerel_ray.analyses.confusion.tables import JudgmentWorth, PlainScores, ScoreWorth
+from judgerel_ray.core.codes import Noted
+from judgerel_ray.counting.verdicts.policy import flag_columns
 from judgerel_ray.stats import (
     acceptance_curve,
     auroc,
@@ -44,6 +46,39 @@ from judgerel_ray.stats.intervals.shares import clustered_share
 from judgerel_ray.stats.selective.discrimination import few_answers, few_flags
 
 COVERAGES = (0.25, 0.5, 0.75)
+
+
+def quantity_row(
+    name: str,
+    found: object = None,
+    *,
+    value: float | None = None,
+    n: int | None = None,
+    estimator: str | None = None,
+    undefined: str | None = None,
+    threshold: float | None = None,
+    noted: Sequence[Noted] = (),
+) -> dict[str, object]:
+    """Lay out one quantity.
+
+    Examples
+    --------
+    >>> quantity_row("aurc", value=0.25, n=8)["value"]
+    0.25
+    """
+    weaknesses = [flag.words(numbers) for flag, numbers in noted]
+    return {
+        "quantity": name,
+        "threshold": threshold,
+        "value": getattr(found, "value", value),
+        "low": getattr(found, "low", None),
+        "high": getattr(found, "high", None),
+        "k": getattr(found, "k", None),
+        "n": getattr(found, "n", n),
+        "estimator": "; ".join(filter(None, [estimator, *weaknesses])) or None,
+        "undefined": undefined,
+        **flag_columns(noted),
+    }
 
 
 def uncertainty_summary(
@@ -85,19 +120,7 @@ def uncertainty_summary(
         for group in groups
         for quantity in _worth(group, options)
     ]
-    schema = {**group_schema(), "n_matrices": pl.Int64(), **QUANTITY}
-    return pl.DataFrame(found, schema=schema)
-
-
-def group_schema() -> dict[str, pl.DataType]:
-    """Columns that name a group.
-
-    Examples
-    --------
-    >>> list(group_schema()) == list(GROUP)
-    True
-    """
-    return {name: pl.Float64() if name == "temperature" else pl.String() for name in GROUP}
+    return JudgmentWorth.frame(found, GROUPED)
 
 
 def _worth(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[dict[str, object]]:
@@ -269,53 +292,17 @@ OWN_PROBABILITY = "probability_of_verdict"
 """Scores that took no matrix: of replications, and of the verdict where no assessment was shown."""
 _SIGNED = ("signed_margin", "suggestibility")
 _IN_NATS = ("entropy", "mutual_information")
-_SAMPLE: dict[str, pl.DataType] = {"of_replications": pl.Int64(), "drawn_at": pl.Float64()}
-"""How many replications a score is of, and the temperature they were drawn at; null of others."""
-_COLUMNS: dict[str, pl.DataType] = {
-    "score": pl.String(),
-    **_SAMPLE,
-    "surer": pl.String(),
-    "mean": pl.Float64(),
-    "mean_low": pl.Float64(),
-    "mean_high": pl.Float64(),
-    "auroc": pl.Float64(),
-    "auroc_low": pl.Float64(),
-    "auroc_high": pl.Float64(),
-    "aurc": pl.Float64(),
-    "aurc_low": pl.Float64(),
-    "aurc_high": pl.Float64(),
-    "few": pl.String(),
-    "n": pl.Int64(),
-    "tokens": pl.Float64(),
-    "undefined": pl.String(),
-}
-_BASELINE: dict[str, pl.DataType] = {
-    "judge": pl.String(),
-    "benchmark": pl.String(),
-    "item_id": pl.String(),
-    "score": pl.String(),
-    **_SAMPLE,
-    "higher_is_surer": pl.Boolean(),
-    "verdict": pl.String(),
-    "value": pl.Float64(),
-    "tokens": pl.Float64(),
-}
 
 
 def no_baselines() -> pl.DataFrame:
     """Give the table of plain scores that holds none.
-
-    One row a judge, benchmark, item_id, ``score`` (with the replications it is of) and ``verdict``:
-    the ``value`` the score has for
-    that verdict (null where it is the same for all), whether ``higher_is_surer``, and the
-    ``tokens`` it took for the item.
 
     Examples
     --------
     >>> no_baselines().height
     0
     """
-    return pl.DataFrame(schema=_BASELINE)
+    return PlainScores.frame()
 
 
 def score_table(
@@ -325,13 +312,9 @@ def score_table(
 ) -> pl.DataFrame:
     """Lay out every score of a judgment: its mean, and how well it tells right from wrong.
 
-    One row a group and ``score`` (a code; ``of_replications`` and ``drawn_at``, their temperature,
-    of a score of replications): ``mean`` with its interval over questions (which ends where no
-    score goes further: entropy and mutual information are in nats, from 0 to log of the number of
-    options, signed margin and suggestibility in [-1, 1], all else in [0, 1]), ``auroc`` and
-    ``aurc`` with theirs, of the score turned so that ``surer`` is better, over ``n`` judgments that
-    have it, ``few`` ("few_wrong" or "few_right") where fewer than ten texts have such a judgment,
-    and ``tokens`` an item (computed for its prompts and generated).
+    Intervals are over questions, and end where no score goes further: entropy and mutual
+    information are in nats, from 0 to log of the number of options, signed margin and
+    suggestibility in [-1, 1], all else in [0, 1].
 
     Examples
     --------
@@ -344,7 +327,7 @@ def score_table(
         if group.judged
         for row in _scores(group, baselines, tokens)
     ]
-    return pl.DataFrame(found, schema={**group_schema(), **_COLUMNS})
+    return ScoreWorth.frame(found, GROUPED)
 
 
 def _scores(
@@ -358,7 +341,7 @@ def _scores(
     if baselines is None:
         return
     of_group = _rows_of_group(group, baselines)
-    scores = of_group.select("score", *_SAMPLE).unique(maintain_order=True)
+    scores = of_group.select("score", "of_replications", "drawn_at").unique(maintain_order=True)
     for one in scores.iter_rows(named=True):
         rows = of_group.filter(pl.col(key).eq_missing(pl.lit(of)) for key, of in one.items())
         known = {

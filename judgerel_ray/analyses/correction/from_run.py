@@ -7,24 +7,23 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from judgerel_ray.analyses.correction.labels import labelled_units, read_labels
-from judgerel_ray.analyses.correction.show import correction_sections
-from judgerel_ray.analyses.correction.tables import (
+from judgerel_ray.analyses.correction.correction import (
     CorrectionTables,
     agreed_tables,
     correction_tables,
 )
+from judgerel_ray.analyses.correction.labels import labelled_units, read_labels
+from judgerel_ray.analyses.correction.show import correction_sections
 from judgerel_ray.blocks.blocks import FirstScreen, Section
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.given import Given, reading_of
-from judgerel_ray.counting.judged import Judged, open_judgments
+from judgerel_ray.counting.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from judgerel_ray.measuring.page_data import PageData
 
 
-def run_correction(
-    path: str | Given,
+def correction_of(
+    judged: Snapshot,
     labels: str | None,
     *,
     by: Sequence[str] | None = None,
@@ -32,19 +31,14 @@ def run_correction(
     width: float | None = None,
     seed: int = 0,
 ) -> CorrectionTables:
-    """Correct the scores of a run or a file.
-
-    Effects: reads. Retry: safe, also while a run goes on.
-    """
+    """Correct the scores of judgments, opened with their responders and criteria."""
     if width is not None and not 0 < width < float("inf"):
         raise SweepError(f"--width must be a number above 0, got {width!r}")
-    with reading_of(path):
-        judged = open_judgments(path, extra=by or (), reads=["responder", "criterion"])
-        if labels is not None:
-            return _corrected(judged, labels, by=by, positive=positive, width=width)
-        if width is not None:
-            raise SweepError("--width needs --labels: without any, nothing says how far judges err")
-        agreed, judges = agreed_tables(judged, by=by, positive=positive, seed=seed)
+    if labels is not None:
+        return _corrected(judged, labels, by=by, positive=positive, width=width)
+    if width is not None:
+        raise SweepError("--width needs --labels: without any, nothing says how far judges err")
+    agreed, judges = agreed_tables(judged, by=by, positive=positive, seed=seed)
     none = pl.DataFrame()
     return CorrectionTables(
         estimates=none, rates=none, transport=none, differences=none, budget=none,
@@ -58,7 +52,7 @@ def correction_on_page(measured: PageData, labels: str | None) -> list[FirstScre
 
 
 def _corrected(
-    judged: Judged,
+    judged: Snapshot,
     labels: str,
     *,
     by: Sequence[str] | None = None,

@@ -16,13 +16,13 @@ import polars as pl
 from judgerel_ray.analyses.correction.labels import FAILING, PASSING
 from judgerel_ray.blocks.html import rendered_page
 from judgerel_ray.core import SweepError, printable
-from judgerel_ray.counting.given import Given, reading_of
+from judgerel_ray.counting.gold import beside_table
 from judgerel_ray.counting.groups.grouping import count_judgments
-from judgerel_ray.counting.judged import Judged, beside_table, open_judgments
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED
 from judgerel_ray.counting.verdicts.spelling import folded
 from judgerel_ray.stats.counts import Floats
-from judgerel_ray.store.outputs import output_to
+from judgerel_ray.store.outputs import Output
 
 CHOICES = ("random", "unstable", "uncertain")
 _NOTHING = {
@@ -88,36 +88,33 @@ def _capped(size: Floats, n: int) -> Floats:
     return capped
 
 
-_SHOWN = (
+SHOWN = (
     ("context", "Context"), ("passage", "Context"), ("question", "Question"), ("prompt", "Prompt"),
     ("input", "Input"), ("instruction", "Instruction"), ("answer", "Answer"),
     ("response", "Answer"), ("output", "Answer"), ("completion", "Answer"), ("reply", "Answer"),
 )  # fmt: skip
 """Columns that people may see, and their headings."""
 _APART = ("benchmark", "responder", "criterion")
+READ = ("confidence", "responder", "criterion", *(name for name, _ in SHOWN))
+"""Columns that not every verb uses, and this one does."""
 _MOST_CHOICES = 9
 
 
-def label_page(
-    path: str | Given,
-    out: str,
+def write_label_page(
+    judged: Snapshot,
+    output: Output,
     *,
     n: int = 100,
     choose: str = "random",
     items: str | None = None,
     seed: int = 0,
-    force: bool = False,
 ) -> int:
     """Write a page on which people label items of judgments; return how many.
 
     Effects: reads, writes one file, whole. Retry: safe, the same items are drawn again.
     """
-    output = output_to(out, "report", reads=(str(path), items), force=force)
-    with reading_of(path):
-        shown = [name for name, _ in _SHOWN]
-        judged = open_judgments(path, reads=["confidence", "responder", "criterion", *shown])
-        units, choices = labelled_units(judged)
-        texts = shown_texts(judged, items)
+    units, choices = labelled_units(judged)
+    texts = shown_texts(judged, items)
     chosen = drawn_units(units, n, choose=choose, seed=seed)
     keys = [name for name in ("item_id", *_APART) if name in chosen.columns]
     on = [name for name in keys if name in texts.columns]
@@ -136,7 +133,7 @@ def label_page(
     return known.height
 
 
-def labelled_units(judged: Judged) -> tuple[pl.DataFrame, list[str]]:
+def labelled_units(judged: Snapshot) -> tuple[pl.DataFrame, list[str]]:
     """Lay out what can be labelled, and which labels there are: at most nine, else a number.
 
     A row a unit: what names it, ``unstable`` (chance that two replications of one judge differ,
@@ -176,7 +173,7 @@ def labelled_units(judged: Judged) -> tuple[pl.DataFrame, list[str]]:
     return units.sort(unit), seen["text"].to_list()
 
 
-def shown_texts(judged: Judged, items: str | None) -> pl.DataFrame:
+def shown_texts(judged: Snapshot, items: str | None) -> pl.DataFrame:
     """Find what is shown of each item: from a file, a run's items, or columns of the judgments."""
     if items is not None:
         found = beside_table(items, "--items")
@@ -200,11 +197,11 @@ def shown_texts(judged: Judged, items: str | None) -> pl.DataFrame:
     return pl.DataFrame([*once.values()], schema=kinds)
 
 
-def _beside(judged: Judged) -> pl.DataFrame:
+def _beside(judged: Snapshot) -> pl.DataFrame:
     """The texts that a file of judgments has of each item."""
     there = judged.frame.collect_schema().names()
     names = [name for name in ("item_id", "benchmark", "responder") if name in there]
-    shown = [name for name, _ in _SHOWN if name in there and name not in names]
+    shown = [name for name, _ in SHOWN if name in there and name not in names]
     texts = [pl.col(name).cast(pl.String).drop_nulls() for name in shown]
     several = pl.max_horizontal(pl.lit(1), *(one.n_unique() for one in texts)) > 1
     found = judged.frame.group_by(names).agg(*(one.first() for one in texts), several=several)
@@ -225,7 +222,7 @@ def _refuse_several(rows: pl.DataFrame) -> None:
 
 def _parts(row: Mapping[str, object]) -> list[list[str]]:
     """Headings and texts of one item."""
-    parts = [[head, str(row[name])] for name, head in _SHOWN if row.get(name)]
+    parts = [[head, str(row[name])] for name, head in SHOWN if row.get(name)]
     options = row.get("options")
     if isinstance(options, list):
         parts += [[f"Option {one['option_id']}", one["text"]] for one in options]

@@ -13,10 +13,11 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.text import count_of
-from judgerel_ray.counting.given import warn_of
+from judgerel_ray.counting.gold import beside_table
 from judgerel_ray.counting.groups.grouping import CountedJudgments, count_judgments, parts_by
-from judgerel_ray.counting.judged import Judged, beside_table
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED
 from judgerel_ray.counting.verdicts.spelling import folded
 from judgerel_ray.stats.counts import Floats
@@ -238,7 +239,7 @@ class Units:
 
 
 def labelled_units(
-    judged: Judged,
+    judged: Snapshot,
     labels: pl.DataFrame,
     *,
     by: Sequence[str] | None = None,
@@ -318,7 +319,7 @@ def _check_scale(labels: pl.Series, scores: pl.Series, file: str) -> None:
 
 
 def judged_values(
-    judged: Judged, *, by: Sequence[str] | None, positive: str | None
+    judged: Snapshot, *, by: Sequence[str] | None, positive: str | None
 ) -> tuple[CountedJudgments, pl.DataFrame, bool]:
     """Count judgments, with ``value``: 1 and 0 where verdicts pass or not, else the score.
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import polars as pl
 
-from judgerel_ray.analyses.correction.tables import FEW, Caution, CorrectionTables
+from judgerel_ray.analyses.correction.correction import FEW, Caution, CorrectionTables
 from judgerel_ray.blocks.blocks import (
     Block,
     Column,
@@ -56,8 +56,8 @@ def correction_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.correction.tables import _AGREED, _JUDGES
-    >>> empty = {"agreed": pl.DataFrame(schema=_AGREED), "judges": pl.DataFrame(schema=_JUDGES)}
+    >>> from judgerel_ray.analyses.correction.tables import AgreedJudges, AgreedScores
+    >>> empty = {"agreed": AgreedScores.frame(), "judges": AgreedJudges.frame()}
     >>> correction_blocks(empty)[0].text[:24]
     'Without labels this rest'
     """

@@ -1,519 +1,147 @@
-"""Corrected scores and what they rest on, as tables.
-
-With labels of some items by PPI++ and Rogan-Gladen; without any by what several judges agree on, if
-they err independently (Dawid and Skene).
-"""
+"""What ``correct`` prints."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from math import sqrt
-
-import numpy as np
-import polars as pl
-
-from judgerel_ray.analyses.correction.labels import Units, judged_values, pairs_of
-from judgerel_ray.core import SweepError
-from judgerel_ray.core.meanings import Columns, shared
-from judgerel_ray.counting.groups.grouping import parts_by
-from judgerel_ray.counting.judged import Judged
-from judgerel_ray.stats.correction.dawid_skene import dawid_skene
-from judgerel_ray.stats.correction.misclassification import (
-    CorrectedRate,
-    judge_rates,
-    rogan_gladen,
-    rogan_gladen_difference,
-)
-from judgerel_ray.stats.correction.prediction_powered import (
-    PpiMean,
-    labels_for_width,
-    ppi_difference,
-    ppi_mean,
-)
-from judgerel_ray.stats.intervals.interval import Interval
-from judgerel_ray.stats.intervals.precision import t_quantile
-from judgerel_ray.stats.intervals.shares import clustered_mean, share_interval
-
-FEW = 50
-"""Labels below which coverage was not shown (docs/correcting.md)."""
+from judgerel_ray.core.schema import Bool, Float64, Int64, List, Schema, String, Tables
+from judgerel_ray.core.tables import Common, EndColumns, GroupColumns, interval_ends
 
 
-class Caution(StrEnum):
-    """What weakens a corrected score."""
+class CorrectedScores(Schema):
+    """One row per group and estimate."""
 
-    FEW_LABELS = "few_labels"
-    TRANSPORT = "transport"
-    UNMATCHED = "unmatched_labels"
-    RATERS_DISAGREE = "raters_disagree"
-
-
-_NUMBER = {"value": pl.Float64(), "low": pl.Float64(), "high": pl.Float64()}
-_ESTIMATES = {
-    "estimate": pl.String(), "measure": pl.String(), **_NUMBER, "weight": pl.Float64(),
-    "replication_share": pl.Float64(), "n_units": pl.Int64(), "n_questions": pl.Int64(),
-    "n_judgments": pl.Int64(), "n_labels": pl.Int64(), "n_unmatched": pl.Int64(),
-    "undefined": pl.String(), "flags": pl.List(pl.String()),
-}  # fmt: skip
-_RATES = {"rate": pl.String(), **_NUMBER, "n_labels": pl.Float64(), "undefined": pl.String()}
-_TRANSPORT = {
-    "labelled": pl.Float64(), "unlabelled": pl.Float64(), "difference": pl.Float64(),
-    "low": pl.Float64(), "high": pl.Float64(), "differs": pl.Boolean(), "undefined": pl.String(),
-}  # fmt: skip
-_DIFFERENCES = {
-    "differing": pl.String(), "a": pl.String(), "b": pl.String(), "estimate": pl.String(),
-    **_NUMBER,
-    "judge_alone": pl.Float64(), "n_labels": pl.Int64(), "n_questions": pl.Int64(),
-    "undefined": pl.String(),
-}  # fmt: skip
-_BUDGET = {
-    "width": pl.Float64(), "width_now": pl.Float64(), "n_labels": pl.Int64(),
-    "needed": pl.Int64(), "needed_without_judge": pl.Int64(), "undefined": pl.String(),
-}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectionTables:
-    """Corrected scores; every table starts with the columns of the groups.
-
-    Attributes
-    ----------
-    estimates : pl.DataFrame
-        A row an ``estimate``: ``judge_alone``, ``labels_alone``, ``ppi`` (PPI++), and of pass
-        rates ``rogan_gladen``. ``measure`` is "rate" or "mean"; ``weight`` how far the judge is
-        followed (0 to 1); ``replication_share`` the share of the variance that is the judge's own,
-        between replications of one prompt; ``n_unmatched`` labels of nothing judged; ``flags``
-        codes: few_labels, transport, unmatched_labels, raters_disagree.
-    rates : pl.DataFrame
-        ``tpr`` and ``tnr``: how often the judge passes what people pass, and fails what they fail.
-    transport : pl.DataFrame
-        What the judge says of ``labelled`` and ``unlabelled`` units; ``differs`` where the
-        interval of their difference leaves out 0.
-    differences : pl.DataFrame
-        Corrected differences ``a - b`` of groups that differ in one column (``differing``) that
-        labels have, paired by question: a row an ``estimate``, ``ppi`` and of pass rates
-        ``rogan_gladen``; ``judge_alone`` the uncorrected one.
-    budget : pl.DataFrame
-        Labels ``needed`` for the interval of PPI++ to be as narrow as ``width``, and without the
-        judge; null where labelling everything would not do. Empty unless asked for.
-    agreed : pl.DataFrame
-        Without labels: a row a group, the pass rate that several judges agree on if they err
-        independently; empty otherwise.
-    judges : pl.DataFrame
-        Without labels: a row a judge, how often it is right by what they agree on; empty otherwise.
-    """
-
-    estimates: pl.DataFrame
-    rates: pl.DataFrame
-    transport: pl.DataFrame
-    differences: pl.DataFrame
-    budget: pl.DataFrame
-    agreed: pl.DataFrame
-    judges: pl.DataFrame
-
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Give all tables by name."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
-
-def correction_tables(
-    units: Sequence[Units],
-    *,
-    labelled_by: Sequence[str] = (),
-    n_unmatched: int = 0,
-    width: float | None = None,
-) -> CorrectionTables:
-    """Correct the scores of every group."""
-    means = [corrected(one) for one in units]
-    rates = [_by_rates(one) if one.is_rate else None for one in units]
-    rows: dict[str, list[dict[str, object]]] = {
-        name: [] for name in ("estimates", "rates", "transport", "differences", "budget")
-    }
-    for one, mean, rate in zip(units, means, rates, strict=True):
-        moved = _transport(one)
-        rows["transport"].append(one.group | moved)
-        flags = _flags(one, bool(moved["differs"]), n_unmatched)
-        rows["estimates"] += [
-            one.group | row | {"n_unmatched": n_unmatched, "flags": flags}
-            for row in _estimates(one, mean, rate)
-        ]
-        rows["rates"] += [one.group | row for row in _rates(one)] if one.is_rate else []
-        if width is not None:
-            rows["budget"].append(one.group | _budget(one, mean, width))
-    place = {id(one): n for n, one in enumerate(units)}
-    for a, b, differing in pairs_of(units, labelled_by):
-        by_mean = ppi_difference(means[place[id(a)]], means[place[id(b)]])
-        found: dict[str, PpiMean | CorrectedRate] = {"ppi": by_mean}
-        rate_a, rate_b = rates[place[id(a)]], rates[place[id(b)]]
-        if rate_a is not None and rate_b is not None:
-            found["rogan_gladen"] = rogan_gladen_difference(rate_a, rate_b)
-        rows["differences"] += [
-            {name: value for name, value in a.group.items() if name != differing}
-            | {"differing": differing, "a": str(a.group[differing]), "b": str(b.group[differing]),
-               "estimate": estimate, "value": one.value, "low": one.low, "high": one.high,
-               "judge_alone": _mean(a.frame["judged"]) - _mean(b.frame["judged"]),
-               "n_labels": by_mean.n_labels, "n_questions": by_mean.n_clusters,
-               "undefined": one.undefined}
-            for estimate, one in found.items()
-        ]  # fmt: skip
-    groups = list(units[0].group) if units else []
-    columns = {"estimates": _ESTIMATES, "rates": _RATES, "transport": _TRANSPORT,
-               "differences": _DIFFERENCES, "budget": _BUDGET}  # fmt: skip
-    made = {name: _table(rows[name], groups, units, schema) for name, schema in columns.items()}
-    return CorrectionTables(**made, agreed=pl.DataFrame(), judges=pl.DataFrame())
-
-
-def _table(
-    rows: list[dict[str, object]],
-    groups: Sequence[str],
-    units: Sequence[Units],
-    schema: dict[str, pl.DataType],
-) -> pl.DataFrame:
-    """Rows with the columns of the groups first, those that differ among them left out."""
-    kinds = {name: units[0].frame.schema[name] for name in groups}
-    kept = {name: kind for name, kind in kinds.items() if not rows or name in rows[0]}
-    return pl.DataFrame(rows, schema=kept | schema)
-
-
-def _mean(column: pl.Series) -> float:
-    """Mean of numbers of which there are some."""
-    return float(column.to_numpy().mean())
-
-
-def corrected(units: Units) -> PpiMean:
-    """Correct the score of a group by PPI++."""
-    labelled, weights = units.labelled, units.weights
-    others = units.others if weights is None else units.frame
-    return ppi_mean(
-        labelled["said"].to_numpy(), labelled["judged"].to_numpy(), others["judged"].to_numpy(),
-        weights_N=weights, clusters_N=labelled["cluster"].to_numpy(),
-        clusters_M=others["cluster"].to_numpy(), is_share=units.is_share,
-    )  # fmt: skip
-
-
-def _by_rates(units: Units) -> CorrectedRate:
-    """Correct the pass rate of a group by how the judge errs."""
-    labelled, everything = units.labelled, units.frame
-    return rogan_gladen(
-        labelled["said"].to_numpy(), labelled["judged"].to_numpy(),
-        everything["judged"].to_numpy(), weights_N=units.weights,
-        clusters_N=labelled["cluster"].to_numpy(), clusters_M=everything["cluster"].to_numpy(),
-    )  # fmt: skip
-
-
-def _estimates(units: Units, mean: PpiMean, rate: CorrectedRate | None) -> list[dict[str, object]]:
-    """Four rows: the judge, labels, both, and both by rates."""
-    labelled, everything = units.labelled, units.frame
-    facts: dict[str, object] = {
-        "measure": "rate" if units.is_rate else "mean", "n_units": everything.height,
-        "n_questions": everything["cluster"].n_unique(), "n_labels": labelled.height,
-        "n_judgments": int(everything["n"].sum()),
-    }  # fmt: skip
-    rows: list[dict[str, object]] = [
-        {"estimate": "judge_alone", **_alone(everything, "judged", None, share=units.is_share)},
-        {"estimate": "labels_alone",
-         **_alone(labelled, "said", units.weights, share=units.is_share)},
-        {"estimate": "ppi", "value": mean.value, "low": mean.low, "high": mean.high,
-         "weight": mean.weight if mean.value is not None else None,
-         "replication_share": _replication_share(units, mean), "undefined": mean.undefined},
-    ]  # fmt: skip
-    if rate is not None:
-        rows.append({"estimate": "rogan_gladen", "value": rate.value, "low": rate.low,
-                     "high": rate.high, "undefined": rate.undefined})  # fmt: skip
-    return [row | facts for row in rows]
-
-
-def _alone(
-    rows: pl.DataFrame, name: str, weights: np.ndarray | None, *, share: bool
-) -> dict[str, object]:
-    """A plain mean with its interval."""
-    found = clustered_mean(
-        rows[name].to_numpy(), weights_N=weights, clusters_N=rows["cluster"].to_numpy()
+    estimate = String(
+        "judge_alone (as judged), labels_alone (labels alone), ppi (both, by PPI++) or "
+        "rogan_gladen (both, by the judge's error rates)."
     )
-    if not found.n_clusters:
-        return {"undefined": "too_few_labels"}
-    if share:
-        ends = share_interval(found)
-    elif found.n_clusters > 1 and found.variance > 0:
-        few = found.n_clusters / (found.n_clusters - 1)
-        half = t_quantile(found.n_clusters - 1, 0.95) * sqrt(few * found.variance)
-        ends = Interval(low=found.value - half, high=found.value + half)
-    else:
-        ends = Interval()
-    return {"value": found.value, "low": ends.low, "high": ends.high}
-
-
-def _replication_share(units: Units, mean: PpiMean) -> float | None:
-    """Share of the variance that replications of one prompt differ by; None where asked once."""
-    rows = units.others if units.weights is None else units.frame
-    if mean.value is None or not mean.standard_error or not rows.height:
-        return None
-    if rows["spread"].null_count() or units.labelled["spread"].null_count():
-        return None
-    own = mean.weight**2 * float((rows["spread"] / rows["n"]).sum()) / rows.height**2
-    weights = units.weights
-    scaled = 1.0 if weights is None else weights / weights.mean()
-    labelled = units.labelled
-    noise = (labelled["spread"] / labelled["n"]).to_numpy() * np.square(scaled)
-    own += mean.weight**2 * float(noise.sum()) / labelled.height**2
-    return min(1.0, own / mean.standard_error**2)
-
-
-def _rates(units: Units) -> list[dict[str, object]]:
-    """True positive and true negative rate."""
-    labelled = units.labelled
-    found = judge_rates(
-        labelled["said"].to_numpy(), labelled["judged"].to_numpy(), weights_N=units.weights,
-        clusters_N=labelled["cluster"].to_numpy(),
-    )  # fmt: skip
-    sides = (("tpr", found.tpr, found.tpr_interval, found.n_passed),
-             ("tnr", found.tnr, found.tnr_interval, found.n_failed))  # fmt: skip
-    return [
-        {"rate": name, "value": value, "low": ends.low, "high": ends.high, "n_labels": n,
-         "undefined": "too_few_labels" if value is None else None}
-        for name, value, ends, n in sides
-    ]  # fmt: skip
-
-
-def _transport(units: Units) -> dict[str, object]:
-    """What the judge says of labelled units and of the others."""
-    labelled, others = units.labelled, units.others if units.weights is None else units.frame
-    if not labelled.height or not others.height:
-        return {"differs": False, "undefined": "all_labelled" if labelled.height else None}
-    a = clustered_mean(
-        labelled["judged"].to_numpy(), weights_N=units.weights,
-        clusters_N=labelled["cluster"].to_numpy(), pseudo=1.0 if units.is_share else 0.0,
-    )  # fmt: skip
-    b = clustered_mean(others["judged"].to_numpy(), clusters_N=others["cluster"].to_numpy())
-    half = t_quantile(max(1, a.n_clusters - 1), 0.95) * sqrt(a.variance + b.variance)
-    difference = a.value - b.value
-    return {
-        "labelled": clustered_mean(labelled["judged"].to_numpy(), weights_N=units.weights).value,
-        "unlabelled": b.value, "difference": difference, "low": difference - half,
-        "high": difference + half, "differs": abs(difference) > half,
-    }  # fmt: skip
-
-
-def _flags(units: Units, differs: bool, n_unmatched: int) -> list[str]:
-    """What weakens a group's numbers."""
-    labelled = units.labelled
-    shares = labelled["said"]
-    split = units.is_rate and bool(((shares > 0) & (shares < 1)).any())
-    known = {
-        Caution.FEW_LABELS: labelled["cluster"].n_unique() < FEW,
-        Caution.TRANSPORT: differs,
-        Caution.UNMATCHED: n_unmatched > 0,
-        Caution.RATERS_DISAGREE: split,
-    }
-    return [str(code) for code, is_so in known.items() if is_so]
-
-
-def _budget(units: Units, mean: PpiMean, width: float) -> dict[str, object]:
-    """How many labels an interval of this width needs."""
-    labelled = units.labelled
-    alone = ppi_mean(
-        labelled["said"].to_numpy(), np.zeros(labelled.height), np.zeros(units.others.height),
-        weights_N=units.weights, clusters_N=labelled["cluster"].to_numpy(),
-        clusters_M=units.others["cluster"].to_numpy(), is_share=units.is_share,
-    )  # fmt: skip
-    now = None if mean.low is None or mean.high is None else mean.high - mean.low
-    needed = labels_for_width(mean, width, most=units.frame.height)
-    return {
-        "width": width, "width_now": now, "n_labels": labelled.height, "needed": needed,
-        "needed_without_judge": labels_for_width(alone, width, most=units.frame.height),
-        "undefined": mean.undefined or ("too_few_units" if needed is None else None),
-    }  # fmt: skip
-
-
-_LEAST = 3
-_AGREED = {
-    "value": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(), "mean_of_judges":
-    pl.Float64(), "n_judges": pl.Int64(), "n_units": pl.Int64(), "n_questions": pl.Int64(),
-    "effective": pl.Float64(), "effective_null": pl.Float64(), "effective_null_sd": pl.Float64(),
-    "p_correlated": pl.Float64(), "undefined": pl.String(),
-}  # fmt: skip
-_JUDGES = {
-    "judge": pl.String(), "judge_alone": pl.Float64(), "tpr": pl.Float64(), "tnr": pl.Float64(),
-}  # fmt: skip
-
-
-def agreed_tables(
-    judged: Judged,
-    *,
-    by: Sequence[str] | None = None,
-    positive: str | None = None,
-    resamples: int = 200,
-    seed: int = 0,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Estimate pass rates, and how judges err, from judges alone.
-
-    ``agreed``, one row a group: the pass rate (``value``) with its interval, ``mean_of_judges`` the
-    uncorrected one, how many independent judges these are worth (``effective``) beside what it
-    would be if errors were independent, and ``p_correlated``. ``judges``: by judge its pass rate,
-    and how often it is right by what they agree on.
-    """
-    if "judge" not in judged.frame.collect_schema():
-        raise SweepError(
-            "without labels judges are held against each other, expected a column judge",
-            hint="--labels FILE: what people said of some of the items",
-        )
-    counted, rows, is_rate = judged_values(judged, by=by, positive=positive)
-    if not is_rate:
-        raise SweepError(
-            "without labels only pass rates can be corrected, got scores",
-            hint="--labels FILE: what people said of some of the items",
-        )
-    groups = [name for name in counted.groups if name != "judge"]
-    unit = [*groups, *(n for n in ("benchmark", "responder", "criterion", "item_id")
-                       if n in rows.columns and n not in groups)]  # fmt: skip
-    n, value = pl.col("n"), pl.col("value")
-    shares = rows.group_by("judge", *unit).agg(passed=(n * value).sum() / n.sum())
-    found = [
-        _agreed(dict(zip(groups, key, strict=True)), part, resamples=resamples, seed=seed)
-        for key, part in parts_by(shares, groups).items()
-    ]
-    kinds = {name: shares.schema[name] for name in groups}
-    return (
-        pl.DataFrame([one for one, _ in found], schema=kinds | _AGREED),
-        pl.DataFrame([row for _, several in found for row in several], schema=kinds | _JUDGES),
+    measure = String("rate (share that passes, 0 to 1) or mean (of scores).")
+    value = Float64("The estimate; null where undefined says why.")
+    ends = EndColumns
+    weight = Float64("How far PPI++ follows the judge (0 to 1); null of other estimates.")
+    replication_share = Float64(
+        "Share of the variance that replications of one prompt differ by; null of other estimates, "
+        "and where prompts were asked once."
+    )
+    n_units = Int64("Things judged.")
+    n_questions = Int64("Questions that they are of.")
+    n_judgments = Int64("Judgments of them.")
+    n_labels = Int64("Things that people labelled.")
+    n_unmatched = Int64("Labels of nothing that was judged.")
+    undefined = Common.undefined
+    flags = List(
+        String(),
+        "Codes of what weakens the estimates: few_labels, transport, unmatched_labels, "
+        "raters_disagree; empty where nothing does.",
     )
 
 
-def _agreed(
-    group: dict[str, object], part: pl.DataFrame, *, resamples: int, seed: int
-) -> tuple[dict[str, object], list[dict[str, object]]]:
-    """One group's row, and a row a judge."""
-    unit = [name for name in part.columns if name not in ("judge", "passed", *group)]
-    wide = part.pivot("judge", index=unit, values="passed", sort_columns=True).sort(unit)
-    names = [name for name in wide.columns if name not in unit]
-    passed_NJ = wide.select(names).to_numpy().astype(np.float64)
-    facts: dict[str, object] = {
-        "mean_of_judges": float(np.nanmean(passed_NJ)), "n_judges": len(names),
-        "n_units": wide.height, "n_questions": wide["item_id"].n_unique(),
-    }  # fmt: skip
-    if len(names) < _LEAST:
-        return group | facts | {"undefined": "too_few_judges"}, []
-    votes = np.nan_to_num(np.stack([1 - passed_NJ, passed_NJ], axis=2))
-    question = [one for one in ("benchmark", "item_id") if one in wide.columns]
-    clusters = wide.select(pl.struct(question).rank("dense")).to_series().to_numpy()
-    found = dawid_skene(votes, clusters_N=clusters, resamples=resamples, seed=seed)
-    row = facts | {
-        "value": float(found.rates_V[1]), "low": float(found.low_V[1]),
-        "high": float(found.high_V[1]), "effective": found.effective,
-        "effective_null": found.effective_null, "effective_null_sd": found.effective_null_sd,
-        "p_correlated": found.p_correlated,
-    }  # fmt: skip
-    judges = [
-        {"judge": name, "judge_alone": float(np.nanmean(passed_NJ[:, j])),
-         "tpr": float(found.errors_JVV[j, 1, 1]), "tnr": float(found.errors_JVV[j, 0, 0])}
-        for j, name in enumerate(names)
-    ]  # fmt: skip
-    return group | row, [group | one for one in judges]
+class JudgeErrorRates(Schema):
+    """How often the judge passes what people pass, and fails what they fail."""
+
+    rate = String(
+        "tpr: how often the judge passes what people pass; tnr: how often it fails what they fail."
+    )
+    value = Float64("That share (0 to 1); null where undefined says why.")
+    ends = EndColumns
+    n_labels = Float64("Labels that it rests on; a fraction where people or replications disagree.")
+    undefined = Common.undefined
 
 
-COLUMNS: Columns = {
+class LabelTransport(Schema):
+    """What the judge says of labelled things, and of the others."""
+
+    labelled = Float64(
+        "What the judge says of labelled things: its mean there; null where there are none."
+    )
+    unlabelled = Float64("What the judge says of the others; null where there are none.")
+    difference = Float64("labelled less unlabelled.")
+    low, high = interval_ends("the difference")
+    differs = Bool(
+        "true where the interval leaves out 0, so that labels are not of things like the others."
+    )
+    undefined = String("all_labelled where there are no others; else null.")
+
+
+class CorrectedDifferences(Schema):
+    """Corrected differences, paired by question.
+
+    The groups differ in one column that labels have.
+    """
+
+    differing = String("Column in which the two groups differ.")
+    a = String("Its value of the one group.")
+    b = String("Its value of the other group.")
+    estimate = String("ppi or rogan_gladen, as in estimates.")
+    value = Float64("Corrected score of a less that of b; null where undefined says why.")
+    ends = EndColumns
+    judge_alone = Float64("The same difference without correction.")
+    n_labels = Int64("Labels that it rests on.")
+    n_questions = Int64("Questions that it rests on.")
+    undefined = Common.undefined
+
+
+class LabelNeeds(Schema):
+    """Labels needed for the interval of PPI++ to be as narrow as asked for, and without the judge.
+
+    Empty unless asked for.
+    """
+
+    width = Float64("Width of the interval that is wanted, from end to end.")
+    width_now = Float64("Width of that of PPI++ now; null where there is none.")
+    n_labels = Int64("Labels there are.")
+    needed = Int64("Labels that it takes; null where labelling everything would not do.")
+    needed_without_judge = Int64(
+        "Labels that it would take without the judge; null where labelling everything would not do."
+    )
+    undefined = Common.undefined
+
+
+class AgreedScores(Schema):
+    """Without labels: the pass rate that several judges agree on if they err independently.
+
+    Empty otherwise.
+    """
+
+    value = Float64(
+        "Pass rate by what the judges agree on, if they err independently (0 to 1); null where "
+        "undefined says why."
+    )
+    ends = EndColumns
+    mean_of_judges = Float64("Pass rate without correction: the mean over judges.")
+    n_judges = Int64("Judges.")
+    n_units = Int64("Things judged.")
+    n_questions = Int64("Questions that they are of.")
+    effective = Float64(
+        "Independent judges that these are worth by their errors; null where it cannot be told."
+    )
+    effective_null = Float64("What that would be if errors were independent.")
+    effective_null_sd = Float64("Standard deviation of effective_null.")
+    p_correlated = Float64(
+        "Chance of an effective this small if errors were independent; small where they are not, "
+        "so that the value misleads."
+    )
+    undefined = Common.undefined
+
+
+class AgreedJudges(Schema):
+    """Without labels: one row per judge, how often it is right by what they agree on.
+
+    Empty otherwise.
+    """
+
+    judge = GroupColumns.judge
+    judge_alone = Float64("Pass rate of this judge (0 to 1).")
+    tpr = Float64("How often it passes what the judges together pass (0 to 1).")
+    tnr = Float64("How often it fails what the judges together fail (0 to 1).")
+
+
+TABLES: Tables = {
     "correct": {
-        "estimates": {
-            "estimate": (
-                "judge_alone (as judged), labels_alone (labels alone), ppi (both, by PPI++) or "
-                "rogan_gladen (both, by the judge's error rates)."
-            ),
-            "measure": "rate (share that passes, 0 to 1) or mean (of scores).",
-            "value": "The estimate; null where undefined says why.",
-            **shared("low", "high"),
-            "weight": "How far PPI++ follows the judge (0 to 1); null of other estimates.",
-            "replication_share": (
-                "Share of the variance that replications of one prompt differ by; null of other "
-                "estimates, and where prompts were asked once."
-            ),
-            "n_units": "Things judged.",
-            "n_questions": "Questions that they are of.",
-            "n_judgments": "Judgments of them.",
-            "n_labels": "Things that people labelled.",
-            "n_unmatched": "Labels of nothing that was judged.",
-            **shared("undefined"),
-            "flags": (
-                "Codes of what weakens the estimates: few_labels, transport, unmatched_labels, "
-                "raters_disagree; empty where nothing does."
-            ),
-        },
-        "rates": {
-            "rate": (
-                "tpr: how often the judge passes what people pass; tnr: how often it fails what "
-                "they fail."
-            ),
-            "value": "That share (0 to 1); null where undefined says why.",
-            **shared("low", "high"),
-            "n_labels": (
-                "Labels that it rests on; a fraction where people or replications disagree."
-            ),
-            **shared("undefined"),
-        },
-        "transport": {
-            "labelled": (
-                "What the judge says of labelled things: its mean there; null where there are none."
-            ),
-            "unlabelled": "What the judge says of the others; null where there are none.",
-            "difference": "labelled less unlabelled.",
-            "low": "Lower end of the 95 % interval of the difference; null where there is none.",
-            "high": "Upper end of the 95 % interval of the difference; null where there is none.",
-            "differs": (
-                "true where the interval leaves out 0, so that labels are not of things like the "
-                "others."
-            ),
-            "undefined": "all_labelled where there are no others; else null.",
-        },
-        "differences": {
-            "differing": "Column in which the two groups differ.",
-            "a": "Its value of the one group.",
-            "b": "Its value of the other group.",
-            "estimate": "ppi or rogan_gladen, as in estimates.",
-            "value": "Corrected score of a less that of b; null where undefined says why.",
-            **shared("low", "high"),
-            "judge_alone": "The same difference without correction.",
-            "n_labels": "Labels that it rests on.",
-            "n_questions": "Questions that it rests on.",
-            **shared("undefined"),
-        },
-        "budget": {
-            "width": "Width of the interval that is wanted, from end to end.",
-            "width_now": "Width of that of PPI++ now; null where there is none.",
-            "n_labels": "Labels there are.",
-            "needed": "Labels that it takes; null where labelling everything would not do.",
-            "needed_without_judge": (
-                "Labels that it would take without the judge; null where labelling everything "
-                "would not do."
-            ),
-            **shared("undefined"),
-        },
-        "agreed": {
-            "value": (
-                "Pass rate by what the judges agree on, if they err independently (0 to 1); null "
-                "where undefined says why."
-            ),
-            **shared("low", "high"),
-            "mean_of_judges": "Pass rate without correction: the mean over judges.",
-            "n_judges": "Judges.",
-            "n_units": "Things judged.",
-            "n_questions": "Questions that they are of.",
-            "effective": (
-                "Independent judges that these are worth by their errors; null where it cannot "
-                "be told."
-            ),
-            "effective_null": "What that would be if errors were independent.",
-            "effective_null_sd": "Standard deviation of effective_null.",
-            "p_correlated": (
-                "Chance of an effective this small if errors were independent; small where they "
-                "are not, so that the value misleads."
-            ),
-            **shared("undefined"),
-        },
-        "judges": {
-            "judge_alone": "Pass rate of this judge (0 to 1).",
-            "tpr": "How often it passes what the judges together pass (0 to 1).",
-            "tnr": "How often it fails what the judges together fail (0 to 1).",
-        },
+        "estimates": CorrectedScores,
+        "rates": JudgeErrorRates,
+        "transport": LabelTransport,
+        "differences": CorrectedDifferences,
+        "budget": LabelNeeds,
+        "agreed": AgreedScores,
+        "judges": AgreedJudges,
     },
 }
-"""What each column means, and how to read it: of each verb, by table."""

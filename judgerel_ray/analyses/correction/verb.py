@@ -11,17 +11,16 @@ from judgerel_ray.core.verb import (
     FORCE,
     Named,
     Names,
-    Printed,
     check_choices,
     flag,
     names_of,
     verb,
 )
-from judgerel_ray.counting.given import basis_of, given
 
 if TYPE_CHECKING:
-    from judgerel_ray.analyses.correction.tables import CorrectionTables
-    from judgerel_ray.counting.given import Given, Judgments
+    from judgerel_ray.analyses.correction.correction import CorrectionTables
+    from judgerel_ray.blocks.result import Result
+    from judgerel_ray.counting.snapshot import Judgments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +49,15 @@ class CorrectRequest(Named):
     seed: int = field(default=0, metadata=flag("of the bootstrap without labels", "S"))
 
 
-def _show(found: CorrectionTables) -> Printed:
-    """Print corrected scores."""
+def _result(found: CorrectionTables, notes: tuple[str, ...]) -> Result[CorrectionTables]:
     from judgerel_ray.analyses.correction.show import correction_blocks
-    from judgerel_ray.blocks.terminal import printed
+    from judgerel_ray.blocks.result import Result
 
-    return Printed(
+    return Result(
+        found=found,
+        notes=notes,
         tables={name: table for name, table in found.tables().items() if table.width},
-        text=lambda: printed(correction_blocks(found.tables())),
+        full=lambda: correction_blocks(found.tables()),
         rows=found.estimates if found.estimates.width else found.agreed,
         whole_json=True,
     )
@@ -67,12 +67,10 @@ def _show(found: CorrectionTables) -> Printed:
     CorrectRequest,
     group="Decide",
     help="pass rates and mean scores corrected for judge error, using a few human labels",
-    show=_show,
     file="estimates or agreed; as .json all",
     section="judgerel_ray.analyses.correction.from_run:correction_on_page",
-    basis=basis_of,
 )
-def correct(path: Judgments | Given, asked: CorrectRequest) -> CorrectionTables:
+def correct(path: Judgments, asked: CorrectRequest) -> Result[CorrectionTables]:
     r"""Correct a judge's pass rate or mean score by what people said of a few items.
 
     Returns
@@ -103,16 +101,16 @@ def correct(path: Judgments | Given, asked: CorrectRequest) -> CorrectionTables:
     >>> [(row["estimate"], round(row["value"], 3)) for row in found.to_dicts()[:3]]
     [('judge_alone', 0.875), ('labels_alone', 0.75), ('ppi', 0.75)]
     """
-    from judgerel_ray.analyses.correction.from_run import run_correction
+    from judgerel_ray.analyses.correction.from_run import correction_of
+    from judgerel_ray.counting.snapshot import Snapshot
 
-    return run_correction(
-        given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names),
-        None if asked.labels is None else fspath(asked.labels),
-        by=names_of(asked.by),
-        positive=asked.positive,
-        width=asked.width,
-        seed=asked.seed,
-    )
+    by = names_of(asked.by)
+    labels = None if asked.labels is None else fspath(asked.labels)
+    with Snapshot.open(path, asked, apart=by or (), columns=["responder", "criterion"]) as judged:
+        found = correction_of(
+            judged, labels, by=by, positive=asked.positive, width=asked.width, seed=asked.seed
+        )
+        return _result(found, judged.run_notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +143,7 @@ class LabelRequest(Named):
 
 
 @verb(LabelRequest, group="Decide", help="a page on which people label a few items", prints="")
-def label(path: Judgments | Given, asked: LabelRequest) -> int:
+def label(path: Judgments, asked: LabelRequest) -> Result[int]:
     """Write an offline page on which people label items, drawn with known probabilities.
 
     It shows nothing of what a judge said, works by keyboard alone, and exports a table that
@@ -171,14 +169,17 @@ def label(path: Judgments | Given, asked: LabelRequest) -> int:
     ...           out=f"{folder}/page.html")
     4
     """
-    from judgerel_ray.analyses.correction.label_page import label_page
+    from judgerel_ray.analyses.correction.label_page import READ, write_label_page
+    from judgerel_ray.blocks.blocks import Laid
+    from judgerel_ray.blocks.result import Result
+    from judgerel_ray.counting.snapshot import Snapshot, name_of
+    from judgerel_ray.store.outputs import output_to
 
-    return label_page(
-        given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names),
-        fspath(asked.out),
-        n=asked.n,
-        choose=asked.choose,
-        items=None if asked.items is None else fspath(asked.items),
-        seed=asked.seed,
-        force=asked.force,
-    )
+    items = None if asked.items is None else fspath(asked.items)
+    output = output_to(fspath(asked.out), "report", reads=(name_of(path), items), force=asked.force)
+    with Snapshot.open(path, asked, columns=READ) as judged:
+        n = write_label_page(
+            judged, output, n=asked.n, choose=asked.choose, items=items, seed=asked.seed
+        )
+    line = f"wrote {asked.out}: {n:,} items to label; its export is for judgerel correct --labels"
+    return Result(found=n, full=lambda: [Laid(line)])

@@ -20,8 +20,8 @@ from judgerel_ray.blocks.blocks import Block, FirstScreen, Section
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import StoreError
 from judgerel_ray.counting.columns import of_protocols
-from judgerel_ray.counting.given import Given, run_of
-from judgerel_ray.counting.judged import Judged, declared_scales
+from judgerel_ray.counting.declared import declared_scales
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.distributions import (
     limit_table,
     reasoning_table,
@@ -34,19 +34,17 @@ from judgerel_ray.store import RunDirectory, reading, scan_completions, scan_jud
 from judgerel_ray.store.made_tables import DISTRIBUTIONS, SETTLED, read_distributions, read_settled
 
 
-def run_limits(path: str | Given, *, by: Sequence[str] | None = None) -> pl.DataFrame:
+def run_limits(run: RunDirectory, *, by: Sequence[str] | None = None) -> pl.DataFrame:
     """Coefficients of infinitely many replications of a run, from its distributions."""
-    run = run_of(path)
     return limit_table(read_distributions(run), by=by, scales=declared_scales(run))
 
 
-def run_weighted(path: str | Given) -> tuple[pl.DataFrame, pl.DataFrame]:
+def run_weighted(run: RunDirectory) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Probability-weighted scores of a run, from its distributions of ratings.
 
     As :func:`.weighted_table`, one row a response and way of asking; and as ``weighted_summary``
     there, one row a group.
     """
-    run = run_of(path)
     found = weighted_table(read_distributions(run), scales=declared_scales(run))
     if found.is_empty():
         raise StoreError(
@@ -61,9 +59,8 @@ _COLUMNS = ("judge", "benchmark", "item_id", "template", "option_order", "temper
 _LABELS = labels_for(26 + 26 * 26)
 
 
-def run_reasoning(path: str | Given) -> pl.DataFrame:
+def run_reasoning(run: RunDirectory) -> pl.DataFrame:
     """Where verdicts of a run vary: in the reasoning, or in the verdict drawn after it."""
-    run = run_of(path)
     sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
     if not any(ask.verdict_logprobs for ask in sweep.ask):
         raise StoreError(
@@ -89,15 +86,15 @@ GROUP = ("judge", "benchmark", "protocol", "temperature")
 
 
 def run_settled(
-    path: str | Given, *, by: Sequence[str] = GROUP
+    run: RunDirectory, *, by: Sequence[str] = GROUP
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What adaptive replication found in a run: every condition, and groups of them."""
-    table = read_settled(run_of(path))
+    table = read_settled(run)
     return table, settled_summary(table, by=by)
 
 
 def distributions_on_page(
-    judged: Judged, _questions: object, _options: object
+    judged: Snapshot, _questions: object, _options: object
 ) -> list[FirstScreen | Section]:
     """Make the page's sections on the verdict distributions of a run, and what they make scores."""
     if judged.run is None or not judged.run.exists(DISTRIBUTIONS):

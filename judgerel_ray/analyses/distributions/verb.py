@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import Printed, check_choices, flag, verb
-from judgerel_ray.counting.given import basis_of, given
+from judgerel_ray.core.verb import check_choices, flag, verb
 
 if TYPE_CHECKING:
     from os import PathLike
 
     import polars as pl
 
-    from judgerel_ray.counting.given import Given
+    from judgerel_ray.blocks.result import Result
 
 VIEWS = ("limits", "weighted", "settled", "reasoning")
 
@@ -58,10 +57,9 @@ class DistributionTables:
     summary: pl.DataFrame
 
 
-def _show(found: DistributionTables) -> Printed:
-    """Print a view."""
+def _result(found: DistributionTables, notes: tuple[str, ...]) -> Result[DistributionTables]:
     from judgerel_ray.analyses.distributions import show
-    from judgerel_ray.blocks.terminal import printed
+    from judgerel_ray.blocks.result import Result
 
     write = {
         "limits": show.limit_blocks,
@@ -69,8 +67,12 @@ def _show(found: DistributionTables) -> Printed:
         "settled": show.settled_blocks,
         "reasoning": show.reasoning_blocks,
     }[found.view]
-    return Printed(
-        tables=found.summary, text=lambda: printed(write(found.summary)), rows=found.rows
+    return Result(
+        found=found,
+        notes=notes,
+        tables=found.summary,
+        full=lambda: write(found.summary),
+        rows=found.rows,
     )
 
 
@@ -79,15 +81,13 @@ def _show(found: DistributionTables) -> Printed:
     group="Analyse",
     help="limits of infinitely many replications, weighted scores, settled verdicts",
     source="RUN",
-    show=_show,
     file="rows, of which the summary is printed",
     section="judgerel_ray.analyses.distributions.from_run:settled_on_page",
     probabilities="judgerel_ray.analyses.distributions.from_run:distributions_on_page",
-    basis=basis_of,
 )
 def distributions(
-    path: str | PathLike[str] | Given, asked: DistributionsRequest
-) -> DistributionTables:
+    path: str | PathLike[str], asked: DistributionsRequest
+) -> Result[DistributionTables]:
     """Verdict distributions of a run: limits, weighted scores, settled verdicts, or reasoning.
 
     Parameters
@@ -117,12 +117,14 @@ def distributions(
     [('simulated-erratic', 0.63), ('simulated-steady', 0.86)]
     """
     from judgerel_ray.analyses.distributions import from_run
+    from judgerel_ray.counting.snapshot import open_run, run_notes
 
-    opened = given(path)
+    run = open_run(path)
     if asked.view in ("weighted", "settled"):
         read = from_run.run_weighted if asked.view == "weighted" else from_run.run_settled
-        rows, summary = read(opened)
+        rows, summary = read(run)
     else:
         one = from_run.run_limits if asked.view == "limits" else from_run.run_reasoning
-        rows = summary = one(opened)
-    return DistributionTables(view=asked.view, rows=rows, summary=summary)
+        rows = summary = one(run)
+    found = DistributionTables(view=asked.view, rows=rows, summary=summary)
+    return _result(found, run_notes(run))

@@ -18,11 +18,10 @@ from judgerel_ray.analyses.doctor.diagnosis import (
 from judgerel_ray.blocks.words import group_label
 from judgerel_ray.counting.columns import FACETS, OFTEN_CALLED, is_judge
 from judgerel_ray.counting.facets import NUISANCE
-from judgerel_ray.counting.given import Given, looked_at, reading_of
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
-from judgerel_ray.counting.judged import Judged, open_judgments
 from judgerel_ray.counting.judgments import VERDICT_OR_SCORE, ColumnsMissing
 from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdicts.places import ORDER, SHOWN
 from judgerel_ray.counting.verdicts.policy import LABEL, SCORED
 from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts
@@ -49,34 +48,29 @@ _LABELS = 60
 _NEARLY_ALL = 0.95
 
 
-def diagnose(path: str | Given) -> Diagnosis:
-    """Say what a run directory or a file of judgments supports.
+def diagnose(judged: Snapshot) -> Diagnosis:
+    """Say what judgments support that were opened with gold and confidence."""
+    schema = judged.frame.collect_schema()
+    options = ReduceOptions(coefficients=("percent_agreement", "valid_rate"))
+    found = reduce_judged(judged, options)
+    lacking = {"verdict": pl.String(), "score": pl.Float64()}
+    rows = judged.frame.filter(is_judge(schema.names())).with_columns(
+        pl.lit(None, kind).alias(name) for name, kind in lacking.items() if name not in schema
+    )
+    own = schema.names() if judged.tally is None else judged.tally.columns
+    return Diagnosis(
+        columns=tuple(_columns(judged, own)),
+        judges=tuple(_judges(found, rows)),
+        supports=tuple(_supports(judged, rows, schema.names())),
+        notes=judged.notes,
+    )
 
-    Effects: reads. Retry: safe.
-    """
-    path = looked_at(path)
-    with reading_of(path):
-        try:
-            judged = open_judgments(path, extra=[], reads=[GOLD, "confidence"])
-        except ColumnsMissing as error:
-            if "file" not in error.where or [*error.meant] == ["replication"]:
-                raise  # of a frame nobody writes a file; repeats are numbered without one
-            return Diagnosis(proposal=_proposal(error), notes=(error.problem,))
-        schema = judged.frame.collect_schema()
-        options = ReduceOptions(coefficients=("percent_agreement", "valid_rate"))
-        found = reduce_judged(judged, options)
-        lacking = {"verdict": pl.String(), "score": pl.Float64()}
-        rows = judged.frame.filter(is_judge(schema.names())).with_columns(
-            pl.lit(None, kind).alias(name) for name, kind in lacking.items() if name not in schema
-        )
-        own = schema.names() if judged.tally is None else judged.tally.columns
-        columns = tuple(_columns(judged, own))
-        return Diagnosis(
-            columns=columns,
-            judges=tuple(_judges(found, rows)),
-            supports=tuple(_supports(judged, rows, schema.names())),
-            notes=judged.notes,
-        )
+
+def mapping_for(error: ColumnsMissing) -> Diagnosis:
+    """Propose a mapping for a file whose columns have other names; else the error is raised."""
+    if "file" not in error.where or [*error.meant] == ["replication"]:
+        raise error  # of a frame nobody writes a file; repeats are numbered without one
+    return Diagnosis(proposal=_proposal(error), notes=(error.problem,))
 
 
 def _proposal(error: ColumnsMissing) -> Proposal:
@@ -111,7 +105,7 @@ def _side_by_side(free: Sequence[str], error: ColumnsMissing) -> str | None:
     return many[0] if many and "replication" in error.meant else None
 
 
-def _columns(judged: Judged, names: Sequence[str]) -> Iterator[TakenFor]:
+def _columns(judged: Snapshot, names: Sequence[str]) -> Iterator[TakenFor]:
     """What each column is taken for."""
     flat = [name for name, kind in judged.frame.collect_schema().items() if not kind.is_nested()]
     facts = judged.frame.select(
@@ -162,7 +156,7 @@ def _with_doubt(judging: Judging, lead: object, values: pl.DataFrame) -> Judging
     return judging
 
 
-def _supports(judged: Judged, rows: pl.LazyFrame, names: list[str]) -> Iterator[Support]:
+def _supports(judged: Snapshot, rows: pl.LazyFrame, names: list[str]) -> Iterator[Support]:
     """What can be asked of the judgments, and what is in the way."""
     facets = [name for name in FACETS if name in names]
     asked = rows.filter(SCORED).group_by("item_id", *facets).agg(n=pl.len())

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgerel_ray.core.verb import Named, verb
-from judgerel_ray.counting.given import given
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.doctor.diagnosis import Diagnosis
-    from judgerel_ray.counting.given import Given, Judgments
+    from judgerel_ray.blocks.result import Result
+    from judgerel_ray.counting.snapshot import Judgments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class DoctorRequest(Named):
     source="[PATH]",
     prints="json",
 )
-def doctor(path: Judgments | Given | None, asked: DoctorRequest) -> Diagnosis:
+def doctor(path: Judgments | None, asked: DoctorRequest) -> Result[Diagnosis]:
     """Say what this machine lacks; or, of judgments, what they support and what would unblock more.
 
     Parameters
@@ -52,11 +52,19 @@ def doctor(path: Judgments | Given | None, asked: DoctorRequest) -> Diagnosis:
     ['reduce', 'select', 'panels']
     """
     from judgerel_ray.analyses.doctor.diagnosis import Diagnosis
+    from judgerel_ray.analyses.doctor.show import diagnosed
 
     if path is None:
         from judgerel_ray.analyses.doctor.diagnosis import checks
 
-        return Diagnosis(machine=checks())
-    from judgerel_ray.analyses.doctor.from_run import diagnose
+        return diagnosed(Diagnosis(machine=checks()))
+    from judgerel_ray.analyses.doctor.from_run import diagnose, mapping_for
+    from judgerel_ray.counting.judgments import ColumnsMissing
+    from judgerel_ray.counting.right_answers import GOLD
+    from judgerel_ray.counting.snapshot import Snapshot, name_of
 
-    return diagnose(given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names))
+    try:
+        with Snapshot.open(path, asked, columns=[GOLD, "confidence"]) as judged:
+            return diagnosed(diagnose(judged))
+    except ColumnsMissing as error:
+        return diagnosed(mapping_for(error), name_of(path))

@@ -32,7 +32,8 @@ from judgerel_ray.config.series import Series
 from judgerel_ray.core import JudgeRelError, StoreError, count_of
 from judgerel_ray.core.types import JUDGE_ROLES
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
-from judgerel_ray.measuring.reducing import ReduceOptions, reduce_path
+from judgerel_ray.counting.snapshot import Snapshot
+from judgerel_ray.measuring.reducing import ReduceOptions, tolerated
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.store import (
     CHEAP_COLUMNS,
@@ -110,7 +111,7 @@ def measure(
         found["warnings"] += lacking
         behind = _behind(run, folders.get(asked.name, ""), parts_of)
         found["behind"].append({"sweep": asked.name, "judges": behind})
-        behind_then = [_behind_at(directory, one, asked.name) for one in counted]
+        behind_then = [_behind_at(one, asked.name) for one in counted]
         found["changes"] += _changes(asked.name, behind_then, behind)
         if runs:
             last = runs[-1][0].number
@@ -120,7 +121,7 @@ def measure(
                 {**_place(asked, one["judge"]), **one, "against": last} for one in scores
             ]
             if asked.role == "system":
-                then = _behind_at(directory, runs[-1][0], asked.name)
+                then = _behind_at(runs[-1][0], asked.name)
                 moved += [
                     Scores.of(asked.name, one, scores, then=then, now=behind) for one in judges
                 ]
@@ -181,18 +182,12 @@ def _tests(
     return tests
 
 
-def _behind_at(directory: SeriesDirectory, refresh: Refresh, sweep: str) -> Mapping[str, Row]:
+def _behind_at(refresh: Refresh, sweep: str) -> Mapping[str, Row]:
     """What was behind the judges' names of a sweep at an earlier refresh."""
     for one in (refresh.result or {}).get("behind", ()):
         if one["sweep"] == sweep:
             judges: Mapping[str, Row] = one["judges"]
-            known = all("reader_version" in row for row in judges.values())
-            run = None if known else directory.run(refresh, sweep)
-            if run is None:
-                return judges
-            # Versions before this wrote no reader down: the run's own manifest has it.
-            reader = {"reader_version": [reader_of(read_manifest(run))]}
-            return {name: {**reader, **row} for name, row in judges.items()}
+            return judges
     return {}
 
 
@@ -338,9 +333,9 @@ def _agreement(
     """
     found: dict[tuple[str, str, str], Row] = {}
     try:
-        rows = reduce_path(
-            run.url, ReduceOptions(coefficients=tuple(AGREEMENT), missing=("category",))
-        )
+        with Snapshot.open(run.url) as judged:
+            options = ReduceOptions(coefficients=tuple(AGREEMENT), missing=("category",))
+            rows = tolerated(judged, options)
     except JudgeRelError as error:  # such as a run in which nothing landed
         return [], [f"{sweep}: agreement is unknown: {error.sentence}"]
     for one in rows.iter_rows(named=True):
@@ -353,9 +348,10 @@ def _agreement(
     if before is not None:
         earlier, other = before
         try:
-            compared, _ = compare_with_serving(
-                other.url, run.url, coefficients=COMPARED, serving=False
-            )
+            with Snapshot.open(other.url) as first, Snapshot.open(run.url) as second:
+                compared, _ = compare_with_serving(
+                    first, second, coefficients=COMPARED, serving=False
+                )
         except JudgeRelError as error:  # such as questions of which none is the same
             compared = pl.DataFrame()
             lacking = [

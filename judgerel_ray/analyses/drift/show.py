@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from judgerel_ray.analyses.drift.tables import EVIDENCE, Cause
+from judgerel_ray.analyses.drift.causes import Cause
+from judgerel_ray.analyses.drift.tables import EVIDENCE
 from judgerel_ray.blocks.blocks import (
     Axis,
     Block,

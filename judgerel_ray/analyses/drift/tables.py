@@ -2,44 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from enum import StrEnum
-
 import dataframely as dy
 
 DRIFT_P, EVIDENCE, USUAL = "drift_p", "drift_evidence", "usual_share"
-
-
-class Cause(StrEnum):
-    """What moved since the refresh before, as anchors and systems tell; a judge, since its alarm.
-
-    >>> Cause.JUDGE.words
-    'the judge moved: its verdicts on frozen anchors changed'
-    """
-
-    JUDGE = "judge"
-    SYSTEM = "system"
-    ASKED_OTHERWISE = "asked_otherwise"
-    BOTH = "both"
-    NEITHER = "neither"
-    UNDECIDED = "undecided"
-
-    @property
-    def words(self) -> str:
-        """The same in words."""
-        return _WORDS[self]
-
-
-_WORDS: Mapping[Cause, str] = {
-    Cause.JUDGE: "the judge moved: its verdicts on frozen anchors changed",
-    Cause.SYSTEM: "the system moved: its scores changed, and anchors show no change of the judge",
-    Cause.ASKED_OTHERWISE: "asked otherwise: its scores changed, and none of its answers did; the "
-    "judge or its settings changed",
-    Cause.BOTH: "both moved, or the judge alone: anchors changed, and so did the system's scores",
-    Cause.NEITHER: "nothing moved that these judgments can tell",
-    Cause.UNDECIDED: "undecided: the anchors are too few, too new or hint at a change of the "
-    "judge without proving it, or the answers and how the judge was asked changed at once",
-}
 
 
 class History(dy.Schema):

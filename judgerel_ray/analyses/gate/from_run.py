@@ -11,38 +11,34 @@ from judgerel_ray.analyses.advice.from_run import plans_of
 from judgerel_ray.analyses.comparison.compared_facets import pairs_between
 from judgerel_ray.analyses.comparison.from_run import compare_with_serving
 from judgerel_ray.analyses.comparison.show import left_out_words
+from judgerel_ray.analyses.gate.gated import Gated
 from judgerel_ray.analyses.gate.looks import Look, look_at
 from judgerel_ray.analyses.gate.requirement import (
     ALPHA,
-    NOT_GATED,
+    OF_A_DROP,
     Requirement,
     default_requirements,
 )
 from judgerel_ray.analyses.gate.standing import (
     AGREEMENT,
     ALONE,
-    COLUMNS,
     Verdict,
     needs_a_plan,
     of_requirement,
     overall,
     with_needs,
 )
-from judgerel_ray.analyses.gate.tables import Gated
+from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.core import SweepError, count_of, printable
+from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.columns import is_judge
-from judgerel_ray.counting.doubts import otherwise_line
-from judgerel_ray.counting.given import Given, looked_at, reading_of, warn_of
+from judgerel_ray.counting.doubtful_names import otherwise_line
+from judgerel_ray.counting.gold import with_gold
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.intervals import IntervalChoice
-from judgerel_ray.counting.judged import (
-    Judged,
-    open_judgments,
-    replicated,
-    with_gold,
-)
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.counting.snapshot import Snapshot, replicated
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.measuring.correctness import question_table
 from judgerel_ray.measuring.failures import failure_lines, failures_of
@@ -54,63 +50,60 @@ from judgerel_ray.measuring.reducing import ReduceOptions, reduce_judged
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 from judgerel_ray.stats.selective.systems import paired_accuracy
 
-_Named = tuple[Judged, str]
-"""Judgments that are opened, and what they are called."""
-_OF_A_DROP = "accuracy"
 _OF_DIFFERENCE = ("difference", "value_b", "low", "high", "standard_error")
 
 
-def gate_path(
-    path: str | Given,
+def columns_of(
+    asked: Sequence[Requirement], by: Sequence[str] | None, baseline: str | None = None
+) -> tuple[list[str], list[str]]:
+    """Columns that tell rows apart, and others that are read: of the judgments, or a baseline."""
+    if baseline is None:
+        right = any(one.coefficient in CORRECTNESS for one in asked)
+    else:
+        right = any(one.against == baseline and one.name == OF_A_DROP for one in asked)
+    return [*(by or ()), *([GOLD] if right else [])], [] if asked else [GOLD]
+
+
+def gate_judgments(
+    judged: Snapshot,
     asked: Sequence[Requirement],
     *,
-    baselines: Mapping[str, str | Given] | None = None,
+    baselines: Mapping[str, Snapshot] | None = None,
     by: Sequence[str] | None = None,
     ledger: str | None = None,
 ) -> Gated:
-    """Judge a run directory or a file of judgments by requirements.
+    """Judge judgments by requirements; `baselines` are those of drops, by the names these give.
 
-    Effects: reads; with a ledger, appends a line to it where the data are new. Retry: safe.
+    Both are opened with what :func:`columns_of` names. Effects: with a ledger, appends a line to it
+    where the data are new. Retry: safe.
     """
-    _check_names(asked)
-    path = looked_at(path)
-    options = ReduceOptions(by=None if by is None else tuple(by))
-    right = any(one.coefficient in CORRECTNESS for one in asked)
-    accurate = {one.against for one in asked if one.name == _OF_A_DROP}
-    known = baselines or {}
-    with reading_of(path):
-        extra = [*(by or ()), *([GOLD] if right else [])]
-        judged = open_judgments(path, extra=extra, reads=[] if asked else [GOLD])
-        others = {
-            name: open_judgments(one, extra=[*(by or ()), *([GOLD] if name in accurate else [])])
-            for name, one in known.items()
-        }
-        look = look_at(
-            {"": judged.frame, **{name: one.frame for name, one in others.items()}}, ledger
+    others = dict(baselines or {})
+    frames = {"": judged.frame, **{name: one.frame for name, one in others.items()}}
+    look = look_at(frames, ledger)
+    options = ReduceOptions(
+        by=None if by is None else tuple(by),
+        intervals=IntervalChoice(confidence=look.confidence, with_errors=True),
+    )
+    if asked:
+        right = any(one.coefficient in CORRECTNESS for one in asked)
+        judged = with_gold(judged) if right else judged
+        accurate = {one.against for one in asked if one.name == OF_A_DROP}
+        others = {name: with_gold(one) if name in accurate else one for name, one in others.items()}
+        drops, left_out = _of_drops(judged, others, asked, by, look)
+        tables = [*_of_levels(judged, asked, options), *drops]
+        found = _decided(judged, asked, tables, options, then=look.next_confidence)
+    else:
+        judged, left_out = replicated(judged), []
+        found = gate_by_default(
+            judged, reduce_judged(judged, options), options, then=look.next_confidence
         )
-        options = replace(options, intervals=IntervalChoice(confidence=look.confidence))
-        if asked:
-            judged = with_gold(judged) if right else judged
-            others = {
-                name: with_gold(one) if name in accurate else one for name, one in others.items()
-            }
-            named = {name: (one, str(known[name])) for name, one in others.items()}
-            drops, left_out = _of_drops((judged, str(path)), named, asked, by, look)
-            tables = [*_of_levels(judged, asked, options), *drops]
-            found = _decided(judged, asked, tables, options, then=look.next_confidence)
-        else:
-            judged, left_out = replicated(judged), []
-            found = gate_by_default(
-                judged, reduce_judged(judged, options), options, then=look.next_confidence
-            )
-        notes = (*left_out, *_failures(judged, found))
     return Gated(
         verdict=overall(found["verdict"].to_list()).value, requirements=found, look=look,
-        notes=notes,
+        notes=(*left_out, *_failures(judged, found)),
     )  # fmt: skip
 
 
-def _failures(judged: Judged, found: pl.DataFrame) -> tuple[str, ...]:
+def _failures(judged: Snapshot, found: pl.DataFrame) -> tuple[str, ...]:
     """Say of every judge how many of its requests failed: a valid rate is of the others."""
     by = [name for name in found.columns if name == "judge"]
     failures = failures_of(judged, found.select(*by, "coefficient"))
@@ -120,7 +113,7 @@ def _failures(judged: Judged, found: pl.DataFrame) -> tuple[str, ...]:
 
 
 def gate_by_default(
-    judged: Judged,
+    judged: Snapshot,
     coefficients: pl.DataFrame,
     options: ReduceOptions | None = None,
     *,
@@ -132,7 +125,7 @@ def gate_by_default(
     order of the options where none was asked. Where neither is known, that a judge agrees with
     itself does not pass: one that goes by the place of an option does, too.
     """
-    options = options or ReduceOptions()
+    options = options or ReduceOptions(intervals=IntervalChoice(with_errors=True))
     confidence = options.intervals.confidence
     asked = default_requirements(judged.tolerance)
     groups = coefficients.columns[: coefficients.columns.index("coefficient")]
@@ -145,7 +138,7 @@ def gate_by_default(
         if one.name in table["coefficient"]
     ]
     found = _decided(judged, asked, tables, options, then=then or confidence)
-    gold_known = (pl.col("coefficient") == _OF_A_DROP).any().over(groups or [pl.lit(0)])
+    gold_known = (pl.col("coefficient") == OF_A_DROP).any().over(groups or [pl.lit(0)])
     alone = (
         (pl.col("requirement") == ALPHA)
         & (pl.col("verdict") == Verdict.PASS.value)
@@ -158,7 +151,7 @@ def gate_by_default(
     )
 
 
-def _right_verdicts(judged: Judged, options: ReduceOptions) -> pl.DataFrame | None:
+def _right_verdicts(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame | None:
     """How often the groups are right whose right verdicts are known; None where none is."""
     judged = with_gold(judged)
     frame = judged.frame
@@ -171,7 +164,7 @@ def _right_verdicts(judged: Judged, options: ReduceOptions) -> pl.DataFrame | No
 
 
 def _decided(
-    judged: Judged,
+    judged: Snapshot,
     asked: Sequence[Requirement],
     tables: Sequence[pl.DataFrame],
     options: ReduceOptions,
@@ -180,7 +173,7 @@ def _decided(
 ) -> pl.DataFrame:
     """Requirements in their order, with what would decide those that are open."""
     found = pl.concat(tables, how="diagonal_relaxed")
-    groups = [name for name in found.columns if name not in COLUMNS]
+    groups = Requirements.groups(found)
     planned = found.filter(needs_a_plan()).height and judged.verdicts_known
     plans = plans_of(judged, by=options.by) if planned else {}
     place = found["requirement"].map_elements(
@@ -190,28 +183,11 @@ def _decided(
         found.with_columns(place.alias("__place")), groups, plans,
         confidence=options.intervals.confidence, then=then,
     )  # fmt: skip
-    return found.sort("__place", maintain_order=True).select(*groups, *COLUMNS)
-
-
-def _check_names(asked: Sequence[Requirement]) -> None:
-    """Refuse coefficients that no gate judges."""
-    for one in asked:
-        if one.coefficient in NOT_GATED or one.coefficient.startswith("serving_"):
-            raise SweepError(
-                f"{one.coefficient} is not gated: it has intervals of its own, or none",
-                where={"require": one.text},
-                hint="judgerel reduce --tolerance",
-            )
-        if one.against and one.coefficient in CORRECTNESS and one.name != _OF_A_DROP:
-            raise SweepError(
-                f"a drop of {one.name} is not computed",
-                where={"require": one.text},
-                hint=f"a drop of {_OF_A_DROP}, or of agreement",
-            )
+    return found.sort("__place", maintain_order=True).select(*groups, *Requirements.columns)
 
 
 def _of_levels(
-    judged: Judged, asked: Sequence[Requirement], options: ReduceOptions
+    judged: Snapshot, asked: Sequence[Requirement], options: ReduceOptions
 ) -> list[pl.DataFrame]:
     """Requirements of coefficients themselves."""
     wanted = [one for one in asked if one.against is None]
@@ -228,7 +204,7 @@ def _of_levels(
     ]
 
 
-def _leading(judged: Judged, *, besides: Container[str] = ()) -> tuple[str, ...]:
+def _leading(judged: Snapshot, *, besides: Container[str] = ()) -> tuple[str, ...]:
     """Coefficients that tell what leads each group, and so whether its judge has a habit.
 
     Whether it follows the place is told by both shares of verdicts that another order leaves alike;
@@ -258,8 +234,8 @@ def _in_every_group(table: pl.DataFrame, groups: Sequence[str], name: str) -> pl
 
 
 def _of_drops(
-    here: _Named,
-    baselines: Mapping[str, _Named],
+    judged: Snapshot,
+    baselines: Mapping[str, Snapshot],
     asked: Sequence[Requirement],
     by: Sequence[str] | None,
     look: Look,
@@ -268,19 +244,18 @@ def _of_drops(
 
     Beside them, which questions are on one side alone: a verdict of the rest is not of those.
     """
-    judged = here[0]
     found, notes = [], []
     for one in asked:
         if one.against is None:
             continue
         baseline = baselines[one.against]
-        if one.name == _OF_A_DROP:
-            table = _accuracy_drop(here, baseline, by, look.confidence, one)
+        if one.name == OF_A_DROP:
+            table = _accuracy_drop(judged, baseline, by, look.confidence, one)
             left_out = left_out_words(table, "has no right verdict of them")
         else:
             table, _ = compare_with_serving(
-                judged, baseline[0], names=(here[1], baseline[1]), by=by,
-                coefficients=[one.coefficient], serving=False, confidence=look.confidence,
+                judged, baseline, by=by, coefficients=[one.coefficient], serving=False,
+                confidence=look.confidence,
             )  # fmt: skip
             left_out = left_out_words(table)
         if left_out:
@@ -344,16 +319,16 @@ def _standard_error(of_questions: pl.Series) -> float | None:
 
 
 def _accuracy_drop(
-    here: _Named,
-    baseline: _Named,
+    here: Snapshot,
+    baseline: Snapshot,
     by: Sequence[str] | None,
     confidence: float,
     asked: Requirement,
 ) -> pl.DataFrame:
     """The baseline's accuracy less this one's, question by question, as rows of a comparison."""
-    both = [here[0], baseline[0]]
+    both = [here, baseline]
     frames = [one.frame for one in both]
-    names = (here[1], baseline[1])
+    names = (here.name, baseline.name)
     _check_gold(frames, asked, names)
     pairs = [*pairs_between(frames[0], frames[1], by, 0, names)]
     shared = list(pairs[0].key)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from judgerel_ray.analyses.gate.tables import Gated
+    from judgerel_ray.analyses.gate.gated import Gated
 
 
 @pytest.fixture
@@ -23,16 +23,15 @@ def judgerel_gate() -> Callable[..., Gated]:
     """
 
     def judged(path: object, *, inconclusive: str = "fail", **asked: Any) -> Gated:
-        from judgerel_ray.analyses.gate.show import gate_text
         from judgerel_ray.analyses.gate.verb import gate
 
         if inconclusive not in ("fail", "skip"):
             raise ValueError(f"inconclusive must be fail or skip, got {inconclusive!r}")
         found: Gated = gate(path, **asked)  # type: ignore[arg-type]
         if found.verdict == "INCONCLUSIVE" and inconclusive == "skip":
-            pytest.skip(gate_text(found))
+            pytest.skip(found.as_text())
         if found.verdict != "PASS":
-            pytest.fail(gate_text(found), pytrace=False)
+            pytest.fail(found.as_text(), pytrace=False)
         return found
 
     return judged

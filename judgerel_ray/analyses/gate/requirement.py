@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.files import is_of_the_web, read_regular
 from judgerel_ray.measuring.tolerance import AT_MOST, possible_values
+from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 
 ALPHA = "krippendorff_alpha >= .667"
 DEFAULTS = (
@@ -23,6 +24,8 @@ Krippendorff (2004, p. 241) draws no conclusion below an alpha of .667; below .9
 reply in ten holds no verdict; below .75 more than one verdict in four moves with the order of the
 options; and two people agree on 81 % of answers (Zheng et al. 2023, MT-bench).
 """
+OF_A_DROP = "accuracy"
+"""What a drop of is a difference of right verdicts; of other names it is one of agreement."""
 FORM = "[drop of] NAME >= NUMBER [where COL=VALUE, ...] [against FILE]"
 NOT_GATED = ("cronbach_alpha", "mcdonald_omega", "omega_hierarchical", "schroeder2024_alpha",
              "schroeder2024_omega")  # fmt: skip
@@ -158,6 +161,23 @@ def _where(text: str | None, written: str) -> dict[str, str]:
     return found
 
 
+def _check_names(asked: Sequence[Requirement]) -> None:
+    """Refuse coefficients that no gate judges."""
+    for one in asked:
+        if one.coefficient in NOT_GATED or one.coefficient.startswith("serving_"):
+            raise SweepError(
+                f"{one.coefficient} is not gated: it has intervals of its own, or none",
+                where={"require": one.text},
+                hint="judgerel reduce --tolerance",
+            )
+        if one.against and one.coefficient in CORRECTNESS and one.name != OF_A_DROP:
+            raise SweepError(
+                f"a drop of {one.name} is not computed",
+                where={"require": one.text},
+                hint=f"a drop of {OF_A_DROP}, or of agreement",
+            )
+
+
 def requirements(texts: Sequence[str], rules: str | None) -> tuple[Requirement, ...]:
     """Read all requirements: those given, then those of the table ``[gate]`` of a file of rules.
 
@@ -184,6 +204,7 @@ def requirements(texts: Sequence[str], rules: str | None) -> tuple[Requirement, 
     names = [one.text for one in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise SweepError(f"a requirement is given twice: {twice!r}", hint="leave one out")
+    _check_names(found)
     return found
 
 

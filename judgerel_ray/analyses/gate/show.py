@@ -1,23 +1,21 @@
-"""A gate's verdict as blocks, as Markdown for a pull request, as JUnit XML and as JSON.
+"""A gate's verdict as blocks, and as the result that every format is made of.
 
 A page leads with one line a judge, made of the same rows: may it decide here, and if not, why.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 import polars as pl
 
+from judgerel_ray.analyses.gate.gated import Gated
 from judgerel_ray.analyses.gate.requirement import LESS_IS_BETTER
 from judgerel_ray.analyses.gate.standing import (
     ALONE,
     AT_LIMIT,
-    COLUMNS,
     CROSSES,
     HABITS,
     MOST_QUESTIONS,
@@ -25,7 +23,10 @@ from judgerel_ray.analyses.gate.standing import (
     Verdict,
     overall,
 )
+from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Span, Table, row_columns
+from judgerel_ray.blocks.junit import Case
+from judgerel_ray.blocks.result import Result
 from judgerel_ray.blocks.words import (
     CONFOUNDED,
     Row,
@@ -39,14 +40,10 @@ from judgerel_ray.blocks.words import (
     number,
     reason,
 )
-from judgerel_ray.core import count_of, printable
+from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag, no_interval_words
 from judgerel_ray.counting.groups.grouping import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
-
-if TYPE_CHECKING:
-    from judgerel_ray.analyses.gate.tables import Gated
-
 
 TOO_MANY = f"more than {MOST_QUESTIONS:,} questions"
 _SAID = {
@@ -141,87 +138,49 @@ def look_words(gated: Gated) -> str:
     )
 
 
-def gate_text(gated: Gated) -> str:
-    """Lay a gate's verdict out for a terminal."""
-    from judgerel_ray.blocks.terminal import printed
-
-    return printed(gate_blocks(gated))
-
-
-def gate_json(gated: Gated) -> str:
-    """Write a gate's verdict as one JSON object."""
-    content = {
-        "verdict": gated.verdict,
-        "exit_code": gated.exit_code,
-        "look": asdict(gated.look),
-        "notes": gated.notes,
-        "requirements": gated.requirements.to_dicts(),
-    }
-    return json.dumps(content, indent=1, allow_nan=False, default=str)
-
-
-def gate_markdown(gated: Gated) -> str:
-    """Write a gate's verdict as Markdown: nothing in a name or a path acts as markup.
+def gate_result(gated: Gated, notes: tuple[str, ...] = ()) -> Result[Gated]:
+    """A gate's verdict as every format is made of it; `notes` say what its numbers rest on.
 
     Examples
     --------
     >>> from judgerel_ray import example, gate
     >>> found = gate(example("judgments.csv"), require="flip_rate <= .9", by=["judge"])
-    >>> print(gate_markdown(found).splitlines()[0])
+    >>> print(gate_result(found).as_markdown().splitlines()[0])
     ### Judge gate: PASS: 2 of 2 met
     """
     groups = _groups(gated)
-    lines = [f"### Judge gate: {headline(gated)}", "", _row(_HEADS), _row(["---"] * len(_HEADS))]
     rows = [*gated.requirements.iter_rows(named=True)]
-    lines += [_row([_escaped(text) for text in _cells(row, groups)]) for row in rows]
-    why = [*_notes(rows), *gated.notes]
-    lines += ["", *(f"- {_escaped(text)}" for text in why)] if why else []
-    return "\n".join([*lines, "", _escaped(look_words(gated))])
+    return Result(
+        found=gated,
+        tables={"requirements": gated.requirements},
+        full=lambda: gate_blocks(gated),
+        title=f"Judge gate: {headline(gated)}",
+        facts={
+            "verdict": gated.verdict, "exit_code": gated.exit_code, "look": asdict(gated.look),
+            "notes": gated.notes,
+        },
+        notes=notes,
+        exit_code=gated.exit_code,
+        rows=gated.requirements,
+        cases=[_case(row, groups) for row in rows],
+    )  # fmt: skip
 
 
-def gate_junit(gated: Gated) -> str:
-    """Write a gate's verdict as JUnit XML: FAIL is a failure, INCONCLUSIVE an error.
-
-    Examples
-    --------
-    >>> from judgerel_ray import example, gate
-    >>> found = gate(example("judgments.csv"), require="flip_rate <= .9")
-    >>> gate_junit(found).splitlines()[1]
-    '<testsuite name="judgerel gate" tests="2" failures="0" errors="0">'
-    """
-    from xml.etree import ElementTree as Xml
-
-    verdicts = gated.requirements["verdict"].to_list()
-    suite = Xml.Element("testsuite", {
-        "name": "judgerel gate", "tests": str(len(verdicts)),
-        "failures": str(verdicts.count("FAIL")), "errors": str(verdicts.count("INCONCLUSIVE")),
-    })  # fmt: skip
-    groups = _groups(gated)
-    for row in gated.requirements.iter_rows(named=True):
-        _, required, group, _, value, ends, more = map(_in_xml, _cells(row, groups))
-        case = Xml.SubElement(suite, "testcase", {
-            "classname": required, "name": f"{group or 'all'} ({row['missing']})", "time": "0",
-        })  # fmt: skip
-        message = " ".join(part for part in (required + ":", value, ends, more) if part)
-        kind = {"FAIL": "failure", "INCONCLUSIVE": "error"}.get(row["verdict"])
-        if kind:
-            Xml.SubElement(case, kind, {"type": row["verdict"], "message": message})
-    Xml.SubElement(suite, "system-out").text = "\n".join(
-        [*map(_in_xml, gated.notes), look_words(gated)]
+def _case(row: Row, groups: Sequence[str]) -> Case:
+    """One requirement in one group, as a test case."""
+    _, required, group, _, value, ends, more = _cells(row, groups)
+    return Case(
+        classname=required,
+        name=f"{group or 'all'} ({row['missing']})",
+        message=" ".join(part for part in (required + ":", value, ends, more) if part),
+        failed=row["verdict"] == "FAIL",
+        undecided=row["verdict"] == "INCONCLUSIVE",
     )
-    Xml.indent(suite)
-    head = '<?xml version="1.0" encoding="utf-8"?>'
-    return f"{head}\n{Xml.tostring(suite, encoding='unicode')}"
-
-
-def _in_xml(text: str) -> str:
-    """Text of which XML forbids nothing."""
-    return printable(text).replace("\ufffe", r"\ufffe").replace("\uffff", r"\uffff")
 
 
 def _groups(gated: Gated) -> list[str]:
     """Columns that make a group."""
-    return [name for name in gated.requirements.columns if name not in COLUMNS]
+    return Requirements.groups(gated.requirements)
 
 
 def _cells(row: Row, groups: Sequence[str]) -> list[str]:
@@ -301,17 +260,6 @@ def _percent(share: float) -> str:
     return f"{100 * share:.4g} %" if share < 0.9999 else f"{100 * share:.6g} %"
 
 
-def _row(cells: Sequence[str]) -> str:
-    """A row of a table."""
-    return f"| {' | '.join(cells)} |"
-
-
-def _escaped(text: str) -> str:
-    """Text that is no markup, in one line."""
-    kept = printable(" ".join(text.split()))
-    return "".join(f"\\{one}" if one in r"\`*_{}[]<>()#|~!@$&" else one for one in kept)
-
-
 SIGNS = {Verdict.PASS: "\u2713", Verdict.FAIL: "\u2717", Verdict.INCONCLUSIVE: "?"}
 SAID = {
     Verdict.PASS: "may decide",
@@ -346,7 +294,7 @@ def decisions(requirements: pl.DataFrame) -> list[Decision]:
     >>> [(one.group["judge"], one.verdict.value) for one in decisions(found)]
     [('simulated-erratic', 'PASS'), ('simulated-steady', 'PASS')]
     """
-    names = [name for name in requirements.columns if name not in COLUMNS]
+    names = Requirements.groups(requirements)
     rest = [name for name in names if name != TEMPERATURE]
     parts: dict[tuple[object, ...], dict[object, list[Row]]] = {}
     for row in requirements.iter_rows(named=True):

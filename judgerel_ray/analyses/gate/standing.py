@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from math import log
-from typing import cast
+from typing import Any
 
 import polars as pl
 
 from judgerel_ray.analyses.advice.plans import Plan
 from judgerel_ray.analyses.gate.requirement import Requirement
+from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.core import SweepError, printable
-from judgerel_ray.core.codes import ALIKE, UNANIMOUS, UNANIMOUS_UNITS, Flag, IntervalMethod
+from judgerel_ray.core.codes import ALIKE, UNANIMOUS, UNANIMOUS_UNITS, Flag
 from judgerel_ray.core.text import closest
 from judgerel_ray.counting.files.source import names_told
-from judgerel_ray.counting.verdicts.policy import REPEATABILITY, Row
+from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts, leads
 from judgerel_ray.measuring.tolerance import FAILS, MEETS, standing
 from judgerel_ray.stats import clopper_pearson
@@ -26,6 +26,7 @@ from judgerel_ray.stats.agreement.agreement import declaration
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.shares import difference_ends, share_ends
 
+Row = Mapping[str, Any]  # of a frame
 _OTHER_SHARES = (
     "accuracy", "majority_accuracy", "swap_consistency", "place_consistency", "first_place",
 )  # fmt: skip
@@ -39,10 +40,6 @@ HABITS = (LeadCode.ONE_ANSWER.value, LeadCode.ONE_PLACE.value, LeadCode.FOLLOWS_
 """What leads a group whose agreement says nothing of its judgment."""
 WITHIN = Flag.WITHIN_PROMPT.value
 """Of agreement that compares judgments of one prompt, where several were asked."""
-_ON_LOGIT = (
-    IntervalMethod.JACKKNIFE_LOGIT_LOW.value, IntervalMethod.JACKKNIFE_LOGIT_HIGH.value,
-)  # fmt: skip
-_OF_ERROR = ("value", "low", "high", "n_compared")
 _ALL_ALIKE = (ALIKE, UNANIMOUS, UNANIMOUS_UNITS)
 NO_SPREAD = "no_spread"
 """Of a drop: no question differs from another."""
@@ -50,17 +47,6 @@ _FEWEST = 2
 CROSSES, AT_LIMIT = "interval_crosses_limit", "value_at_limit"
 ALONE = "repeatability_alone"
 """Of a judge that agrees with itself when asked the same prompt again: nothing else is known."""
-COLUMNS = {
-    "requirement": pl.String(), "verdict": pl.String(), "coefficient": pl.String(),
-    "missing": pl.String(), "conditions": pl.String(), "value": pl.Float64(),
-    "low": pl.Float64(), "high": pl.Float64(), "at_most": pl.Boolean(), "limit": pl.Float64(),
-    "baseline": pl.Float64(), "reason": pl.String(), "more_questions": pl.Int64(),
-    "more_replications": pl.Int64(), "n_items": pl.Int64(), "n_compared": pl.Int64(),
-    "n_replications": pl.Int64(), "n_judgments": pl.Int64(), "flags": pl.List(pl.String),
-}  # fmt: skip
-"""Columns of the table of requirements, after those of the groups. Of a drop, ``value`` is the
-baseline's less this one, on the questions both have, and ``baseline`` the first of the two;
-``n_compared`` are the questions that the interval is over: asked twice, with a right verdict."""
 
 
 class Verdict(StrEnum):
@@ -101,7 +87,7 @@ def of_requirement(
 ) -> pl.DataFrame:
     """Judge the groups of a table by one requirement.
 
-    The groups, and the columns of `COLUMNS`. What leads is judged: reproducibility where it is
+    The groups, and the columns of `Requirements`. What leads is judged: reproducibility where it is
     known; agreement of a judge with a habit (`HABITS`) meets nothing, nor does that within one
     prompt where several were asked (`WITHIN`). The interval of a share is drawn out to that of Korn
     and Graubard, where that is wider (:func:`.share_ends`), and is exact where every question has
@@ -155,14 +141,14 @@ def of_requirement(
     found = [
         {
             **{name: row[name] for name in kept},
-            **{name: row.get(name) for name in COLUMNS},
+            **{name: row.get(name) for name in Requirements.columns},
             "verdict": known.get(row["__standing"], Verdict.INCONCLUSIVE.value),
             "reason": None if row["__standing"] in known else _reason(row),
         }
         for row in rows.iter_rows(named=True)
     ]
     keys = {name: rows.schema[name] for name in kept}
-    return pl.DataFrame(found, schema={**keys, **COLUMNS}, orient="row")
+    return Requirements.frame(found, keys)
 
 
 def _in_groups(asked: Requirement, rows: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
@@ -230,22 +216,22 @@ def _ends(row: Row, confidence: float) -> tuple[float | None, float | None]:
     """
     low, high, value = row["low"], row["high"], row["value"]
     n = row.get("n_compared") or 0
-    alike = row.get("no_interval") in _ALL_ALIKE and is_share(str(row["coefficient"]))
+    alike = row.get("no_interval") in _ALL_ALIKE and is_share(row["coefficient"])
     # The chance that n means of [0, 1] are all 1 is at most their mean's n-th power.
-    if low is None and alike and value in (0.0, 1.0) and isinstance(n, int) and n:
+    if low is None and alike and value in (0.0, 1.0) and n:
         found = clopper_pearson(n if value else 0, n, confidence=confidence)
         return found.low, found.high
     chance = row.get("__chance")
-    if low is None and value == 1 and n and isinstance(n, int) and isinstance(chance, float):
+    if low is None and value == 1 and n and chance is not None:
         least = clopper_pearson(n, n, confidence=confidence).low or 0.0
         return (1 - (1 - least) / (1 - chance), 1.0) if chance < 1 else (None, None)
     if "difference" in row:
         return _ends_of_a_drop(row, confidence)
-    if not isinstance(low, float) or not isinstance(high, float):
+    if low is None or high is None:
         return None, None
-    error = _error(row, confidence) if is_share(str(row["coefficient"])) else 0.0
-    if error:
-        more = share_ends(float(str(value)), error, int(str(n)), confidence=confidence)
+    error = row.get("standard_error")  # the jackknife's; a posterior has none
+    if error is not None and is_share(row["coefficient"]) and 0 < value < 1:
+        more = share_ends(value, error, n, confidence=confidence)
         return min(low, more[0]), max(high, more[1])
     return low, high
 
@@ -256,35 +242,20 @@ def _ends_of_a_drop(row: Row, confidence: float) -> tuple[float | None, float | 
     Where no question differs it is the exact one: no mean is more than the share that differ.
     """
     low, high, n = row["low"], row["high"], row["n_items"]
-    given = (low, high) if isinstance(low, float) and isinstance(high, float) else None
+    given = None if low is None or high is None else (low, high)
     error = row.get("standard_error")
-    if error is None and given is not None and isinstance(n, int) and n >= _FEWEST:
+    if error is None and given is not None and n is not None and n >= _FEWEST:
         error = (given[1] - given[0]) / 2 / t_quantile(n - 1, confidence)
     elif error is None and row["undefined"] == NO_SPREAD:
         error = 0.0
-    share = is_share(str(row["coefficient"]))
-    if not share or not isinstance(n, int) or not isinstance(error, float):
+    if not is_share(row["coefficient"]) or n is None or error is None:
         return given or (None, None)
-    value = float(str(row["value"]))
+    value = row["value"]
     most = clopper_pearson(0, n, confidence=confidence).high
     if value == error == 0 and most is not None:
         return -most, most
     ends = [difference_ends(value, error, n, confidence=confidence), *([given] if given else [])]
     return min(low for low, _ in ends), max(high for _, high in ends)
-
-
-def _error(row: Row, confidence: float) -> float:
-    """The standard error that the jackknife's interval of a share was laid with; 0 of others."""
-    value, low, high, n = (float(str(row[name] or 0)) for name in _OF_ERROR)
-    reach = t_quantile(n - 1, confidence) if n > 1 and 0 < value < 1 else float("inf")
-    kind = row["interval_method"]
-    if kind == IntervalMethod.JACKKNIFE.value:
-        return max(value - low, high - value) / reach
-    end = low if kind == IntervalMethod.JACKKNIFE_LOGIT_LOW.value else high
-    if kind not in _ON_LOGIT or not 0 < end < 1:
-        return 0.0
-    away = abs(log(value / (1 - value)) - log(end / (1 - end)))
-    return away * value * (1 - value) / reach
 
 
 def _of_sampling(rows: pl.DataFrame) -> pl.Expr:
@@ -310,7 +281,7 @@ def _within(rows: pl.DataFrame) -> pl.Expr:
     return pl.col("flags").list.contains(WITHIN).fill_null(False)
 
 
-def _reason(row: Mapping[str, object]) -> str:
+def _reason(row: Row) -> str:
     """Why nothing is decided, as a code."""
     if row["__standing"] == "":
         return Flag.SERVING_NOISE.value
@@ -319,7 +290,7 @@ def _reason(row: Mapping[str, object]) -> str:
     code, _ = lead_parts(row.get("lead"))
     if code in HABITS and row["coefficient"] not in _OF_REPLIES:
         return code
-    if WITHIN in cast(Sequence[str], row.get("flags") or ()):
+    if WITHIN in (row.get("flags") or ()):
         return WITHIN
     if row["undefined"] and row["low"] is None:
         return str(row["undefined"])
@@ -375,11 +346,10 @@ def with_needs(
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.gate.standing import COLUMNS
     >>> row = {"coefficient": "valid_rate", "reason": CROSSES, "value": 0.96, "low": 0.94,
     ...        "high": 0.98, "limit": 0.95, "baseline": None, "n_items": 100,
     ...        "n_compared": 100, "conditions": None}
-    >>> told = pl.DataFrame([row], schema={name: COLUMNS[name] for name in row})
+    >>> told = pl.DataFrame([row], schema={name: Requirements.dtypes[name] for name in row})
     >>> with_needs(told, [], {}, confidence=0.95, then=0.95)["more_questions"].item()
     293
     """
@@ -396,9 +366,9 @@ def with_needs(
 def _needs(row: Row, plan: Plan | None, confidence: float, then: float) -> dict[str, int | None]:
     """What one row needs."""
     n = row["n_compared"] or row["n_items"]  # questions asked once, or without gold, do not count
-    if row["reason"] != CROSSES or not isinstance(n, int) or n < _FEWEST:
+    if row["reason"] != CROSSES or n is None or n < _FEWEST:
         return {}
-    value, limit, low, high = (float(str(row[name])) for name in ("value", "limit", "low", "high"))
+    value, limit, low, high = (float(row[name]) for name in ("value", "limit", "low", "high"))
     half = value - low if limit < value else high - value
     if (low if limit < value else high) in (0.0, 1.0):  # cut off there: it would reach farther
         half = max(value - low, high - value)
@@ -408,7 +378,7 @@ def _needs(row: Row, plan: Plan | None, confidence: float, then: float) -> dict[
     each = half / t_quantile(n - 1, confidence)  # the standard error, on this side
 
     # Where every question comes out alike the interval is the exact one of as many questions.
-    exact = is_share(str(row["coefficient"])) and value in (0.0, 1.0)
+    exact = is_share(row["coefficient"]) and value in (0.0, 1.0)
     alike = exact and row["baseline"] is None
     none_differs = exact and row["baseline"] is not None and high == _most_differ(n, confidence)
     # Of alpha it is that of agreement, as much wider as chance makes it.

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import BY, Named, Names, Printed, flag, names_of, verb
-from judgerel_ray.counting.given import basis_of, given
+from judgerel_ray.core.verb import BY, Named, Names, flag, names_of, verb
 
 if TYPE_CHECKING:
-    from judgerel_ray.analyses.gate.tables import Gated
-    from judgerel_ray.counting.given import Given, Judgments
+    from judgerel_ray.analyses.gate.gated import Gated
+    from judgerel_ray.blocks.result import Result
+    from judgerel_ray.counting.snapshot import Judgments, Snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,24 +47,13 @@ class GateRequest(Named):
     by: Names = field(default=None, metadata=BY)
 
 
-def _show(found: Gated) -> Printed:
-    """Print a verdict."""
-    from judgerel_ray.analyses.gate.show import gate_text
-
-    return Printed(
-        tables=found.requirements, text=lambda: gate_text(found), rows=found.requirements
-    )
-
-
 @verb(
     GateRequest,
     group="Decide",
     help="PASS, FAIL or INCONCLUSIVE: requirements that the whole confidence interval must meet",
     prints="gate",
-    show=_show,
-    basis=basis_of,
 )
-def gate(path: Judgments | Given, asked: GateRequest) -> Gated:
+def gate(path: Judgments, asked: GateRequest) -> Result[Gated]:
     """Judge by requirements: the whole confidence interval meets each, misses it, or neither.
 
     A requirement of reproducibility where it is known, else of repeatability. Each errs, over all
@@ -88,19 +78,24 @@ def gate(path: Judgments | Given, asked: GateRequest) -> Gated:
     >>> found.verdict, found.exit_code
     ('INCONCLUSIVE', 5)
     """
-    from judgerel_ray.analyses.gate.from_run import gate_path
+    from judgerel_ray.analyses.gate.from_run import columns_of, gate_judgments
     from judgerel_ray.analyses.gate.requirement import requirements
+    from judgerel_ray.analyses.gate.show import gate_result
+    from judgerel_ray.counting.snapshot import Snapshot
 
     texts = [asked.require] if isinstance(asked.require, str) else asked.require
     wanted = requirements(texts, None if asked.rules is None else fspath(asked.rules))
-    names = dict.fromkeys(one.against for one in wanted if one.against is not None)
-    return gate_path(
-        given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names),
-        wanted,
-        baselines={
-            name: given(name, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
-            for name in names
-        },
-        by=names_of(asked.by),
-        ledger=None if asked.ledger is None else fspath(asked.ledger),
-    )
+    by = names_of(asked.by)
+    with ExitStack() as opened:
+
+        def side(source: Judgments, name: str | None) -> Snapshot:
+            apart, columns = columns_of(wanted, by, name)
+            return opened.enter_context(Snapshot.open(source, asked, apart=apart, columns=columns))
+
+        judged = side(path, None)
+        names = dict.fromkeys(one.against for one in wanted if one.against is not None)
+        found = gate_judgments(
+            judged, wanted, baselines={name: side(name, name) for name in names}, by=by,
+            ledger=None if asked.ledger is None else fspath(asked.ledger),
+        )  # fmt: skip
+        return gate_result(found, judged.run_notes)

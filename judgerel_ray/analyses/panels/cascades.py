@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
+from judgerel_ray.analyses.panels.tables import CascadeCurve, CascadedShares, Stages
 from judgerel_ray.analyses.panels.voters import Voters, accuracy_row
 from judgerel_ray.core import CHOSEN, SweepError
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, Row
@@ -52,19 +53,6 @@ class CascadeChoice:
 N_FOLDS = 5
 N_BUDGETS = 10
 """Points of the curve."""
-_F, _S, _I = pl.Float64(), pl.String(), pl.Int64()
-_STAGES = {
-    "stage": _I, "member": _S, "n_items": _I, "cost": _F, "cost_unit": _S, "accuracy": _F,
-    "low": _F, "high": _F, "confident": _F,
-}  # fmt: skip
-_CURVE = {
-    "budget": _F, "cost_unit": _S, "cost": _F, "cost_low": _F, "cost_high": _F, "accuracy": _F,
-    "low": _F, "high": _F, "answered": _S, "thresholds": _S, "in_sample": _F,
-    "in_sample_cost": _F, "n_alike": _I, "n_folds": _I, "random": _F, "over_random": _F,
-    "over_random_low": _F, "over_random_high": _F, "alone": _S, "alone_accuracy": _F,
-    "alone_cost": _F, "over_alone": _F, "over_alone_low": _F, "over_alone_high": _F,
-    "n_items": _I,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,18 +61,10 @@ class CascadeTables:
 
     Attributes
     ----------
-    stages : pl.DataFrame
-        Who is asked, in order: accuracy of each on all questions, ``cost`` of a question,
-        ``confident``: share of answers that state a confidence.
-    curve : pl.DataFrame
-        A row a budget. ``accuracy`` and ``cost`` are of thresholds that other folds chose, with
-        intervals by question; ``in_sample`` and ``thresholds`` of those that all questions chose.
-        ``answered`` is the share each stage answers. ``random``: as many passed on at each stage,
-        however sure they are. ``alone``: the best member for that money, its majority of so many
-        replications, chosen on other folds, too.
+    stages, curve : pl.DataFrame
+        As :mod:`judgerel_ray.analyses.panels.tables` says.
     cascaded : pl.DataFrame, optional
-        In place of the other two, where a run asked a cascade: a row a model, one of what was left
-        to a person, and one of all of it.
+        In place of the other two, where a run asked a cascade.
     """
 
     stages: pl.DataFrame
@@ -145,16 +125,7 @@ def cascade_tables(groups: Sequence[Voters], choice: CascadeChoice | None = None
         stages += [{**voters.name, **row} for row in _stage_rows(voters, order, choice)]
         if voters.n_questions > 1:
             curve += [{**voters.name, **row} for row in _curve_rows(voters, order, choice)]
-    return CascadeTables(stages=_frame(stages, keys, _STAGES), curve=_frame(curve, keys, _CURVE))
-
-
-def _frame(
-    rows: Sequence[Row], keys: Sequence[str], schema: Mapping[str, pl.DataType]
-) -> pl.DataFrame:
-    """Rows with the columns of the groups first."""
-    return pl.DataFrame(
-        rows, schema=[*keys, *schema], schema_overrides=schema, infer_schema_length=None
-    )
+    return CascadeTables(stages=Stages.frame(stages, keys), curve=CascadeCurve.frame(curve, keys))
 
 
 def orders_itself(voters: Voters) -> bool:
@@ -317,15 +288,6 @@ GROUP = ("benchmark", "template", "temperature")
 A_PERSON = "a person"
 WHOLE = "all of it"
 _SPENT = ("cost", "prompt_tokens", "completion_tokens")
-_FLOAT, _INT, _TEXT = pl.Float64(), pl.Int64(), pl.String()
-SCHEMA: dict[str, pl.DataType] = {
-    "benchmark": _TEXT, "template": _TEXT, "temperature": _FLOAT, "asked": _TEXT,
-    "threshold": _FLOAT, "n_questions": _INT, "n_asked": _INT, "n_answered": _INT,
-    "answered": _FLOAT, "answered_low": _FLOAT, "answered_high": _FLOAT, "n_right": _INT,
-    "accuracy": _FLOAT, "low": _FLOAT, "high": _FLOAT, "interval": _TEXT, "noise_floor": _FLOAT,
-    "noise_floor_sd": _FLOAT, "p_noise": _FLOAT, "noise": pl.Boolean(), "spent": _FLOAT,
-    "unit": _TEXT,
-}  # fmt: skip
 
 
 def cascaded_table(
@@ -333,11 +295,7 @@ def cascaded_table(
 ) -> pl.DataFrame:
     """Tell what each model of a cascade was asked, what it answered, and what that was worth.
 
-    A row for each model, one for what was left to a person, and one for all of it. ``n_asked``
-    counts questions times replications; ``accuracy`` is of the answers given to questions with a
-    gold answer, its interval by question, its noise floor that of the same answers shuffled across
-    questions; ``spent`` is the mean of one question put to the cascade (in "cost" where every row
-    has one, else in "tokens", else null), both steps together.
+    Intervals are by question; the noise floor is of the same answers shuffled across questions.
 
     Examples
     --------
@@ -378,7 +336,7 @@ def cascaded_table(
         named = dict(zip(GROUP, key, strict=True))
         shared = {**named, "threshold": threshold, "unit": unit}
         found += [{**shared, **row} for row in _rows(group, order, threshold)]
-    return pl.DataFrame(found, schema=SCHEMA)
+    return CascadedShares.frame(found)
 
 
 def _rows(

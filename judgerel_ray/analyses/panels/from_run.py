@@ -11,28 +11,28 @@ from io import BytesIO
 import polars as pl
 
 from judgerel_ray.analyses.panels.cascades import (
-    SCHEMA,
     CascadeChoice,
     CascadeTables,
     cascade_tables,
     cascaded_table,
     orders_itself,
 )
+from judgerel_ray.analyses.panels.panels import panel_tables
 from judgerel_ray.analyses.panels.show import Together, panel_sections
 from judgerel_ray.analyses.panels.spending import Price
-from judgerel_ray.analyses.panels.tables import PanelTables, panel_tables
+from judgerel_ray.analyses.panels.tables import CascadedShares
 from judgerel_ray.analyses.panels.voters import Voters, check_voters, read_voters
 from judgerel_ray.analyses.selection.from_run import known_items, open_systems
 from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.columns import of_protocols
-from judgerel_ray.counting.given import Given, reading_of, warn_of
-from judgerel_ray.counting.judged import Judged, ask_benchmarks, naming, open_judgments
+from judgerel_ray.counting.declared import ask_benchmarks
 from judgerel_ray.counting.measured import SPENT, TOKENS, with_numbers
 from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.page_data import PageData
-from judgerel_ray.protocols.registry import protocol_named
 
 MOST_ON_PAGE = 300_000
 """Verdicts of which a page still tells panels."""
@@ -41,27 +41,8 @@ _MEMBER = ("judge", "role")
 _BY_REPLICATIONS = ("agreement", "support")
 
 
-def run_panels(
-    path: str | Given,
-    *,
-    by: Sequence[str] | None = None,
-    gold: str | None = None,
-    prices: Mapping[str, Price] | None = None,
-    confidence: str = "stated",
-    seed: int = 0,
-) -> PanelTables:
-    """Panels of the systems of a run or a file.
-
-    Effects: reads. Retry: safe, also while a run goes on.
-    """
-    with reading_of(path):
-        judged = open_judgments(path, extra=by or (), reads=["confidence", GOLD])
-        found = open_voters(judged, by=by, gold=gold, prices=prices, confidence=confidence)
-        return panel_tables(found, seed=seed)
-
-
-def run_cascade(
-    path: str | Given,
+def cascade_of(
+    judged: Snapshot,
     choice: CascadeChoice | None = None,
     *,
     by: Sequence[str] | None = None,
@@ -69,24 +50,21 @@ def run_cascade(
     prices: Mapping[str, Price] | None = None,
     confidence: str = "stated",
 ) -> CascadeTables:
-    """Cascades of the systems of a run or a file.
+    """Cascades of the systems of judgments.
 
-    Effects, Raises: as :func:`run_panels`; SweepError also where nothing says who is asked first
-    or when to pass on.
+    Refuses (SweepError) those of which nothing says who is asked first or when to pass on.
     """
     if confidence in _BY_REPLICATIONS:
         raise SweepError(
             f"{confidence} rests on a question's other replications, which a cascade does not buy",
             hint="stated, margin or probability",
         )
-    with reading_of(path):
-        judged = open_judgments(path, extra=by or (), reads=["confidence", GOLD])
-        found = open_voters(judged, by=by, gold=gold, prices=prices, confidence=confidence)
-        return cascade_tables(found, choice)
+    found = open_voters(judged, by=by, gold=gold, prices=prices, confidence=confidence)
+    return cascade_tables(found, choice)
 
 
 def open_voters(
-    judged: Judged,
+    judged: Snapshot,
     *,
     by: Sequence[str] | None = None,
     gold: str | None = None,
@@ -107,7 +85,7 @@ def open_voters(
     judged = with_numbers(judged, SPENT if prices is None else TOKENS)
     apart = None if by is None else [*by, *(name for name in _MEMBER if name in there)]
     systems = open_systems(judged, by=apart, items=known_items(judged, gold))
-    with naming(judged):
+    with judged.naming():
         found = read_voters(systems, judged.frame, prices=prices, confidence=confidence)
         check_voters(found, systems)
     return found
@@ -118,7 +96,7 @@ def panels_on_page(measured: PageData, _options: object) -> list[Block]:
     return panel_sections(together_of(measured.judged), cascaded_of(measured.judged))
 
 
-def together_of(judged: Judged) -> Together | None:
+def together_of(judged: Snapshot) -> Together | None:
     """What a page says of panels and cascades; None where nothing is right or judges are alone.
 
     Of more rows than a page should wait for there is none, either: ``judgerel panels`` tells them.
@@ -141,17 +119,17 @@ def together_of(judged: Judged) -> Together | None:
     )
 
 
-def _asks_cascade(judged: Judged) -> bool:
+def _asks_cascade(judged: Snapshot) -> bool:
     """Whether later models were asked only what earlier ones were not sure of."""
     if judged.run is None:
         return False
     from judgerel_ray.config import parse_sweep
 
     sweep = parse_sweep(judged.run.read_text("sweep.toml"), source=judged.run.address("sweep.toml"))
-    return any(protocol_named(ask.protocol).cascade(ask) is not None for ask in sweep.ask)
+    return any(ask.kind.cascade(ask) is not None for ask in sweep.ask)
 
 
-def _is_known(judged: Judged) -> bool:
+def _is_known(judged: Snapshot) -> bool:
     """Whether two judges gave verdicts, few enough, some of which may be right."""
     columns = judged.frame.collect_schema().names()
     if not {"judge", "verdict"} <= set(columns) or (judged.run is None and GOLD not in columns):
@@ -173,24 +151,15 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def run_cascaded(path: str | Given) -> pl.DataFrame | None:
-    """What the cascades of a run did; None of a file, or where the sweep asked none.
-
-    Effects: reads. Retry: safe, also while the run goes on.
-    """
-    with reading_of(path):
-        return cascaded_of(open_judgments(path))
-
-
-def cascaded_of(judged: Judged) -> pl.DataFrame | None:
-    """As :func:`run_cascaded`, of judgments that are open."""
+def cascaded_of(judged: Snapshot) -> pl.DataFrame | None:
+    """What the cascades of a run did; None of a file, or where the sweep asked none."""
     if judged.run is None:
         return None
     sweep = parse_sweep(judged.run.read_text("sweep.toml"), source=judged.run.url)
     asked = [
         (place, ask, threshold)
         for place, ask in enumerate(sweep.ask)
-        if (threshold := protocol_named(ask.protocol).cascade(ask)) is not None
+        if (threshold := ask.kind.cascade(ask)) is not None
     ]
     if not asked:
         return None
@@ -206,4 +175,4 @@ def cascaded_of(judged: Judged) -> pl.DataFrame | None:
         here = rows.filter(pl.col("judge").is_in(ask.responders), pl.col("benchmark").is_in(named))
         if here.height:
             found.append(cascaded_table(here, gold, order=ask.responders, threshold=threshold))
-    return pl.concat(found) if found else pl.DataFrame(schema=SCHEMA)
+    return pl.concat(found) if found else CascadedShares.frame()

@@ -135,7 +135,7 @@ def panel_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.panels.tables import panel_tables
+    >>> from judgerel_ray.analyses.panels.panels import panel_tables
     >>> panel_blocks(panel_tables([]).tables())[0].text
     'no two systems answered the same questions'
     """
@@ -201,8 +201,8 @@ def cascaded_blocks(rows: pl.DataFrame) -> list[Block]:
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.panels.cascades import SCHEMA
-    >>> cascaded_blocks(pl.DataFrame(schema=SCHEMA))[0].text
+    >>> from judgerel_ray.analyses.panels.tables import CascadedShares
+    >>> cascaded_blocks(CascadedShares.frame())[0].text
     'no cascade was asked'
     """
     if rows.is_empty():

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from judgerel_ray.core import Outcome, SweepError
-from judgerel_ray.core.verb import number
-from judgerel_ray.counting.given import warn_of
+from judgerel_ray.core.errors import warn_of
+from judgerel_ray.core.verb import read_number
 from judgerel_ray.counting.measured import TOKENS, unused_line
 from judgerel_ray.measuring.systems import SYSTEM
 
@@ -74,7 +74,9 @@ def price_of(given: object) -> Price:
         return given
     parts = given.split(",") if isinstance(given, str) else given
     try:
-        numbers = [number(part) for part in (parts if isinstance(parts, list | tuple) else [parts])]
+        numbers = [
+            read_number(part) for part in (parts if isinstance(parts, list | tuple) else [parts])
+        ]
     except ValueError:
         numbers = []
     if len(numbers) not in (1, 2) or not all(0 <= n < _MOST for n in numbers):

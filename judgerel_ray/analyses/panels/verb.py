@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import Names, Printed, by_name, comma_names, flag, names_of, verb
-from judgerel_ray.counting.given import basis_of
+from judgerel_ray.core.verb import Names, by_name, comma_names, flag, names_of, verb
 from judgerel_ray.measuring.answered import KINDS, Answered
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.panels.cascades import CascadeTables
+    from judgerel_ray.analyses.panels.panels import PanelTables
     from judgerel_ray.analyses.panels.spending import Price
-    from judgerel_ray.analyses.panels.tables import PanelTables
-    from judgerel_ray.counting.given import Given, Judgments
+    from judgerel_ray.blocks.result import Result
+    from judgerel_ray.counting.snapshot import Judgments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,25 +44,24 @@ class PanelsRequest(Answered):
         return by_name(self.prices, "--price", price_of, form=form, cut=str.rpartition)
 
 
-def _show_panels(found: PanelTables) -> Printed:
-    """Print panels."""
+def _result_panels(found: PanelTables, notes: tuple[str, ...]) -> Result[PanelTables]:
     from judgerel_ray.analyses.panels.show import panel_blocks
-    from judgerel_ray.blocks.terminal import printed
+    from judgerel_ray.blocks.result import Result
 
     tables = found.tables()
-    return Printed(tables=tables, text=lambda: printed(panel_blocks(tables)), rows=found.best)
+    return Result(
+        found=found, notes=notes, tables=tables, full=lambda: panel_blocks(tables), rows=found.best
+    )
 
 
 @verb(
     PanelsRequest,
     group="Analyse",
     help="judges together: majorities, best panels, what the next one adds",
-    show=_show_panels,
     file="best",
     section="judgerel_ray.analyses.panels.from_run:panels_on_page",
-    basis=basis_of,
 )
-def panels(path: Judgments | Given, asked: PanelsRequest) -> PanelTables:
+def panels(path: Judgments, asked: PanelsRequest) -> Result[PanelTables]:
     """Tell what judges are worth as a panel, which to buy, and what the next one adds.
 
     Members are judges, in a role where there are several, of one benchmark, temperature and
@@ -92,12 +91,15 @@ def panels(path: Judgments | Given, asked: PanelsRequest) -> PanelTables:
     >>> panels(example("judgments.csv")).members.select("member", "accuracy").rows()
     [('simulated-erratic', 0.65625), ('simulated-steady', 0.875)]
     """
-    from judgerel_ray.analyses.panels.from_run import run_panels
+    from judgerel_ray.analyses.panels.from_run import open_voters
+    from judgerel_ray.analyses.panels.panels import panel_tables
 
-    return run_panels(
-        asked.judged(path), by=names_of(asked.by), gold=asked.gold_file, prices=asked.priced,
-        confidence=asked.confidence, seed=asked.seed,
-    )  # fmt: skip
+    with asked.opened(path) as judged:
+        voters = open_voters(
+            judged, by=names_of(asked.by), gold=asked.gold_file, prices=asked.priced,
+            confidence=asked.confidence,
+        )  # fmt: skip
+        return _result_panels(panel_tables(voters, seed=asked.seed), judged.run_notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,15 +127,16 @@ class CascadeRequest(PanelsRequest):
     )
 
 
-def _show_cascade(found: CascadeTables) -> Printed:
-    """Print a cascade."""
+def _result_cascade(found: CascadeTables, notes: tuple[str, ...]) -> Result[CascadeTables]:
     from judgerel_ray.analyses.panels.show import cascade_blocks, cascaded_blocks
-    from judgerel_ray.blocks.terminal import printed
+    from judgerel_ray.blocks.result import Result
 
     tables, did = found.tables(), found.cascaded
-    return Printed(
+    return Result(
+        found=found,
+        notes=notes,
         tables=tables,
-        text=lambda: printed(cascade_blocks(tables) if did is None else cascaded_blocks(did)),
+        full=lambda: cascade_blocks(tables) if did is None else cascaded_blocks(did),
         rows=found.curve if did is None else did,
     )
 
@@ -142,11 +145,9 @@ def _show_cascade(found: CascadeTables) -> Printed:
     CascadeRequest,
     group="Analyse",
     help="cost and accuracy of asking a second judge when the first is unsure",
-    show=_show_cascade,
     file="curve; of a cascade run cascaded",
-    basis=basis_of,
 )
-def cascade(path: Judgments | Given, asked: CascadeRequest) -> CascadeTables:
+def cascade(path: Judgments, asked: CascadeRequest) -> Result[CascadeTables]:
     """Tell what it buys to ask the next model, or a person, only where confidence falls short.
 
     Of a run whose sweep asked a cascade it tells what that did, unless an order is given.
@@ -178,18 +179,17 @@ def cascade(path: Judgments | Given, asked: CascadeRequest) -> CascadeTables:
     [(1.0, 'simulated-erratic', 0.65625), (1.0, 'simulated-steady', 0.875)]
     """
     from judgerel_ray.analyses.panels.cascades import CascadeChoice, told_cascade
-    from judgerel_ray.analyses.panels.from_run import run_cascade, run_cascaded
+    from judgerel_ray.analyses.panels.from_run import cascade_of, cascaded_of
 
-    opened = asked.judged(path)
     order = names_of(asked.order) or ()
-    did = None if order else run_cascaded(opened)
-    if did is not None:
-        return told_cascade(did)
     choice = CascadeChoice(
         order=order, person_cost=asked.person_cost, person_accuracy=asked.person_accuracy,
         seed=asked.seed,
     )  # fmt: skip
-    return run_cascade(
-        opened, choice, by=names_of(asked.by), gold=asked.gold_file, prices=asked.priced,
-        confidence=asked.confidence,
-    )  # fmt: skip
+    with asked.opened(path) as judged:
+        did = None if order else cascaded_of(judged)
+        found = told_cascade(did) if did is not None else cascade_of(
+            judged, choice, by=names_of(asked.by), gold=asked.gold_file, prices=asked.priced,
+            confidence=asked.confidence,
+        )  # fmt: skip
+        return _result_cascade(found, judged.run_notes)

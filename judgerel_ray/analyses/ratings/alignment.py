@@ -14,11 +14,12 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from judgerel_ray.analyses.ratings.tables import Alignments
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import NONE_WITHOUT_ONE, SAME_WITHOUT_ANY, Flag
 from judgerel_ray.counting.groups.rated import QUESTION, RatedGroup, scale_ends
-from judgerel_ray.counting.verdicts.policy import FLAG_COLUMNS, Row, flag_columns
+from judgerel_ray.counting.verdicts.policy import Row, flag_columns
 from judgerel_ray.counting.verdicts.scales import SCALE
 from judgerel_ray.stats import Estimate, ReferenceAgreement, reference_agreement
 from judgerel_ray.stats.counts import Floats
@@ -132,17 +133,6 @@ def _ends(name: str, one: Estimate) -> dict[str, object]:
 REFERENCE_SCORE = "reference_score"
 THING = ("benchmark", QUESTION, "responder", "criterion", "definition", SCALE)
 """Columns by which a reference is matched, those that it has."""
-ALIGNMENT_COLUMNS: Mapping[str, pl.DataType] = {
-    "coefficient": pl.String(), "single": pl.Float64(), "single_low": pl.Float64(),
-    "single_high": pl.Float64(), "averaged": pl.Float64(), "averaged_low": pl.Float64(),
-    "averaged_high": pl.Float64(), "gain": pl.Float64(), "gain_low": pl.Float64(),
-    "gain_high": pl.Float64(), "p_gain": pl.Float64(), "n_averaged": pl.Float64(),
-    "weighted": pl.Float64(), "weighted_low": pl.Float64(), "weighted_high": pl.Float64(),
-    "n_weighted": pl.Int64(), "n_items": pl.Int64(), "n_units": pl.Int64(),
-    "reference": pl.String(), "statistic": pl.String(), "no_interval": pl.String(),
-    **FLAG_COLUMNS, "estimator": pl.String(), "undefined": pl.String(),
-}  # fmt: skip
-"""Columns after those of the groups and the scale, in reading order."""
 
 
 def judge_reference(rows: pl.DataFrame, judge: str) -> pl.DataFrame:
@@ -215,13 +205,9 @@ def alignment_table(
 ) -> pl.DataFrame:
     """Compute how far every group's scores agree with a reference, on every scale.
 
-    The groups' columns, ``scale`` and `ALIGNMENT_COLUMNS`: one row a group, scale and coefficient.
-    ``single`` is the mean over replications of each one's coefficient, ``averaged`` that of the
-    items' mean scores, ``gain`` the one less the other. ``weighted`` is that of ``n_weighted``
-    scores weighted by their probabilities; groups that have only those are undefined,
-    "not_sampled". Scores are compared as they are: intraclass correlations need a reference on the
-    same scale, and are undefined, "reference_off_scale", where it has scores beyond the scale's
-    ends.
+    Groups that have only weighted scores are undefined, "not_sampled". Scores are compared as they
+    are: intraclass correlations need a reference on the same scale, and are undefined,
+    "reference_off_scale", where it has scores beyond the scale's ends.
 
     Examples
     --------
@@ -257,7 +243,7 @@ def alignment_table(
         raise SweepError(f"no rating has a reference in {name} by {', '.join(by)}")
     every = [dict(group.key) for group in (*groups, *weighted)]
     keys = pl.DataFrame(every, infer_schema_length=None)
-    return pl.DataFrame(found, schema={**keys.schema, SCALE: pl.String(), **ALIGNMENT_COLUMNS})
+    return Alignments.frame(found, {**keys.schema, SCALE: pl.String()})
 
 
 def reference_scores(group: RatedGroup, scale: str, reference: pl.DataFrame) -> Floats:

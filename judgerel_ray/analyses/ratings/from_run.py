@@ -30,12 +30,13 @@ from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks, rank_table
 from judgerel_ray.analyses.ratings.show import Rated, alignment_section, rating_sections
 from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.core import Scale, SweepError, count_of
+from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.columns import is_judge, is_no_value
-from judgerel_ray.counting.doubts import nothing_shared, otherwise_line
+from judgerel_ray.counting.doubtful_names import nothing_shared, otherwise_line
 from judgerel_ray.counting.files.source import TABLES, kind_of
-from judgerel_ray.counting.given import Given, reading_of, warn_of
+from judgerel_ray.counting.gold import beside_table
 from judgerel_ray.counting.groups.rated import RatedGroup, group_names, rated_groups, rated_rows
-from judgerel_ray.counting.judged import Judged, beside_table, naming, open_judgments
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_names, told_order
 from judgerel_ray.measuring.page_data import PageData
@@ -56,7 +57,7 @@ _SHOWN = 3
 class Ratings:
     """Ratings of a run or a file, read once for all tables of them."""
 
-    judged: Judged
+    judged: Snapshot
     by: tuple[str, ...] | None = None  # Columns that make a group, in place of the default ones.
     # Scales besides the shipped ones and those of the run.
     declared: Mapping[str, Scale] = field(default_factory=dict)
@@ -64,7 +65,7 @@ class Ratings:
     @cached_property
     def rows(self) -> tuple[pl.DataFrame, dict[str, Scale]]:
         """The ratings, and their scales."""
-        with naming(self.judged):
+        with self.judged.naming():
             return rated_rows(self.judged.frame, by=self.by or (), scales=self._scales)
 
     @cached_property
@@ -180,65 +181,14 @@ class Ratings:
         return human_reference(items, self.scored)
 
 
-def open_ratings(
-    path: str | Given, *, by: Sequence[str] | None = None, scale_files: Sequence[str] = ()
+def ratings_of(
+    judged: Snapshot, *, by: Sequence[str] | None = None, scale_files: Sequence[str] = ()
 ) -> Ratings:
-    """Open the ratings of a run directory or a file with a column ``scale``.
-
-    Effects: reads. Retry: safe, also while a run goes on.
-    """
+    """The ratings of judgments with a column ``scale``, those of `scale_files` declared beside."""
     from judgerel_ray.protocols.replies.scales import load_scale
 
     declared = {scale.name: scale for scale in map(load_scale, scale_files)}
-    judged = open_judgments(path, extra=by or ())
     return Ratings(judged=judged, by=None if by is None else tuple(by), declared=declared)
-
-
-def run_scales(
-    path: str | Given,
-    choice: ScaleChoice | None = None,
-    *,
-    by: Sequence[str] | None = None,
-    scale_files: Sequence[str] = (),
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Consistency of ratings on each scale, and across scales.
-
-    As of :func:`.reduce_judgments`, alpha alone, with replies that hold no rating left out; and
-    :func:`judgerel_ray.analyses.ratings.inter_scale.inter_scale_table`.
-    """
-    with reading_of(path):
-        ratings = open_ratings(path, by=by, scale_files=scale_files)
-        return ratings.own(), ratings.across(choice or ScaleChoice())
-
-
-def run_alignment(
-    path: str | Given,
-    reference: str,
-    *,
-    coefficients: Sequence[str] | None = None,
-    by: Sequence[str] | None = None,
-    scale_files: Sequence[str] = (),
-) -> pl.DataFrame:
-    """Alignment of judges with a reference."""
-    with reading_of(path):
-        ratings = open_ratings(path, by=by, scale_files=scale_files)
-        return ratings.aligned(reference, coefficients)
-
-
-def run_ranking(
-    path: str | Given,
-    choice: ScaleChoice | None = None,
-    *,
-    reference: str | None = None,
-    outside: str | None = None,
-    by: Sequence[str] | None = None,
-    scale_files: Sequence[str] = (),
-) -> JudgeRanks:
-    """Judges, ranked by their consistency, their alignment and a score from outside."""
-    with reading_of(path):
-        ratings = open_ratings(path, by=by, scale_files=scale_files)
-        found = ratings.ranked(choice or ScaleChoice(), reference=reference, outside=outside)
-    return found
 
 
 def _unmatched(rated: pl.Series, referred: pl.Series, file: str) -> Iterator[str]:
@@ -359,7 +309,7 @@ def rating_options(
     )
 
 
-def with_scales(judged: Judged, options: RatingOptions) -> Judged:
+def with_scales(judged: Snapshot, options: RatingOptions) -> Snapshot:
     """Add scales of one's own to those of a run."""
     if not options.scale_files:
         return judged
@@ -371,7 +321,7 @@ def with_scales(judged: Judged, options: RatingOptions) -> Judged:
     return replace(judged, scales={**judged.scales, **declared})
 
 
-def unknown_scales(judged: Judged) -> list[tuple[str, str]]:
+def unknown_scales(judged: Snapshot) -> list[tuple[str, str]]:
     """Say which scales a page has nothing of, because nobody told where they end."""
     unknown = [name for name in _names(judged) if known_scale(name, judged.scales) is None]
     if not unknown:
@@ -388,7 +338,7 @@ def ratings_on_page(measured: PageData, options: RatingOptions) -> list[Block]:
     return rating_sections(_rated(measured.judged, options))
 
 
-def _rated(judged: Judged, options: RatingOptions) -> Rated | None:
+def _rated(judged: Snapshot, options: RatingOptions) -> Rated | None:
     """What a page says of ratings; None where no scale with known ends was rated on."""
     reference, outside, choice = options.reference, options.outside, options.choice
     names = _names(judged)
@@ -424,7 +374,7 @@ def _rated(judged: Judged, options: RatingOptions) -> Rated | None:
     )
 
 
-def alignment_on_page(judged: Judged, _questions: object, options: RatingOptions) -> list[Block]:
+def alignment_on_page(judged: Snapshot, _questions: object, options: RatingOptions) -> list[Block]:
     """Make the page's section on alignment by probabilities, where no rating was sampled."""
     ratings, reference = Ratings(judged=judged), options.reference
     if ratings.weighted.is_empty() or ratings.sampled:
@@ -434,7 +384,7 @@ def alignment_on_page(judged: Judged, _questions: object, options: RatingOptions
     return [] if reference is None else alignment_section(ratings.aligned(reference, _ALIGNED))
 
 
-def _names(judged: Judged) -> tuple[str, ...]:
+def _names(judged: Snapshot) -> tuple[str, ...]:
     """Names of the scales that judgments are on."""
     if SCALE not in judged.frame.collect_schema():
         return ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
@@ -10,11 +10,12 @@ from typing import cast, get_args
 
 import polars as pl
 
+from judgerel_ray.analyses.ratings.tables import ScaleComparisons
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.groups.rated import RatedGroup, scale_ends
-from judgerel_ray.counting.verdicts.policy import METHOD_COLUMNS, Row, flag_columns, method_columns
+from judgerel_ray.counting.verdicts.policy import Row, flag_columns, method_columns
 from judgerel_ray.measuring.estimates import noise_columns
 from judgerel_ray.stats import (
     SCALE_CASES,
@@ -40,20 +41,6 @@ from judgerel_ray.stats.ratings.scale_noise import inter_scale_floor
 BETWEEN = " / "
 """What stands between the names of scales that are compared."""
 PAIRINGS: tuple[Pairing, ...] = get_args(Pairing)
-INTER_SCALE_COLUMNS: Mapping[str, pl.DataType] = {
-    "scales": pl.String(), "n_scales": pl.Int64(), "value": pl.Float64(), "low": pl.Float64(),
-    "high": pl.Float64(), "noise_floor": pl.Float64(), "noise_floor_sd": pl.Float64(),
-    "p_noise": pl.Float64(), "noise": pl.Boolean(), "ceiling": pl.Float64(),
-    "disattenuated": pl.Float64(), "disattenuated_low": pl.Float64(),
-    "disattenuated_high": pl.Float64(), "shift": pl.Float64(), "shift_low": pl.Float64(),
-    "shift_high": pl.Float64(), "rank_correlation": pl.Float64(),
-    "rank_correlation_low": pl.Float64(), "rank_correlation_high": pl.Float64(),
-    "own_first": pl.Float64(), "own_second": pl.Float64(), "n_items": pl.Int64(),
-    "n_units": pl.Int64(), "n_replications": pl.Int64(), "mapping": pl.String(),
-    "level": pl.String(), "pairing": pl.String(), "tie": pl.String(), "ceiling_of": pl.String(),
-    **METHOD_COLUMNS, "estimator": pl.String(), "undefined": pl.String(),
-}  # fmt: skip
-"""Columns after those of the groups, in reading order."""
 TO_POINTS, TO_TENTHS = "uniform_to_points", "uniform_to_points_and_tenths"
 """``ceiling_of``: a latent score, uniform on the range, goes to the nearest point of each scale, of
 one of decimals to the nearest tenth."""
@@ -144,11 +131,7 @@ def group_ratings(group: RatedGroup, names: Sequence[str], choice: ScaleChoice) 
 def inter_scale_table(groups: Sequence[RatedGroup], choice: ScaleChoice) -> pl.DataFrame:
     """Compute inter-scale consistency of every group.
 
-    The groups' columns and `INTER_SCALE_COLUMNS`: one row a group and comparison. ``own_first`` and
-    ``own_second`` are self-consistency of each scale on the common axis; ``shift`` is second less
-    first there; ``ceiling`` is what a judge without noise reaches, its latent score uniform;
-    ``ceiling_of`` is `TO_POINTS` or `TO_TENTHS`. ``disattenuated`` is a heuristic and may exceed 1.
-    Of more than two scales only the value, its floor and the ceiling are given. ``undefined`` is
+    Of more than two scales only the value, its floor and the ceiling are there. ``undefined`` is
     "does_not_apply" where the scales do not allow the mapping; ``flags`` say why.
 
     Examples
@@ -174,12 +157,12 @@ def inter_scale_table(groups: Sequence[RatedGroup], choice: ScaleChoice) -> pl.D
             hint="judgerel reduce for self-consistency on each",
         )
     keys = pl.DataFrame([dict(group.key) for group in groups], infer_schema_length=None)
-    return pl.DataFrame(found, schema={**keys.schema, **INTER_SCALE_COLUMNS})
+    return ScaleComparisons.frame(found, keys.schema)
 
 
 def _row(group: RatedGroup, names: tuple[str, ...], choice: ScaleChoice) -> Row:
     """One comparison of one group."""
-    empty: Row = dict.fromkeys(INTER_SCALE_COLUMNS)
+    empty: Row = dict.fromkeys(ScaleComparisons.columns)
     empty |= {
         "scales": BETWEEN.join(names),
         "n_scales": len(names),

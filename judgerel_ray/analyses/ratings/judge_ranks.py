@@ -171,13 +171,8 @@ class JudgeRanks:
 
     Attributes
     ----------
-    ranks : pl.DataFrame
-        One row a temperature, measure and judge: the measure, and the judge's rank by it with the
-        ranks that it may have.
-    mean_ranks : pl.DataFrame
-        One row a temperature and judge: the mean rank over the measures.
-    agreements : pl.DataFrame
-        One row a temperature and pair of measures: how far they rank the judges alike.
+    ranks, mean_ranks, agreements : pl.DataFrame
+        As :mod:`judgerel_ray.analyses.ratings.tables` says.
     """
 
     ranks: pl.DataFrame

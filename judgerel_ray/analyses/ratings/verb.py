@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import BY, Names, Printed, Written, flag, listed, names_of, verb
-from judgerel_ray.counting.given import basis_of, given
+from judgerel_ray.core.verb import BY, Names, Written, flag, names_of, split_names, verb
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from judgerel_ray.analyses.ratings.from_run import Ratings
     from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice
     from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks
-    from judgerel_ray.counting.given import Given, Judgments
+    from judgerel_ray.blocks.result import Result
+    from judgerel_ray.counting.snapshot import Judgments
 
 _REFERENCE = "a judge; human, the people who rated a run's items; or a .csv or .parquet of scores"
 REFERENCE = flag(_REFERENCE, "WHO")
@@ -38,10 +40,15 @@ class OwnScales(Written):
         metadata=flag("your own scale, a .toml file", "FILE", repeats=True),
     )
 
-    @property
-    def files(self) -> tuple[str, ...]:
-        """Files of scales."""
-        return scale_files(self.scale)
+    @contextmanager
+    def opened(self, source: Judgments) -> Iterator[Ratings]:
+        """The ratings, on scales that are declared in the run, in files, or not at all."""
+        from judgerel_ray.analyses.ratings.from_run import ratings_of
+        from judgerel_ray.counting.snapshot import Snapshot
+
+        by = names_of(self.by)
+        with Snapshot.open(source, self, apart=by or ()) as judged:
+            yield ratings_of(judged, by=by, scale_files=scale_files(self.scale))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,14 +103,15 @@ class ScaleTables:
         return {"self_consistency": self.self_consistency, "inter_scale": self.inter_scale}
 
 
-def _show_scales(found: ScaleTables) -> Printed:
-    """Print consistency."""
+def _result_scales(found: ScaleTables, notes: tuple[str, ...]) -> Result[ScaleTables]:
     from judgerel_ray.analyses.ratings.show import scales_blocks
-    from judgerel_ray.blocks.terminal import printed
+    from judgerel_ray.blocks.result import Result
 
-    return Printed(
+    return Result(
+        found=found,
+        notes=notes,
         tables=found.tables(),
-        text=lambda: printed(scales_blocks(found.self_consistency, found.inter_scale)),
+        full=lambda: scales_blocks(found.self_consistency, found.inter_scale),
         rows=found.inter_scale,
         whole_json=True,
     )
@@ -113,12 +121,10 @@ def _show_scales(found: ScaleTables) -> Printed:
     ScalesRequest,
     group="Analyse",
     help="consistency of ratings on each scale and across scales",
-    show=_show_scales,
     file="inter_scale; as .json all",
     section="judgerel_ray.analyses.ratings.from_run:ratings_on_page",
-    basis=basis_of,
 )
-def scales(path: Judgments | Given, asked: ScalesRequest) -> ScaleTables:
+def scales(path: Judgments, asked: ScalesRequest) -> Result[ScaleTables]:
     """Consistency of ratings on each scale, and across every pair of scales.
 
     Parameters
@@ -144,16 +150,11 @@ def scales(path: Judgments | Given, asked: ScalesRequest) -> ScaleTables:
     >>> [(judge, round(value, 2)) for judge, value in found.select("judge", "value").rows()]
     [('simulated-erratic', 0.64), ('simulated-steady', 0.92)]
     """
-    from judgerel_ray.analyses.ratings.from_run import run_scales
-
     choice = asked.choice()
-    own, across = run_scales(
-        given(path, exact_values=asked.exact_values),
-        choice,
-        by=names_of(asked.by),
-        scale_files=asked.files,
-    )
-    return ScaleTables(self_consistency=own, inter_scale=across)
+    with asked.opened(path) as ratings:
+        own, across = ratings.own(), ratings.across(choice)
+        found = ScaleTables(self_consistency=own, inter_scale=across)
+        return _result_scales(found, ratings.judged.run_notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,19 +168,23 @@ class AlignRequest(OwnScales):
             "coefficients by name: pearson, spearman, kendall, icc_agreement, icc_consistency; "
             "default all",
             "NAME",
-            read=listed,
+            read=split_names,
             repeats=True,
         ),
     )
 
 
-def _show_alignment(found: pl.DataFrame) -> Printed:
-    """Print alignment."""
+def _result_alignment(found: pl.DataFrame, notes: tuple[str, ...]) -> Result[pl.DataFrame]:
     from judgerel_ray.analyses.ratings.show import alignment_blocks
-    from judgerel_ray.blocks.terminal import printed
+    from judgerel_ray.blocks.result import Result
 
-    return Printed(
-        tables=found, text=lambda: printed(alignment_blocks(found)), rows=found, whole_json=True
+    return Result(
+        found=found,
+        notes=notes,
+        tables=found,
+        full=lambda: alignment_blocks(found),
+        rows=found,
+        whole_json=True,
     )
 
 
@@ -187,11 +192,9 @@ def _show_alignment(found: pl.DataFrame) -> Printed:
     AlignRequest,
     group="Analyse",
     help="agreement of ratings with a judge, people or a file",
-    show=_show_alignment,
     probabilities="judgerel_ray.analyses.ratings.from_run:alignment_on_page",
-    basis=basis_of,
 )
-def align(path: Judgments | Given, asked: AlignRequest) -> pl.DataFrame:
+def align(path: Judgments, asked: AlignRequest) -> Result[pl.DataFrame]:
     """Agreement of ratings with a reference, of single replications and of their mean.
 
     Parameters
@@ -219,15 +222,9 @@ def align(path: Judgments | Given, asked: AlignRequest) -> pl.DataFrame:
     >>> [(judge, round(value, 2)) for judge, value in found]
     [('simulated-erratic', 0.61), ('simulated-steady', 0.94)]
     """
-    from judgerel_ray.analyses.ratings.from_run import run_alignment
-
-    return run_alignment(
-        given(path, exact_values=asked.exact_values),
-        fspath(asked.reference),
-        coefficients=names_of(asked.coefficients),
-        by=names_of(asked.by),
-        scale_files=asked.files,
-    )
+    with asked.opened(path) as ratings:
+        found = ratings.aligned(fspath(asked.reference), names_of(asked.coefficients))
+        return _result_alignment(found, ratings.judged.run_notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,14 +238,15 @@ class RankRequest(ScalesRequest):
     outside: str | PathLike[str] | None = field(default=None, metadata=OUTSIDE)
 
 
-def _show_ranks(found: JudgeRanks) -> Printed:
-    """Print ranks."""
+def _result_ranks(found: JudgeRanks, notes: tuple[str, ...]) -> Result[JudgeRanks]:
     from judgerel_ray.analyses.ratings.show import ranking_blocks
-    from judgerel_ray.blocks.terminal import printed
+    from judgerel_ray.blocks.result import Result
 
-    return Printed(
+    return Result(
+        found=found,
+        notes=notes,
         tables=found.tables(),
-        text=lambda: printed(ranking_blocks(found.ranks, found.mean_ranks, found.agreements)),
+        full=lambda: ranking_blocks(found.ranks, found.mean_ranks, found.agreements),
         rows=found.ranks,
         whole_json=True,
     )
@@ -258,11 +256,9 @@ def _show_ranks(found: JudgeRanks) -> Printed:
     RankRequest,
     group="Analyse",
     help="judges ranked by their ratings",
-    show=_show_ranks,
     file="ranks; as .json all",
-    basis=basis_of,
 )
-def rank(path: Judgments | Given, asked: RankRequest) -> JudgeRanks:
+def rank(path: Judgments, asked: RankRequest) -> Result[JudgeRanks]:
     """Rank judges by self-consistency, inter-scale consistency, alignment and an outside score.
 
     A judge that is the reference is not ranked.
@@ -288,14 +284,11 @@ def rank(path: Judgments | Given, asked: RankRequest) -> JudgeRanks:
     >>> rank(example("run")).mean_ranks.select("judge", "value").rows()
     [('simulated-erratic', 2.0), ('simulated-steady', 1.0)]
     """
-    from judgerel_ray.analyses.ratings.from_run import run_ranking
-
     choice = asked.choice()
-    return run_ranking(
-        given(path, exact_values=asked.exact_values),
-        choice,
-        reference=None if asked.reference is None else fspath(asked.reference),
-        outside=None if asked.outside is None else fspath(asked.outside),
-        by=names_of(asked.by),
-        scale_files=asked.files,
-    )
+    with asked.opened(path) as ratings:
+        found = ratings.ranked(
+            choice,
+            reference=None if asked.reference is None else fspath(asked.reference),
+            outside=None if asked.outside is None else fspath(asked.outside),
+        )
+        return _result_ranks(found, ratings.judged.run_notes)

@@ -1,4 +1,4 @@
-"""Coefficients on a terminal, as plain text, and as JSON.
+"""Coefficients as plain text, and as the result that every format is made of.
 
 Requests that failed, in words: a request that was never answered is no reply.
 
@@ -7,15 +7,14 @@ How coefficients stand to tolerances, and questions one by one, as text.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import cast
 
 import polars as pl
-from rich.console import Console
 
+from judgerel_ray.analyses.reliability.from_run import Reduced
 from judgerel_ray.analyses.reliability.headlines import (
     WARNINGS,
     group_leads,
@@ -24,7 +23,9 @@ from judgerel_ray.analyses.reliability.headlines import (
     of_ratings,
     unasked,
 )
+from judgerel_ray.blocks.blocks import Block, Laid
 from judgerel_ray.blocks.columns import WIDTH, plain_table
+from judgerel_ray.blocks.result import Result
 from judgerel_ray.blocks.words import (
     NOISE,
     Row,
@@ -40,9 +41,11 @@ from judgerel_ray.blocks.words import (
     reason,
     remarks,
 )
-from judgerel_ray.core import LONGEST_WORD, count_of, printable, shortened
+from judgerel_ray.core import count_of, shortened
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.measuring.failures import failed_by_group, failed_text
+from judgerel_ray.measuring.reducing import ReduceOptions
+from judgerel_ray.measuring.show_serving import serving_blocks
 
 _HEADS = ("coefficient", "value [95 %]", "noise floor", "remark")
 _MOST_SHOWN = 1_000  # groups of a text
@@ -96,14 +99,32 @@ _CATEGORIES = (
 _NOISE = f'"noise": {NOISE}; over 5 % of shuffles come as far from the floor as the judge did'
 
 
-def print_coefficients(
-    coefficients: pl.DataFrame,
-    *,
-    console: Console | None = None,
-    failures: pl.DataFrame | None = None,
-    named: bool = True,
-) -> None:
-    """Print coefficients: a table on a terminal, aligned plain text anywhere else.
+def reduced_result(
+    found: Reduced, options: ReduceOptions, notes: tuple[str, ...] = ()
+) -> Result[pl.DataFrame]:
+    """Coefficients as every format is made of them; `notes` say what they rest on."""
+    frame = found.rows
+    source = "--tolerance" if options.tolerance else "the run's sweep.toml"
+    named = options.coefficients is not None or "nominal" in (options.measurement or ())
+
+    def blocks() -> list[Block]:
+        text = coefficients_text(found.coefficients, failures=found.failures, named=named)
+        shown = found.coefficients.height or not found.serving.height
+        standing = tolerance_text(frame, source=source)
+        return [
+            *([Laid(text)] if shown else []),
+            *serving_blocks(found.serving),
+            *([Laid(standing)] if standing else []),
+        ]
+
+    caution = (found.caution,) if found.caution else ()
+    return Result(found=frame, tables=frame, full=blocks, notes=(*notes, *caution))
+
+
+def coefficients_text(
+    coefficients: pl.DataFrame, *, failures: pl.DataFrame | None = None, named: bool = True
+) -> str:
+    """Lay coefficients out as aligned text.
 
     What is the same in every row (the judge, the unit) is said once, above.
 
@@ -113,7 +134,7 @@ def print_coefficients(
     >>> rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
     ...         "verdict": ["A", "A", "B", "A"]}
     >>> found = reduce_judgments(pl.LazyFrame(rows), coefficients=["flip_rate"])
-    >>> print_coefficients(found)  # doctest: +ELLIPSIS
+    >>> print(coefficients_text(found))  # doctest: +ELLIPSIS
     unit: item_id
     <BLANKLINE>
     2 questions asked, each up to 2 times: 4 replies
@@ -124,18 +145,9 @@ def print_coefficients(
     flip rate    0.500 [0.000, 1.000]  0.500        noise [1]
     ...
     """
-    console = console or Console()
     coefficients, n_more = _first_groups(coefficients)
-
-    def say(text: str, style: str | None = None) -> None:
-        console.print(
-            shortened(printable(text, lines=True), LONGEST_WORD),
-            style=style,
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
-
+    lines: list[str] = []
+    say = lines.append
     notes: dict[str, int] = {}
     names = group_columns(coefficients)
     varying = [name for name in names if coefficients[name].n_unique() > 1]
@@ -158,7 +170,7 @@ def print_coefficients(
         for rows in groups:
             say("")
             if label := group_label(rows[0], varying):
-                say(label, style="bold")
+                say(label)
             failures_here = failed.get(
                 tuple(cell(rows[0][name]) for name in group_columns(coefficients))
             )
@@ -176,6 +188,7 @@ def print_coefficients(
     if n_more:
         more = count_of(n_more, "more group")
         say(f"\n{more} not shown: --out FILE or --format json has them all")
+    return "\n".join(lines)
 
 
 def _first_groups(coefficients: pl.DataFrame) -> tuple[pl.DataFrame, int]:
@@ -186,20 +199,6 @@ def _first_groups(coefficients: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     number = coefficients.select(pl.struct(names).rle_id()).to_series()
     n_groups = int(number[-1]) + 1
     return coefficients.filter(number < _MOST_SHOWN), max(0, n_groups - _MOST_SHOWN)
-
-
-def coefficients_json(coefficients: pl.DataFrame) -> str:
-    """Write coefficients as a JSON list, one object a row; null where there is no number.
-
-    Examples
-    --------
-    >>> print(coefficients_json(pl.DataFrame({"value": [None], "undefined": ["no_variance"]})))
-    [
-     {"value": null, "undefined": "no_variance"}
-    ]
-    """
-    rows = [json.dumps(row, allow_nan=False, default=str) for row in coefficients.to_dicts()]
-    return "[\n" + ",\n".join(f" {row}" for row in rows) + "\n]" if rows else "[]"
 
 
 def _groups(coefficients: pl.DataFrame) -> list[list[Row]]:

@@ -10,22 +10,21 @@ from judgerel_ray.core.verb import (
     BY,
     Named,
     Names,
-    Printed,
     Written,
     by_name,
     comma_names,
     flag,
-    listed,
     names_of,
-    number,
+    read_number,
+    split_names,
     verb,
 )
-from judgerel_ray.counting.given import basis_of, given, warn_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from judgerel_ray.counting.given import Given, Judgments
+    from judgerel_ray.blocks.result import Result
+    from judgerel_ray.counting.snapshot import Judgments
     from judgerel_ray.measuring.reducing import ReduceOptions
 
 MISSING = flag("how a missing verdict counts: category, drop, bounds", "NAMES",
@@ -71,7 +70,7 @@ class ReduceRequest(Named):
             "swap_consistency and those of places (of several orders), cronbach_alpha and the "
             "omegas (with --items)",
             "NAME",
-            read=listed,
+            read=split_names,
             repeats=True,
         ),
     )
@@ -116,7 +115,7 @@ class ReduceRequest(Named):
             coefficients=names_of(self.coefficients),
             block=str(self.block),
             items=self.items,
-            tolerance=by_name(self.tolerance, "--tolerance", number),
+            tolerance=by_name(self.tolerance, "--tolerance", read_number),
             intervals=interval_choice(self.interval, resamples=self.resamples, seed=self.seed),
         )
 
@@ -126,9 +125,8 @@ class ReduceRequest(Named):
     group="Analyse",
     help="coefficients of a run or of a file of judgments",
     section="judgerel_ray.analyses.reliability.sections:reliability_on_page",
-    basis=basis_of,
 )
-def reduce(path: Judgments | Given, asked: ReduceRequest) -> pl.DataFrame:
+def reduce(path: Judgments, asked: ReduceRequest) -> Result[pl.DataFrame]:
     """Coefficients of a run directory or of judgments one holds, as ``judgerel reduce`` prints.
 
     Parameters
@@ -160,14 +158,13 @@ def reduce(path: Judgments | Given, asked: ReduceRequest) -> pl.DataFrame:
     >>> [(judge, round(value, 2)) for judge, value in found.select("judge", "value").rows()]
     [('simulated-erratic', 0.6), ('simulated-steady', 0.79)]
     """
-    from judgerel_ray.analyses.reliability.from_run import reduce_with_basis
-    from judgerel_ray.measuring.serving import with_serving
+    from judgerel_ray.analyses.reliability.from_run import reduced
+    from judgerel_ray.analyses.reliability.show import reduced_result
+    from judgerel_ray.counting.snapshot import Snapshot
 
-    opened = given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
-    found = reduce_with_basis(opened, asked.options())
-    if found.caution:
-        warn_of([found.caution])
-    return with_serving(found.coefficients, found.serving)
+    options = asked.options()
+    with Snapshot.open(path, asked, apart=options.told_apart) as judged:
+        return reduced_result(reduced(judged, options), options, judged.run_notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,21 +176,12 @@ class QuestionsRequest(Named):
     missing: Names = field(default=("category", "drop"), metadata=MISSING)
 
 
-def _show_questions(found: pl.DataFrame) -> Printed:
-    """Print every question."""
-    from judgerel_ray.analyses.reliability.show import questions_text
-
-    return Printed(tables=found, text=lambda: questions_text(found), rows=found)
-
-
 @verb(
     QuestionsRequest,
     group="Analyse",
     help="accuracy and agreement of every question",
-    show=_show_questions,
-    basis=basis_of,
 )
-def questions(path: Judgments | Given, asked: QuestionsRequest) -> pl.DataFrame:
+def questions(path: Judgments, asked: QuestionsRequest) -> Result[pl.DataFrame]:
     """Accuracy and agreement of every question.
 
     Returns
@@ -213,14 +201,22 @@ def questions(path: Judgments | Given, asked: QuestionsRequest) -> pl.DataFrame:
     >>> found.select("judge", "item_id", "accuracy").rows()[-2:]
     [('simulated-steady', 'q7', 1.0), ('simulated-steady', 'q8', 0.5)]
     """
-    from judgerel_ray.analyses.reliability.from_run import question_path
+    from judgerel_ray.analyses.reliability.from_run import questions_of
+    from judgerel_ray.analyses.reliability.show import questions_text
+    from judgerel_ray.blocks.blocks import Laid
+    from judgerel_ray.blocks.result import Result
+    from judgerel_ray.counting.right_answers import GOLD
+    from judgerel_ray.counting.snapshot import Snapshot
     from judgerel_ray.measuring.reducing import ReduceOptions
 
-    opened = given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
-    options = ReduceOptions(
-        by=names_of(asked.by), missing=names_of(asked.missing) or (), block=str(asked.block)
-    )
-    return question_path(opened, options)
+    by = names_of(asked.by)
+    options = ReduceOptions(by=by, missing=names_of(asked.missing) or (), block=str(asked.block))
+    with Snapshot.open(path, asked, apart=[*(by or ()), GOLD]) as judged:
+        found = questions_of(judged, options)
+        return Result(
+            found=found, tables=found, full=lambda: [Laid(questions_text(found))],
+            notes=judged.run_notes,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,23 +227,13 @@ class ServingRequest(Written):
     block: str | int = field(default="0", metadata=BLOCK)
 
 
-def _show_serving(found: pl.DataFrame) -> Printed:
-    """Print the serving's noise."""
-    from judgerel_ray.analyses.reliability.show_serving import serving_blocks
-    from judgerel_ray.blocks.terminal import printed
-
-    return Printed(tables=found, text=lambda: printed(serving_blocks(found)), rows=found)
-
-
 @verb(
     ServingRequest,
     group="Analyse",
     help="what differs between repeats at temperature 0, which should be the same",
-    show=_show_serving,
-    section="judgerel_ray.analyses.reliability.show_serving:serving_on_page",
-    basis=basis_of,
+    section="judgerel_ray.measuring.show_serving:serving_on_page",
 )
-def serving(path: Judgments | Given, asked: ServingRequest) -> pl.DataFrame:
+def serving(path: Judgments, asked: ServingRequest) -> Result[pl.DataFrame]:
     """Noise of the serving: what differs between repeats at temperature 0.
 
     These rows stand below the coefficients of :func:`judgerel_ray.reduce`, too.
@@ -277,9 +263,16 @@ def serving(path: Judgments | Given, asked: ServingRequest) -> pl.DataFrame:
     >>> found.select("judge", "coefficient", "value").rows()[0]
     ('simulated-erratic', 'serving_noise', 0.0)
     """
+    from judgerel_ray.analyses.reliability.from_run import reduced
+    from judgerel_ray.blocks.result import Result
+    from judgerel_ray.counting.snapshot import Snapshot
     from judgerel_ray.measuring.noise import SERVING
-    from judgerel_ray.measuring.reducing import ReduceOptions, reduce_path
+    from judgerel_ray.measuring.reducing import ReduceOptions
+    from judgerel_ray.measuring.show_serving import serving_blocks
 
-    opened = given(path, exact_values=asked.exact_values)
     options = ReduceOptions(by=names_of(asked.by), block=str(asked.block), coefficients=SERVING)
-    return reduce_path(opened, options)
+    with Snapshot.open(path, asked, apart=options.told_apart) as judged:
+        found = reduced(judged, options).rows
+        return Result(
+            found=found, tables=found, full=lambda: serving_blocks(found), notes=judged.run_notes
+        )

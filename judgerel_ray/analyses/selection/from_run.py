@@ -25,17 +25,9 @@ from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.traits import Traits, protocols_where
 from judgerel_ray.counting.columns import of_protocols
+from judgerel_ray.counting.declared import ask_benchmarks, right_verdicts
 from judgerel_ray.counting.files.records import is_nested, refuse_inside
-from judgerel_ray.counting.given import Given, reading_of
-from judgerel_ray.counting.judged import (
-    Judged,
-    ask_benchmarks,
-    beside_table,
-    naming,
-    open_judgments,
-    right_verdicts,
-    strangers_of,
-)
+from judgerel_ray.counting.gold import beside_table, strangers_of
 from judgerel_ray.counting.measured import CHANCES, SPENT, with_numbers
 from judgerel_ray.counting.right_answers import (
     GOLD,
@@ -44,58 +36,47 @@ from judgerel_ray.counting.right_answers import (
     refuse_other_criteria,
     words_of_their_own,
 )
+from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.measuring.distributions import verdict_shares
 from judgerel_ray.measuring.page_data import PageData
 from judgerel_ray.measuring.systems import System, read_systems
 from judgerel_ray.protocols import labels_for
-from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
 from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, read_distributions
 
 
-def run_selection(
-    path: str | Given,
+def selection_of(
+    judged: Snapshot,
     options: SelectionOptions | None = None,
     *,
     by: Sequence[str] | None = None,
     gold: str | None = None,
 ) -> Selection:
-    """Accuracy, acceptance, ranking and calibration of every system of a run or a file.
-
-    Effects: reads. Retry: safe, also while a run goes on.
-    """
-    with reading_of(path):
-        judged = open_judgments(path, extra=by or (), reads=["confidence", GOLD])
-        items = known_items(judged, gold)
-        return selection_tables(
-            open_systems(judged, by=by, items=items), options, chance=_chance(items)
-        )
+    """Accuracy, acceptance, ranking and calibration of every system of judgments."""
+    items = known_items(judged, gold)
+    systems = open_systems(judged, by=by, items=items)
+    return selection_tables(systems, options, chance=_chance(items))
 
 
-def run_comparison(
-    path: str | Given,
+def systems_of(
+    judged: Snapshot,
     options: ComparisonOptions | None = None,
     *,
     by: Sequence[str] | None = None,
     gold: str | None = None,
 ) -> SystemComparison:
-    """Compare the systems of a run or a file on the questions they share.
-
-    Effects, Raises: as :func:`run_selection`; SweepError where there are no two systems.
-    """
+    """Compare the systems of judgments on the questions they share (SweepError without two)."""
     options = options or ComparisonOptions()
-    with reading_of(path):
-        judged = open_judgments(path, extra=by or (), reads=["confidence", GOLD])
-        judged = _with_spent(judged)
-        systems = open_systems(judged, by=by, items=known_items(judged, gold))
-        options = replace(options, answer_temperature=answer_temperature(judged, options))
-        with naming(judged):
-            return compare_systems(systems, read_spending(judged.frame, systems), options)
+    judged = _with_spent(judged)
+    systems = open_systems(judged, by=by, items=known_items(judged, gold))
+    options = replace(options, answer_temperature=answer_temperature(judged, options))
+    with judged.naming():
+        return compare_systems(systems, read_spending(judged.frame, systems), options)
 
 
 def open_systems(
-    judged: Judged, *, by: Sequence[str] | None = None, items: pl.DataFrame | None = None
+    judged: Snapshot, *, by: Sequence[str] | None = None, items: pl.DataFrame | None = None
 ) -> list[System]:
     """Tell the systems of judgments apart, with what is right and every confidence there is."""
     if not judged.verdicts_known:
@@ -104,7 +85,7 @@ def open_systems(
     frame, gold = judged.frame, items
     if judged.run is None:
         right = _right(gold)
-        with naming(judged):
+        with judged.naming():
             if right is not None:
                 refuse_other_criteria(frame, right)
             found = read_systems(frame, gold=right, by=by)
@@ -140,7 +121,7 @@ def _refuse_own_words(systems: Sequence[System]) -> None:
     )
 
 
-def _with_spent(judged: Judged) -> Judged:
+def _with_spent(judged: Snapshot) -> Snapshot:
     """The judgments with what answers took as numbers, where roles tell answers from judges."""
     has_roles = {"role", "judge"} <= set(judged.frame.collect_schema())
     return with_numbers(judged, SPENT) if has_roles else judged
@@ -151,7 +132,7 @@ def selection_on_page(measured: PageData, _options: object) -> list[Block]:
     return selection_sections(selected_of(measured.judged))
 
 
-def selected_of(judged: Judged) -> Selected | None:
+def selected_of(judged: Snapshot) -> Selected | None:
     """What a page says of selection; None without stated confidences, or right answers known."""
     columns = judged.frame.collect_schema().names()
     if "confidence" not in columns or (judged.run is None and GOLD not in columns):
@@ -176,19 +157,19 @@ def selected_of(judged: Judged) -> Selected | None:
     return Selected(selection=found.tables(), comparison=compared)
 
 
-def answer_temperature(judged: Judged, options: ComparisonOptions) -> float | None:
+def answer_temperature(judged: Snapshot, options: ComparisonOptions) -> float | None:
     """Temperature of the answers that judges of a run compared; None where nothing says it."""
     if options.answer_temperature is not None or judged.run is None:
         return options.answer_temperature
     from judgerel_ray.config import parse_sweep
 
     sweep = parse_sweep(judged.run.read_text("sweep.toml"), source=judged.run.address("sweep.toml"))
-    stated = (protocol_named(ask.protocol).answer_temperature(ask) for ask in sweep.ask)
+    stated = (ask.kind.answer_temperature(ask) for ask in sweep.ask)
     asked = {temperature for temperature in stated if temperature is not None}
     return asked.pop() if len(asked) == 1 else None
 
 
-def known_items(judged: Judged, gold: str | None) -> pl.DataFrame | None:
+def known_items(judged: Snapshot, gold: str | None) -> pl.DataFrame | None:
     """The items, with what is right: of a file that is given, else of the run.
 
     Gold of a run that is no verdict, but a reference answer, is null.
@@ -313,9 +294,7 @@ def exact_answers(run: RunDirectory, sampled: pl.LazyFrame) -> pl.DataFrame | No
 
 def _margins(run: RunDirectory) -> pl.DataFrame:
     """The margin of every matrix, of the mode named first where there are several."""
-    rows = run_uncertainty_tables(Given(rows=run.url, run=run)).judgments.sort(
-        "mode", nulls_last=True
-    )
+    rows = run_uncertainty_tables(run).judgments.sort("mode", nulls_last=True)
     names = ["judge", "benchmark", "item_id", "template", "temperature"]
     one = rows.unique(names, keep="first", maintain_order=True)
     asked = _asked_by(run, lambda one: one.makes_matrices)

@@ -22,8 +22,9 @@ from judgerel_ray.analyses.selection.systems_paired import (
     pair_tables,
     with_holm,
 )
+from judgerel_ray.analyses.selection.tables import MatchedCosts, SelfPreferences
 from judgerel_ray.core import CHOSEN, Outcome
-from judgerel_ray.counting.given import warn_of
+from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.measured import SPENT, unused_line
 from judgerel_ray.counting.right_answers import ITEM
 from judgerel_ray.measuring.systems import (
@@ -36,7 +37,7 @@ from judgerel_ray.measuring.systems import (
 from judgerel_ray.stats import holm
 from judgerel_ray.stats.selective.systems import (
     PairedAccuracy,
-    answered,
+    checked_answers,
     equal_acceptance,
     paired_accuracy,
 )
@@ -45,17 +46,6 @@ JUDGING = ("participant", "evaluator_only")
 """Roles of judges that compare what models answered."""
 _ALONE = ("benchmark", "judge", "temperature", "template")
 _ROUNDING = 1e-9  # three times 0.1 buys three replies
-_F, _I, _S = pl.Float64(), pl.Int64(), pl.String()
-MATCHED_COLUMNS: dict[str, pl.DataType] = {
-    "benchmark": _S, "first": _S, "baseline": _S, "second": _S, "unit": _S, "first_cost": _F,
-    "second_cost": _F, "n_compared": _I, "votes": _I, "votes_wanted": _I, "n_candidates": _I,
-    "n_questions": _I, "both": _I, "first_only": _I, "second_only": _I, "neither": _I,
-    "first_accuracy": _F, "second_accuracy": _F, "difference": _F, "low": _F, "high": _F,
-    "p": _F, "p_holm": _F, "n_comparisons": _I, "method": _S, "confidence": _S, "reach": _F,
-    "error_difference": _F, "error_low": _F, "error_high": _F, "error_p": _F,
-    "error_p_holm": _F, "undefined": _S,
-}  # fmt: skip
-"""Columns of a judge (second) against a baseline (first); costs are of one question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,18 +54,8 @@ class SystemComparison:
 
     Attributes
     ----------
-    pairs : DataFrame
-        One row a pair of systems: questions right by both, one or neither, and the difference of
-        their accuracy.
-    equal_acceptance : DataFrame
-        One row a pair and share accepted, in tenths: their errors where both accept that share.
-    matched_cost : DataFrame
-        Two rows a judge that compares others' answers: against the best model alone, and against
-        that model's majority for the same cost. The best is chosen on these very questions, which
-        favours it.
-    self_preference : DataFrame
-        One row a judge and temperature: how far it prefers its own answer. The control is the same
-        model where that answer is not shown to it.
+    pairs, equal_acceptance, matched_cost, self_preference : pl.DataFrame
+        As :mod:`judgerel_ray.analyses.selection.tables` says.
     """
 
     pairs: pl.DataFrame
@@ -116,23 +96,6 @@ def compare_systems(
     )
 
 
-_F, _I, _S = pl.Float64(), pl.Int64(), pl.String()
-PREFERENCE_COLUMNS: dict[str, pl.DataType] = {
-    "benchmark": _S, "judge": _S, "temperature": _F, "template": _S, "answer": _S,
-    "n_questions": _I, "participant": _F, "evaluator_only": _F, "difference": _F, "low": _F,
-    "high": _F, "p": _F, "n_disputed": _I, "own_picked": _F, "own_picked_by_others": _F,
-    "own_difference": _F, "own_low": _F, "own_high": _F, "own_p": _F, "n_own_wrong": _I,
-    "own_wrong_picked": _F, "own_wrong_picked_by_others": _F, "own_wrong_difference": _F,
-    "own_wrong_low": _F, "own_wrong_high": _F, "own_wrong_p": _F,
-    "n_self": _I, "self_picked": _F, "self_picked_as_evaluator": _F, "self_difference": _F,
-    "self_low": _F, "self_high": _F, "self_noise_sd": _F, "self_p": _F, "self_p_holm": _F,
-    "n_self_wrong": _I, "self_wrong_picked": _F, "self_wrong_picked_as_evaluator": _F,
-    "self_wrong_difference": _F, "self_wrong_low": _F, "self_wrong_high": _F,
-    "self_wrong_noise_sd": _F, "self_wrong_p": _F, "self_wrong_p_holm": _F,
-    "favours_p_holm": _F, "n_judges": _I, "finding": _S, "undefined": _S,
-}  # fmt: skip
-"""Columns of a judge; ``own`` is its answer as a model alone, against the other participants, and
-``self`` that answer against the same model as evaluator_only."""
 FAVOURS, SHOWN, AVOIDS, ALIKE = (
     "favours_its_own", "option_was_shown", "avoids_its_own", "not_distinguishable"
 )  # fmt: skip
@@ -218,7 +181,7 @@ def matched_table(
             continue
         pool = _compared(judge, systems, options)
         rows += _against(judge, pool, spending, options)
-    return pl.DataFrame(with_holm(rows), schema=MATCHED_COLUMNS)
+    return MatchedCosts.frame(with_holm(rows))
 
 
 def _unit(rows: pl.DataFrame) -> tuple[str, pl.Expr]:
@@ -332,12 +295,12 @@ def _compare(answer: pl.DataFrame, judge: System, options: ComparisonOptions) ->
     if not judge.rows["stated"].count() or not answer["sure"].count():
         return accuracy
     equal = equal_acceptance(
-        answered(
+        checked_answers(
             answer["sure"].cast(pl.Float64).to_numpy(),
             answer["right"].to_numpy(),
             answer[QUESTION].to_numpy(),
         ),
-        answered(judge.scores_N("stated"), judge.right_N, judge.items_N),
+        checked_answers(judge.scores_N("stated"), judge.right_N, judge.items_N),
         n_resamples=options.resamples,
         seed=options.seed,
     )
@@ -407,7 +370,7 @@ def preference_table(
                 "low": found.low, "high": found.high, "p": found.p,
             }  # fmt: skip
         rows.append(row | _picks(participant, answers, alone, systems, options))
-    return pl.DataFrame(_judged(rows), schema=PREFERENCE_COLUMNS)
+    return SelfPreferences.frame(_judged(rows))
 
 
 def _picks(

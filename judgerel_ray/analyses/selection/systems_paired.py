@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
+from judgerel_ray.analyses.selection.tables import EqualAcceptances, SystemPairs
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.intervals import check_resamples
 from judgerel_ray.measuring.systems import (
@@ -24,26 +25,12 @@ from judgerel_ray.stats.selective.systems import (
     SHARES,
     EqualAcceptance,
     PairedAccuracy,
-    answered,
+    checked_answers,
     equal_acceptance,
 )
 
 _ROLES = ("responder", "judge", "participant", "evaluator_only")
 _SHOWN = tuple(round(0.1 * step, 1) for step in range(1, 11))
-_F, _I, _S = pl.Float64(), pl.Int64(), pl.String()
-PAIR_COLUMNS: dict[str, pl.DataType] = {
-    "benchmark": _S, "first": _S, "second": _S, "answer": _S, "n_questions": _I, "both": _I,
-    "first_only": _I, "second_only": _I, "neither": _I, "first_accuracy": _F,
-    "second_accuracy": _F, "difference": _F, "low": _F, "high": _F, "p": _F, "p_holm": _F,
-    "n_comparisons": _I, "method": _S, "confidence": _S, "reach": _F, "error_difference": _F,
-    "error_low": _F, "error_high": _F, "error_p": _F, "error_p_holm": _F, "undefined": _S,
-}  # fmt: skip
-"""Columns of a pair; differences are second minus first."""
-SHARE_COLUMNS: dict[str, pl.DataType] = {
-    "benchmark": _S, "first": _S, "second": _S, "confidence": _S, "acceptance": _F,
-    "first_error": _F, "second_error": _F, "difference": _F, "low": _F, "high": _F,
-}  # fmt: skip
-"""Columns of a pair at a share accepted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +64,8 @@ def pair_tables(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare systems two by two.
 
-    One row a pair: questions right by both, one or neither, exact McNemar with Holm's adjustment
-    over ``n_comparisons`` pairs, and the mean difference of error over the shares accepted that
-    both reach; and one row a pair and share (tenths), with the interval of questions drawn anew for
-    both at once.
+    Exact McNemar with Holm's adjustment, and the mean difference of error over the shares accepted
+    that both reach, with the interval of questions drawn anew for both at once.
 
     Examples
     --------
@@ -113,8 +98,8 @@ def pair_tables(
         if equal is not None:
             shares += [{**names, "confidence": kind, **one} for one in share_rows(equal)]
     return (
-        pl.DataFrame(with_holm(rows), schema=PAIR_COLUMNS),
-        pl.DataFrame(shares, schema=SHARE_COLUMNS),
+        SystemPairs.frame(with_holm(rows)),
+        EqualAcceptances.frame(shares),
     )
 
 
@@ -217,7 +202,9 @@ def with_holm(rows: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
 
 def _equal(first: System, second: System, kind: str, options: ComparisonOptions) -> EqualAcceptance:
     """Errors of two systems at equal acceptance."""
-    sides = [answered(one.scores_N(kind), one.right_N, one.items_N) for one in (first, second)]
+    sides = [
+        checked_answers(one.scores_N(kind), one.right_N, one.items_N) for one in (first, second)
+    ]
     return equal_acceptance(*sides, shares=SHARES, n_resamples=options.resamples, seed=options.seed)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import Names, Printed, comma_names, flag, names_of, verb
-from judgerel_ray.counting.given import basis_of
+from judgerel_ray.core.verb import Names, comma_names, flag, names_of, verb
 from judgerel_ray.measuring.answered import KINDS, Answered
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.selection.selection import Selection
     from judgerel_ray.analyses.selection.systems_compared import SystemComparison
-    from judgerel_ray.counting.given import Given, Judgments
+    from judgerel_ray.blocks.result import Result
+    from judgerel_ray.counting.snapshot import Judgments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,14 +38,17 @@ class SelectRequest(Answered):
     seed: int = field(default=0, metadata=flag("seed of the draws; equal seeds, equal digits", "S"))
 
 
-def _show_selection(found: Selection) -> Printed:
-    """Print what selection is worth."""
+def _result_selection(found: Selection, notes: tuple[str, ...]) -> Result[Selection]:
     from judgerel_ray.analyses.selection.show import selection_blocks
-    from judgerel_ray.blocks.terminal import printed
+    from judgerel_ray.blocks.result import Result
 
     tables = found.tables()
-    return Printed(
-        tables=tables, text=lambda: printed(selection_blocks(tables)), rows=found.systems
+    return Result(
+        found=found,
+        notes=notes,
+        tables=tables,
+        full=lambda: selection_blocks(tables),
+        rows=found.systems,
     )
 
 
@@ -53,12 +56,10 @@ def _show_selection(found: Selection) -> Printed:
     SelectRequest,
     group="Analyse",
     help="accuracy by confidence: which answers to accept",
-    show=_show_selection,
     file="systems",
     section="judgerel_ray.analyses.selection.from_run:selection_on_page",
-    basis=basis_of,
 )
-def select(path: Judgments | Given, asked: SelectRequest) -> Selection:
+def select(path: Judgments, asked: SelectRequest) -> Result[Selection]:
     """Tell what accepting answers from a confidence on is worth, by system.
 
     A system is a judge in a role, at a temperature, with a template; `by` names other columns.
@@ -91,7 +92,7 @@ def select(path: Judgments | Given, asked: SelectRequest) -> Selection:
     >>> found.systems.select("judge", "accuracy").rows()
     [('simulated-erratic', 0.65625), ('simulated-steady', 0.875)]
     """
-    from judgerel_ray.analyses.selection.from_run import run_selection
+    from judgerel_ray.analyses.selection.from_run import selection_of
     from judgerel_ray.analyses.selection.selection import SelectionOptions
 
     options = SelectionOptions(
@@ -99,8 +100,9 @@ def select(path: Judgments | Given, asked: SelectRequest) -> Selection:
         band=asked.band,  # type: ignore[arg-type]
         risk=asked.risk, delta=asked.delta, resamples=asked.resamples, seed=asked.seed,
     )  # fmt: skip
-    opened = asked.judged(path)
-    return run_selection(opened, options, by=names_of(asked.by), gold=asked.gold_file)
+    with asked.opened(path) as judged:
+        found = selection_of(judged, options, by=names_of(asked.by), gold=asked.gold_file)
+        return _result_selection(found, judged.run_notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,24 +125,27 @@ class SystemsRequest(Answered):
     seed: int = field(default=0, metadata=flag("seed of the draws; equal seeds, equal digits", "S"))
 
 
-def _show_systems(found: SystemComparison) -> Printed:
-    """Print systems compared."""
+def _result_systems(found: SystemComparison, notes: tuple[str, ...]) -> Result[SystemComparison]:
     from judgerel_ray.analyses.selection.show_systems import systems_blocks
-    from judgerel_ray.blocks.terminal import printed
+    from judgerel_ray.blocks.result import Result
 
     tables = found.tables()
-    return Printed(tables=tables, text=lambda: printed(systems_blocks(tables)), rows=found.pairs)
+    return Result(
+        found=found,
+        notes=notes,
+        tables=tables,
+        full=lambda: systems_blocks(tables),
+        rows=found.pairs,
+    )
 
 
 @verb(
     SystemsRequest,
     group="Analyse",
     help="systems compared on the questions they share, at matched cost, too",
-    show=_show_systems,
     file="pairs",
-    basis=basis_of,
 )
-def systems(path: Judgments | Given, asked: SystemsRequest) -> SystemComparison:
+def systems(path: Judgments, asked: SystemsRequest) -> Result[SystemComparison]:
     """Compare systems on the questions they share, joined by question.
 
     Parameters
@@ -167,7 +172,7 @@ def systems(path: Judgments | Given, asked: SystemsRequest) -> SystemComparison:
     >>> found.pairs.select("first", "second", "first_only", "second_only").rows()
     [('simulated-erratic', 'simulated-steady', 1, 2)]
     """
-    from judgerel_ray.analyses.selection.from_run import run_comparison
+    from judgerel_ray.analyses.selection.from_run import systems_of
     from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
 
     options = ComparisonOptions(
@@ -175,5 +180,6 @@ def systems(path: Judgments | Given, asked: SystemsRequest) -> SystemComparison:
         confidence=asked.confidence, resamples=asked.resamples, seed=asked.seed,
         answer_temperature=asked.answer_temperature,
     )  # fmt: skip
-    opened = asked.judged(path)
-    return run_comparison(opened, options, by=names_of(asked.by), gold=asked.gold_file)
+    with asked.opened(path) as judged:
+        found = systems_of(judged, options, by=names_of(asked.by), gold=asked.gold_file)
+        return _result_systems(found, judged.run_notes)

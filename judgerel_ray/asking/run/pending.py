@@ -29,7 +29,7 @@ from judgerel_ray.engines import PromptFit
 from judgerel_ray.engines.sizing import most_tokens
 from judgerel_ray.fleet import Fleet, Unwritten, Work, growing, landed_rows, never_sent, unqueued
 from judgerel_ray.fleet.lease import rest_of
-from judgerel_ray.fleet.pool import units_of
+from judgerel_ray.fleet.pool import sum_units
 from judgerel_ray.protocols import question_form
 from judgerel_ray.store import Ledger, RunDirectory, land, reading, scan_completions, scan_judgments
 
@@ -111,7 +111,7 @@ class Unwriting:
         return _Form(
             n=sum(ask.n for ask in asks),
             n_pieces=len(asks),
-            units=units_of(asks),
+            units=sum_units(asks),
             n_bytes=_bytes_of(item),
             room=max((most_tokens(ask.condition, spare) for ask in asks), default=0),
         )

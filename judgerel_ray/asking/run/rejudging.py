@@ -21,12 +21,13 @@ from judgerel_ray.asking.plan.resolve import Resolved, resolve
 from judgerel_ray.asking.run.opening import known_judges, stored_sweep
 from judgerel_ray.asking.run.pending import landed_texts
 from judgerel_ray.asking.run.running import lay_out
+from judgerel_ray.asking.tables import ReplayedRequests
 from judgerel_ray.benchmarks import sample_items
 from judgerel_ray.config import AskTable, Sweep, load_sweep, parse_sweep
 from judgerel_ray.core import Ask, Completion, Condition, Item, StoreError, SweepError, request_key
 from judgerel_ray.design import Voice, build_wave, voices_of
 from judgerel_ray.engines import EngineSpec, make_engine
-from judgerel_ray.fleet.landing import read_reply, without_thought
+from judgerel_ray.fleet.landing import read_by_condition, without_thought
 from judgerel_ray.fleet.limiting import share_limits
 from judgerel_ray.protocols import READER_VERSION
 from judgerel_ray.protocols.ask import Sample
@@ -258,7 +259,7 @@ def _read_again(
     before = before.cast({"judge": pl.String})  # a category in parts
     text_of = dict(texts.select("key", "text").iter_rows())
     read = [
-        read_reply(asked[key], text_of[key], reason or "")._asdict()
+        read_by_condition(asked[key], text_of[key], reason or "")._asdict()
         for key, reason in before.select("key", "finish_reason").iter_rows()
     ]
     schema = {name: before.schema[name] for name in READ}
@@ -268,22 +269,6 @@ def _read_again(
 def _readings(frame: pl.DataFrame) -> list[tuple[object, ...]]:
     """What was read, row by row."""
     return frame.select(READ).rows()
-
-
-COLUMNS = {
-    "key": pl.String,
-    "judge": pl.String,
-    "item_id": pl.String,
-    "temperature": pl.Float64,
-    "replication": pl.Int32,
-    "same": pl.Boolean,
-    "first_difference": pl.Int64,
-    "landed_tokens": pl.Int32,
-    "replayed_tokens": pl.Int32,
-    "landed_text": pl.String,
-    "replayed_text": pl.String,
-}
-"""Of what is replayed; ``first_difference`` is the first character that differs, from 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -442,7 +427,7 @@ def _compared(rows: pl.DataFrame, done: Iterable[Completion]) -> pl.DataFrame:
         differs_by_tokens = None not in (known, tokens) and known != tokens
         found.append(
             {
-                **{name: row[name] for name in COLUMNS if name in row},
+                **{name: row[name] for name in ReplayedRequests.columns if name in row},
                 "same": text == row["text"] and not differs_by_tokens,
                 "first_difference": first_difference(row["text"], text),
                 "landed_tokens": known,
@@ -451,7 +436,7 @@ def _compared(rows: pl.DataFrame, done: Iterable[Completion]) -> pl.DataFrame:
                 "replayed_text": text,
             }
         )
-    return pl.DataFrame(found, schema=COLUMNS)
+    return ReplayedRequests.frame(found)
 
 
 def first_difference(one: str, other: str | None) -> int | None:

@@ -41,7 +41,7 @@ from judgerel_ray.fleet import (
 )
 from judgerel_ray.fleet.address import probe_cluster
 from judgerel_ray.fleet.board import display_on
-from judgerel_ray.fleet.cluster import check_gpus, check_keys, check_keys_there
+from judgerel_ray.fleet.cluster import check_gpus, check_judge_keys, check_keys_there
 from judgerel_ray.fleet.telemetry import traced_run
 from judgerel_ray.store import (
     Ledger,
@@ -54,7 +54,7 @@ from judgerel_ray.store import (
     read_ledger,
     scan_judgments,
 )
-from judgerel_ray.store.outputs import missing_folder, refuse_inside_run
+from judgerel_ray.store.places import missing_folder, refuse_inside_run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,7 @@ def run_sweep(
     if fresh:
         asked = [judge.judge for judge in plan.judges if judge.requests_at_most]
         check_gpus({name: resolved.specs[name].gpus for name in asked}, address)
-        check_keys([resolved.specs[name] for name in asked], address)
+        check_judge_keys([resolved.specs[name] for name in asked], address)
     above = missing_folder(out)
     run = open_run(resolved, plan, out, storage_options)
     if above:
@@ -166,7 +166,7 @@ def _run_session(
             console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
         waiting = [name for name, judge in board.judges.items() if judge.owed]
         check_gpus({name: resolved.specs[name].gpus for name in waiting}, address)
-        check_keys([resolved.specs[name] for name in waiting], address)
+        check_judge_keys([resolved.specs[name] for name in waiting], address)
         limits, shown = resolved.sweep.fleet, display_on(console)
         traced = traced_run(resolved.sweep.name, session.number)
         with connected(address) as local, traced, shown as display:

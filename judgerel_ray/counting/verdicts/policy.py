@@ -94,81 +94,7 @@ def own_level(group: pl.DataFrame, scales: Mapping[str, Scale] | None = None) ->
     return level_of_scales(names, verdicts, scales)
 
 
-QUANTITY = {
-    "quantity": pl.String(),
-    "threshold": pl.Float64(),
-    "value": pl.Float64(),
-    "low": pl.Float64(),
-    "high": pl.Float64(),
-    "k": pl.Int64(),
-    "n": pl.Int64(),
-    "estimator": pl.String(),
-    "undefined": pl.String(),
-    "flags": pl.List(pl.String()),
-    "flag_numbers": pl.List(pl.List(pl.Float64())),
-}
-"""Columns of a quantity: ``low`` and ``high`` are 95 %, ``k`` of ``n`` where it is a share."""
-
-
-def quantity_row(
-    name: str,
-    found: object = None,
-    *,
-    value: float | None = None,
-    n: int | None = None,
-    estimator: str | None = None,
-    undefined: str | None = None,
-    threshold: float | None = None,
-    noted: Sequence[Noted] = (),
-) -> dict[str, object]:
-    """Lay out one quantity.
-
-    Examples
-    --------
-    >>> quantity_row("aurc", value=0.25, n=8)["value"]
-    0.25
-    """
-    weaknesses = [flag.words(numbers) for flag, numbers in noted]
-    return {
-        "quantity": name,
-        "threshold": threshold,
-        "value": getattr(found, "value", value),
-        "low": getattr(found, "low", None),
-        "high": getattr(found, "high", None),
-        "k": getattr(found, "k", None),
-        "n": getattr(found, "n", n),
-        "estimator": "; ".join(filter(None, [estimator, *weaknesses])) or None,
-        "undefined": undefined,
-        **flag_columns(noted),
-    }
-
-
 NOISE_ABOVE = 0.05
-FLAG_COLUMNS: Mapping[str, pl.DataType] = {
-    "flags": pl.List(pl.String()), "flag_numbers": pl.List(pl.List(pl.Float64())),
-}  # fmt: skip
-"""What weakens a number, each a :class:`judgerel_ray.core.codes.Flag`, and the numbers of each."""
-METHOD_COLUMNS: Mapping[str, pl.DataType] = {
-    "statistic": pl.String(), "interval_method": pl.String(), "no_interval": pl.String(),
-    "n_compared": pl.Int64(), "n_resamples": pl.Int64(), "null_method": pl.String(),
-    "n_permutations": pl.Int64(), **FLAG_COLUMNS,
-}  # fmt: skip
-"""How a number was made, in codes of :mod:`judgerel_ray.core.codes`.
-
-``statistic`` names the estimate; ``no_interval`` says why there is none; ``n_compared`` counts the
-questions that interval and value rest on; ``n_resamples`` and ``n_permutations`` those drawn, null
-where none was. ``estimator`` says all of it in words and is written from these columns alone.
-"""
-COLUMNS: Mapping[str, pl.DataType] = {
-    "coefficient": pl.String(), "value": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(),
-    "noise_floor": pl.Float64(), "noise_floor_sd": pl.Float64(), "p_noise": pl.Float64(),
-    "noise": pl.Boolean(), "measurement": pl.String(), "missing": pl.String(),
-    "n_categories": pl.Int64(), "unit": pl.String(), "conditions": pl.String(),
-    "n_items": pl.Int64(), "n_replications": pl.Int64(), "n_judgments": pl.Int64(),
-    "n_missing": pl.Int64(), **METHOD_COLUMNS, "estimator": pl.String(), "undefined": pl.String(),
-    "lead": pl.String(),
-}  # fmt: skip
-"""Columns after those of the groups, in reading order."""
 REPEATABILITY, REPRODUCIBILITY = "repeatability", "reproducibility"
 """``conditions``: the same prompt again; nuisance facets drawn at random for each judgment."""
 Row = dict[str, object]
@@ -208,7 +134,7 @@ def method_columns(
     alike: str = ALIKE,
     noted: Sequence[Noted] = (),
 ) -> Row:
-    """Write how a number was made as `METHOD_COLUMNS`.
+    """Write how a number was made, as :class:`judgerel_ray.core.tables.MethodColumns`.
 
     Examples
     --------
@@ -232,6 +158,7 @@ def method_columns(
     by_question = made not in (None, IntervalMethod.T_REPLICATIONS)
     return {
         "statistic": statistic,
+        "standard_error": interval.standard_error,
         "interval_method": made and made.value,
         "no_interval": alike if why == ALIKE else why,
         "n_compared": interval.n_questions if by_question or why == ALIKE else None,

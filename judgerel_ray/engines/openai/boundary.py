@@ -61,36 +61,18 @@ _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 def plain_text(text: str) -> str:
-    r"""Replace lone surrogates, which no UTF-8 file can hold, by U+FFFD.
-
-    Examples
-    --------
-    >>> plain_text("caf\u00e9 \ud800")
-    'café �'
-    """
+    r"""Replace lone surrogates, which no UTF-8 file can hold, by U+FFFD."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def int32_count(value: JSON) -> int | None:
-    """Take a count that a column can hold; None for anything else.
-
-    Examples
-    --------
-    >>> int32_count(7), int32_count(2**33), int32_count(-1), int32_count(True), int32_count(1.5)
-    (7, None, None, None, None)
-    """
+    """Take a count that a column can hold; None for anything else."""
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     return value if is_whole and 0 <= value <= LARGEST_COUNT else None  # type: ignore[operator, return-value]
 
 
 def finite_logprob(value: JSON) -> float | None:
-    """Take a log-probability; None for what is no number, not finite, or above 0.
-
-    Examples
-    --------
-    >>> finite_logprob(-0.5), finite_logprob(float("nan")), finite_logprob("-1"), finite_logprob(3)
-    (-0.5, None, None, None)
-    """
+    """Take a log-probability; None for what is no number, not finite, or above 0."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     # Compared as it is: a whole number may be too large for a float.
@@ -132,30 +114,13 @@ def _folded(text: str) -> str:
 
 
 def is_placeholder(key: str) -> bool:
-    """Whether a key only fills the place of one, as servers without keys are given.
-
-    Examples
-    --------
-    >>> is_placeholder("EMPTY"), is_placeholder("xxxxxxxxxxxxxxxx"), is_placeholder("sk-9dK2mQ7v")
-    (True, True, False)
-    """
+    """Whether a key only fills the place of one, as servers without keys are given."""
     return key.lower() in _PLACEHOLDERS or len(set(key)) < _FEWEST_DIFFERENT
 
 
 @dataclass(frozen=True)
 class Boundary:
-    r"""Where one server's bytes come in.
-
-    Examples
-    --------
-    >>> boundary = Boundary("sk-9dK2mQ7vTz41")
-    >>> boundary.clean("Bearer sk-9dK2mQ7vTz41, cut: sk-9dK2mQ7vTz")
-    'Bearer [key], cut: [key]'
-    >>> boundary.document('{"text": "sk-9dK2mQ7vT\\u007a41"}')
-    {'text': '[key]'}
-    >>> boundary
-    Boundary()
-    """
+    r"""Where one server's bytes come in."""
 
     secret: str | None = field(default=None, repr=False)
 

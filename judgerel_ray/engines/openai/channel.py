@@ -87,16 +87,7 @@ def status_failure(
     at: datetime | None = None,
     boundary: Boundary | None = None,
 ) -> Failure:
-    """Say what an answer other than 200 means.
-
-    Examples
-    --------
-    >>> failure = status_failure(429, "", {"retry-after": "3"})
-    >>> failure.blame.value, failure.wait_s
-    ('later', 3.0)
-    >>> status_failure(404, '{"error": {"message": "no such model"}}', {}).blame.value
-    'setting'
-    """
+    """Say what an answer other than 200 means."""
     boundary = boundary or Boundary()
     error = _error_of(body, boundary)
     words = " ".join(_word(error, name) for name in ("code", "type", "message")).lower()
@@ -123,18 +114,7 @@ def status_failure(
 
 
 def retry_after(headers: Mapping[str, str], *, at: datetime | None = None) -> float | None:
-    """Seconds that a server asks to wait: in milliseconds, in seconds, or until a date.
-
-    Examples
-    --------
-    >>> retry_after({"retry-after-ms": "250"}), retry_after({"retry-after": "2"})
-    (0.25, 2.0)
-    >>> retry_after({"retry-after": "Wed, 21 Oct 2026 07:28:10 GMT"},
-    ...             at=datetime(2026, 10, 21, 7, 28, tzinfo=UTC))
-    10.0
-    >>> retry_after({"retry-after": "soon"}) is None
-    True
-    """
+    """Seconds that a server asks to wait: in milliseconds, in seconds, or until a date."""
     for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
         try:
             seconds = float(headers[name]) * unit
@@ -155,13 +135,6 @@ def wait_before(key: str, n_tries: int, asked_s: float | None = None) -> float:
     """Seconds to wait before a request is sent again: doubling, spread, and never less than asked.
 
     The spread is drawn from the request and the try, so that a run repeats.
-
-    Examples
-    --------
-    >>> wait_before("k", 1) == wait_before("k", 1) < wait_before("k", 9)
-    True
-    >>> 7.0 <= wait_before("k", 1, asked_s=7.0) <= 8.0
-    True
     """
     doubled = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** min(n_tries - 1, 16))
     share = random.Random(f"{key}:{n_tries}").random()  # seeded, no secret
@@ -317,24 +290,12 @@ class Channel:
 
 
 def body_text(body: bytes) -> str:
-    r"""Decode a body: JSON is UTF-8, whatever its header says.
-
-    Examples
-    --------
-    >>> body_text(b'\xef\xbb\xbf{"a": 1}'), body_text(b"\xff")
-    ('{"a": 1}', '�')
-    """
+    r"""Decode a body: JSON is UTF-8, whatever its header says."""
     return body.decode("utf-8-sig", "replace")
 
 
 def connection_failure(error: Exception, boundary: Boundary) -> Failure:
-    """Say what an error of the way to a server means.
-
-    Examples
-    --------
-    >>> connection_failure(ConnectionError("reset by  peer"), Boundary())
-    Failure(blame=<Blame.SERVER: 'server'>, message='ConnectionError: reset by peer', wait_s=None)
-    """
+    """Say what an error of the way to a server means."""
     cause = error.__cause__ or error
     if isinstance(cause, SentElsewhere):
         return Failure(blame=Blame.SETTING, message=boundary.message(str(cause)))
@@ -344,13 +305,7 @@ def connection_failure(error: Exception, boundary: Boundary) -> Failure:
 
 
 def tokens_told(answer: JSON, at_most: int) -> int:
-    """Tokens that an answer says it took; the most it may have where it says none, or more.
-
-    Examples
-    --------
-    >>> tokens_told({"usage": {"total_tokens": 12}}, 99), tokens_told("?", 99)
-    (12, 99)
-    """
+    """Tokens that an answer says it took; the most it may have where it says none, or more."""
     usage = answer.get("usage") if isinstance(answer, Mapping) else None
     total = int32_count(usage.get("total_tokens")) if isinstance(usage, Mapping) else None
     return at_most if total is None else min(total, at_most)
@@ -391,16 +346,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def is_same_server(home: Any, there: Any) -> bool:
-    """Whether two URLs are of one server: scheme, host and port, or HTTPS where it was HTTP.
-
-    Examples
-    --------
-    >>> import openai
-    >>> home = openai.AsyncOpenAI(api_key="none", base_url="http://a.example/v1").base_url
-    >>> is_same_server(home, home.join("https://a.example/v1/")), is_same_server(
-    ...     home, home.join("//b.example/v1"))
-    (True, False)
-    """
+    """Whether two URLs are of one server: scheme, host and port, or HTTPS where it was HTTP."""
     ports = [url.port or _PORTS.get(url.scheme) for url in (home, there)]
     same = (home.scheme, home.host, ports[0]) == (there.scheme, there.host, ports[1])
     safer = (home.scheme, there.scheme) == ("http", "https") and ports == [80, 443]

@@ -51,7 +51,7 @@ from judgerel_ray.engines.openai.channel import (
     wait_before,
 )
 from judgerel_ray.engines.openai.limits import Limiter, SharedLimits
-from judgerel_ray.engines.openai.replies import Reply, Usage, completions_of, read_reply
+from judgerel_ray.engines.openai.replies import Reply, Usage, completions_of, read_answer_body
 from judgerel_ray.engines.openai.requests import (
     OpenAIOptions,
     Request,
@@ -81,11 +81,6 @@ class OpenAIEngine:
         Its provider's limits: its own, until it is given those that all share.
     backends : set of str
         What the server called that which answered (``system_fingerprint``).
-
-    Examples
-    --------
-    >>> OpenAIEngine(EngineSpec(name="j", engine="openai", model="m", base_url="http://h/v1"))
-    OpenAIEngine('j')
     """
 
     def __init__(self, spec: EngineSpec) -> None:
@@ -159,12 +154,7 @@ class OpenAIEngine:
         )
 
     def prepare(self, condition: Condition) -> Prepared:
-        """Write a prompt as text and estimate its tokens; RequestRefused for what cannot be asked.
-
-        Examples
-        --------
-        See :func:`~judgerel_ray.engines.openai.requests.check_askable`.
-        """
+        """Write a prompt as text and estimate its tokens (RequestRefused)."""
         check_askable(condition, self.options)
         text = as_plain(condition.prompt)
         return Prepared(
@@ -232,7 +222,7 @@ class OpenAIEngine:
         where = {"judge": self.spec.name, "key": key}
         try:
             answer = await channel.send(request.body, key=key, tokens=tokens_at_most(request))
-            reply = read_reply(answer, request)
+            reply = read_answer_body(answer, request)
         except RequestFailed as failed:
             return self._failed(failed, request, condition, where)
         except EngineError as error:
@@ -341,15 +331,7 @@ class OpenAIEngine:
 
 
 def check_key(spec: EngineSpec, environment: Any) -> None:
-    """Refuse a judge whose key is not in the environment; never say what is there.
-
-    Examples
-    --------
-    >>> check_key(EngineSpec(name="j", engine="openai", model="m", api_key_env="NO_KEY"), {})
-    Traceback (most recent call last):
-        ...
-    judgerel_ray.core.errors.SweepError: environment variable NO_KEY is not set, which api_key_env names [judge=j]. Try: export NO_KEY=... where the judge's actor runs, or leave api_key_env out for a server without keys
-    """  # noqa: E501  the message is one line
+    """Refuse a judge whose key is not in the environment; never say what is there."""
     name = spec.api_key_env
     if name is not None and not str(environment.get(name, "")).strip():
         raise SweepError(
@@ -488,7 +470,6 @@ def _server_of(models: Mapping[str, Mapping[str, JSON]], spec: EngineSpec) -> Se
 
 
 def _client_version() -> str:
-    """Version of the client library."""
     import openai
 
     return f"client {openai.__version__}"

@@ -48,19 +48,7 @@ class _Held:
 
 
 class SharedLimits:
-    """A provider's limits, of one event loop; first come, first served.
-
-    Examples
-    --------
-    >>> async def two():
-    ...     limits = SharedLimits(Limits(concurrency=1))
-    ...     first = await limits.enter(10)
-    ...     waiting = asyncio.ensure_future(limits.enter(10))
-    ...     await limits.leave(first, 10)
-    ...     return await waiting - first
-    >>> asyncio.run(two())
-    1
-    """
+    """A provider's limits, of one event loop; first come, first served."""
 
     def __init__(self, limits: Limits, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits = limits

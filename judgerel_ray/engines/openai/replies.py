@@ -47,14 +47,7 @@ class ReplyTokens:
 
 
 def reply_tokens(choice: Mapping[str, JSON]) -> ReplyTokens:
-    """Read the tokens of a reply and their alternatives, of either endpoint.
-
-    Examples
-    --------
-    >>> logprobs = {"tokens": ["[[", "A"], "top_logprobs": [{"[[": -0.1}, {"A": -0.2, "B": -1.7}]}
-    >>> reply_tokens({"logprobs": logprobs}).listings[1]
-    ((b'A', -0.2), (b'B', -1.7))
-    """
+    """Read the tokens of a reply and their alternatives, of either endpoint."""
     logprobs = choice.get("logprobs")
     if not isinstance(logprobs, Mapping):
         return ReplyTokens()
@@ -74,21 +67,11 @@ def reply_tokens(choice: Mapping[str, JSON]) -> ReplyTokens:
     )
 
 
-def verdict_logprobs(text: str, reply: ReplyTokens, menu: Menu | None) -> tuple[TokenLogprob, ...]:
+def served_logprobs(text: str, reply: ReplyTokens, menu: Menu | None) -> tuple[TokenLogprob, ...]:
     """Find the place of a reply's verdict, and say what each next token there would have spelled.
 
     Most probable first; ``continuation`` is the option's place on the menu. Empty where the reply
     has no verdict, or its tokens do not spell it.
-
-    Examples
-    --------
-    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
-    >>> tokens = (b"Best Response: [[", b"B", b"]]")
-    >>> listings = ((), ((b"B", -0.1), (b"A", -2.4)), ())
-    >>> found = verdict_logprobs("Best Response: [[B]]",
-    ...                          ReplyTokens(tokens=tokens, listings=listings), menu)
-    >>> [(one.token, one.continuation) for one in found]
-    [('B', 1), ('A', 0)]
     """
     if menu is None or not reply.tokens:
         return ()
@@ -189,17 +172,8 @@ class Reply:
     backend: str | None
 
 
-def read_reply(content: JSON, request: Request) -> Reply:
-    """Read the body of an answer.
-
-    Examples
-    --------
-    >>> asked = Request(first=0, n=1, seed=None, chat=True, body={})
-    >>> read_reply({"choices": []}, asked)
-    Traceback (most recent call last):
-        ...
-    judgerel_ray.core.errors.EngineError: the server gave 0 of 1 replies
-    """
+def read_answer_body(content: JSON, request: Request) -> Reply:
+    """Read the body of an answer."""
     if not isinstance(content, Mapping):
         raise EngineError("the server's answer is not a JSON object")
     listed = content.get("choices")
@@ -288,7 +262,7 @@ def _completion(
         thought=thought and clean(thought),
         logprobs=tuple(
             replace(one, token=clean(one.token))
-            for one in verdict_logprobs(cut or "", tokens, condition.menu)
+            for one in served_logprobs(cut or "", tokens, condition.menu)
         ),
     )
 

@@ -15,7 +15,7 @@ from typing import Literal
 
 from judgerel_ray.core import Ask, Condition, RequestRefused, Scoring, SweepError
 from judgerel_ray.engines.engine import JSON, SMALLEST_TEMPERATURE, EngineSpec
-from judgerel_ray.engines.next_tokens import listed
+from judgerel_ray.engines.next_tokens import listed_tokens
 from judgerel_ray.protocols import as_plain
 
 ServerKind = Literal["openai", "vllm"]
@@ -68,14 +68,7 @@ _CHOICES = {
 
 
 def openai_options(spec: EngineSpec) -> OpenAIOptions:
-    """Read the options of a judge.
-
-    Examples
-    --------
-    >>> spec = EngineSpec(name="j", engine="openai", model="m", engine_options={"server": "vllm"})
-    >>> openai_options(spec).top_k
-    True
-    """
+    """Read the options of a judge."""
     known = {one.name for one in fields(OpenAIOptions)}
     where = {"judge": spec.name}
     for name, value in spec.engine_options.items():
@@ -157,21 +150,7 @@ class Request:
 
 
 def requests_of(ask: Ask, *, model: str, chat: bool, options: OpenAIOptions) -> tuple[Request, ...]:
-    """Write the requests of an ask: one a replication, or n where the server counts seeds on.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import Message
-    >>> condition = Condition(
-    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
-    ...     item_id="i", protocol="best_of", stage="judge", role="judge",
-    ...     prompt=(Message(role="user", content="?"),), template="default", temperature=1.0,
-    ...     top_k=0, top_p=1.0, max_tokens=8)
-    >>> made = requests_of(Ask(condition=condition, first=0, n=3), model="m", chat=True,
-    ...                    options=OpenAIOptions())
-    >>> [one.body["seed"] for one in made]
-    [7, 8, 9]
-    """
+    """Write the requests of an ask: one a replication, or n where the server counts seeds on."""
     condition = ask.condition
     check_askable(condition, options)
     greedy = condition.temperature == 0
@@ -192,12 +171,7 @@ def requests_of(ask: Ask, *, model: str, chat: bool, options: OpenAIOptions) -> 
 
 
 def check_askable(condition: Condition, options: OpenAIOptions) -> None:
-    """Refuse a condition that the server cannot be asked, or would silently answer differently.
-
-    Examples
-    --------
-    See :func:`requests_of`.
-    """
+    """Refuse a condition that the server cannot be asked, or would silently answer differently."""
     scoring = condition.scoring
     if scoring is not None and (scoring.kind != "verdict" or not options.logprobs):
         raise RequestRefused(f"no_logprobs: the server gives none for {scoring.kind}")
@@ -219,23 +193,12 @@ def stops_there(condition: Condition, options: OpenAIOptions) -> bool:
 
     Servers other than vLLM cut before the string and do not say which it was, and the string is
     the verdict.
-
-    Examples
-    --------
-    See :func:`requests_of`.
     """
     return options.server == "vllm" and 0 < len(condition.stop) <= MOST_STOPS
 
 
 def tokens_at_most(request: Request) -> int:
-    """Bound the tokens of a request: no tokenizer in use makes more of a text than its bytes.
-
-    Examples
-    --------
-    >>> body = {"prompt": "abcd", "max_tokens": 10}
-    >>> tokens_at_most(Request(first=0, n=2, seed=1, chat=False, body=body))
-    40
-    """
+    """Bound the tokens of a request: no tokenizer in use makes more of a text than its bytes."""
     body = request.body
     prompt = body.get("prompt")
     messages = body.get("messages")
@@ -287,5 +250,5 @@ def _scoring(
 ) -> dict[str, JSON]:
     """Ask for the most probable next tokens beside every token of the reply."""
     del scoring  # of kind verdict: what else there is was refused
-    most = min(listed(condition.top_k), options.logprobs)
+    most = min(listed_tokens(condition.top_k), options.logprobs)
     return {"logprobs": True, "top_logprobs": most} if chat else {"logprobs": most}

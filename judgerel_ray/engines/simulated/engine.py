@@ -56,21 +56,7 @@ _NEVER = -1e4  # log-probability of what cannot be: infinities do not survive ev
 def scored_logprobs(
     model: str, options: SimulatedOptions, condition: Condition
 ) -> tuple[TokenLogprob, ...]:
-    """Log-probabilities a condition's scoring asks for, each option being one token.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import Scoring
-    >>> condition = Condition(
-    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
-    ...     item_id="i", protocol="confusion", stage="probabilities", role="scorer", prompt=(),
-    ...     template="default", temperature=0.0, top_k=50, top_p=1.0, max_tokens=1,
-    ...     menu=Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response"),
-    ...     scoring=Scoring(kind="options", continuations=("A", "B")))
-    >>> [round(math.exp(one.logprob), 3)
-    ...  for one in scored_logprobs("uniform", SimulatedOptions(), condition)]
-    [0.5, 0.5]
-    """
+    """Log-probabilities a condition's scoring asks for, each option being one token."""
     menu, scoring = condition.menu, condition.scoring
     if menu is None or scoring is None:
         raise RequestRefused("simulated: nothing to score", where={"item": condition.item_id})
@@ -93,23 +79,12 @@ def scored_logprobs(
     )
 
 
-def verdict_logprobs(
+def simulated_logprobs(
     model: str, options: SimulatedOptions, condition: Condition, replication: int
 ) -> tuple[TokenLogprob, ...]:
     """Log-probabilities of the options where a reply writes its verdict, before any temperature.
 
     Tempered at the condition's temperature they are the distribution its verdict was drawn from.
-
-    Examples
-    --------
-    >>> condition = Condition(
-    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
-    ...     item_id="i", protocol="best_of", stage="judge", role="judge", prompt=(),
-    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8,
-    ...     menu=Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response"))
-    >>> [round(math.exp(one.logprob), 3)
-    ...  for one in verdict_logprobs("uniform", SimulatedOptions(), condition, 0)]
-    [0.5, 0.5]
     """
     menu = condition.menu
     if menu is None:
@@ -142,20 +117,7 @@ def _log(probability: float) -> float:
 
 
 def tree_findings(model: str, options: SimulatedOptions, condition: Condition) -> str:
-    """Write down the distribution, as :func:`judgerel_ray.engines.next_tokens.explore` does.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import Menu, Scoring
-    >>> condition = Condition(
-    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
-    ...     item_id="i", protocol="best_of", stage="exact", role="scorer", prompt=(),
-    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=1,
-    ...     menu=Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response"),
-    ...     scoring=Scoring(kind="tree", temperatures=(1.0, 0.0)))
-    >>> json.loads(tree_findings("uniform", SimulatedOptions(), condition))["low"]
-    [[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]]
-    """
+    """Write down the distribution, as :func:`judgerel_ray.engines.next_tokens.explore` does."""
     menu, scoring = condition.menu, condition.scoring
     if menu is None or scoring is None:
         raise RequestRefused("simulated: nothing to explore", where={"item": condition.item_id})
@@ -187,13 +149,7 @@ _EXIT_STATUS = 70
 
 
 class SimulatedEngine:
-    """An engine without a model.
-
-    Examples
-    --------
-    >>> SimulatedEngine(EngineSpec(name="coin", engine="simulated", model="uniform"))
-    SimulatedEngine('coin')
-    """
+    """An engine without a model."""
 
     def __init__(self, spec: EngineSpec) -> None:
         self.spec = spec
@@ -290,7 +246,7 @@ class SimulatedEngine:
             or read_verdict(reply.text, finish_reason=reply.finish_reason, menu=menu).label is None
         ):
             return reply
-        found = verdict_logprobs(self.spec.model, self.options, condition, reply.replication)
+        found = simulated_logprobs(self.spec.model, self.options, condition, reply.replication)
         return replace(reply, logprobs=found)
 
     async def _scored(self, prepared: Prepared, ask: Ask) -> Completion:

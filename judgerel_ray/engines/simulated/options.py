@@ -61,15 +61,7 @@ class SimulatedOptions:
 
 
 def simulated_options(spec: EngineSpec) -> SimulatedOptions:
-    """Read and check a simulated judge's model and options.
-
-    Examples
-    --------
-    >>> spec = EngineSpec(name="j", engine="simulated", model="dirichlet",
-    ...                   engine_options={"concentration": 3})
-    >>> simulated_options(spec).concentration
-    3.0
-    """
+    """Read and check a simulated judge's model and options."""
     if spec.model not in MODELS:
         raise SweepError(
             f"model of a simulated judge must be one of {', '.join(MODELS)}, got {spec.model!r}",

@@ -30,20 +30,7 @@ _ANSWER = "one could say that this follows from what was asked and little else"
 
 
 def draw_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[str]:
-    """Draw the uncut replies to an ask.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import Condition, Menu, Message
-    >>> condition = Condition(
-    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
-    ...     item_id="i", protocol="best_of", stage="judge", role="judge",
-    ...     prompt=(Message(role="user", content="?"),), template="default", temperature=0.0,
-    ...     top_k=50, top_p=1.0, max_tokens=8,
-    ...     menu=Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response"))
-    >>> draw_replies("uniform", SimulatedOptions(), Ask(condition=condition, first=0, n=1))
-    ['Best Response: [[A]]']
-    """
+    """Draw the uncut replies to an ask."""
     condition = ask.condition
     draws = [
         uniforms(f"reply:{options.seed}:{condition.condition_key}:{replication}")
@@ -75,13 +62,7 @@ def draw_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[str]:
 
 
 def reply_without_verdict(options: SimulatedOptions, kind: float, *, greedy: bool) -> str | None:
-    """A reply without a verdict at its share; greedily, only if it is the likeliest kind.
-
-    Examples
-    --------
-    >>> reply_without_verdict(SimulatedOptions(refuse=0.2), 0.1, greedy=False)
-    'I cannot judge this.'
-    """
+    """A reply without a verdict at its share; greedily, only if it is the likeliest kind."""
     if greedy:
         verdict = 1 - options.refuse - options.unparsed
         if verdict >= max(options.refuse, options.unparsed):
@@ -93,13 +74,7 @@ def reply_without_verdict(options: SimulatedOptions, kind: float, *, greedy: boo
 
 
 def write_verdict(label: str, form: str) -> str:
-    """Write a verdict in a declared form; the label alone where the form has no words.
-
-    Examples
-    --------
-    >>> write_verdict("B", "best_response"), write_verdict("4", "score")
-    ('Best Response: [[B]]', 'Score: 4')
-    """
+    """Write a verdict in a declared form; the label alone where the form has no words."""
     if form == "score":  # words before its value and none after it, so it is never complete
         return f"Score: {label}"
     whole = FORMS[form].complete if form in FORMS else None
@@ -107,16 +82,7 @@ def write_verdict(label: str, form: str) -> str:
 
 
 def own_reply(label: str, menu: Menu) -> str:
-    """Write a verdict as a template's own form has it in its example, by its first word.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import OwnForm
-    >>> own = OwnForm(pattern="Answer: (?P<verdict>.)", example="So? Answer: {verdict}")
-    >>> own_reply("B", Menu(labels=("A", "B"), option_ids=("x", "y"), form="own", own=own,
-    ...                     words=(("1", "one"), ("2", "two"))))
-    'So? Answer: 2'
-    """
+    """Write a verdict as a template's own form has it in its example, by its first word."""
     if menu.own is None:
         return write_verdict(label, menu.form)
     word = menu.words[menu.labels.index(label)][0] if menu.words else label
@@ -130,13 +96,7 @@ def _words(text: str, n: int) -> str:
 
 
 def count_tokens(text: str) -> int:
-    """Tokens of a text, at four characters each.
-
-    Examples
-    --------
-    >>> count_tokens("hello")
-    2
-    """
+    """Tokens of a text, at four characters each."""
     return math.ceil(len(text) / CHARACTERS_PER_TOKEN)
 
 
@@ -154,17 +114,6 @@ def thinking_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[st
 
     Labels are drawn from the judge's distribution, those of a selection without replacement; the
     confidence stated is the probability it gives the label at temperature 1, to two decimals.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import Condition, Menu
-    >>> condition = Condition(
-    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
-    ...     item_id="i", protocol="think_twice", stage="choose", role="responder", prompt=(),
-    ...     template="default", temperature=0.0, top_k=50, top_p=1.0, max_tokens=64,
-    ...     menu=Menu(labels=("0", "1"), option_ids=("x", "y"), form="final_answer"))
-    >>> thinking_replies("uniform", SimulatedOptions(), Ask(condition=condition, first=0, n=1))
-    ['Final Answer: 0\nReason: it fits the question.\nConfidence: 0.50']
     """
     condition = ask.condition
     menu = condition.menu

@@ -22,16 +22,7 @@ _DECIMALS = 100  # equal steps from the lowest to the highest of a scale of deci
 
 
 def answerable(menu: Menu) -> Menu:
-    """What a simulated judge chooses from: of a scale of decimals, which lists none, 101 of them.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import Scale
-    >>> scale = Scale(name="s", level="interval", lowest=0, highest=10, decimals=True)
-    >>> menu = Menu(labels=(), option_ids=(), form="rating", scale=scale)
-    >>> answerable(menu).labels[:3]
-    ('0', '0.1', '0.2')
-    """
+    """What a simulated judge chooses from: of a scale of decimals, 101 of them."""
     if menu.labels or menu.scale is None:
         return menu
     low, high = menu.scale.lowest, menu.scale.highest
@@ -43,14 +34,7 @@ def answerable(menu: Menu) -> Menu:
 def option_log_weights(
     model: str, options: SimulatedOptions, *, item_id: str, menu: Menu
 ) -> tuple[float, ...]:
-    """Log-probabilities at temperature 1 up to a constant, in the menu's order.
-
-    Examples
-    --------
-    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="brackets")
-    >>> option_log_weights("uniform", SimulatedOptions(), item_id="q1", menu=menu)
-    (0.0, 0.0)
-    """
+    """Log-probabilities at temperature 1 up to a constant, in the menu's order."""
     if model == "always":
         label = menu.labels[0] if options.label is None else options.label
         if label not in menu.labels:
@@ -77,13 +61,7 @@ def option_log_weights(
 
 
 def tempered(log_weights: tuple[float, ...], temperature: float) -> tuple[float, ...]:
-    """Probabilities proportional to weight ** (1 / temperature).
-
-    Examples
-    --------
-    >>> tempered((math.log(0.25), math.log(0.75)), 0.5)
-    (0.1, 0.9)
-    """
+    """Probabilities proportional to weight ** (1 / temperature)."""
     best = max(log_weights)
     if temperature == 0:
         first = log_weights.index(best)
@@ -95,20 +73,7 @@ def tempered(log_weights: tuple[float, ...], temperature: float) -> tuple[float,
 def reasoned(
     shares: tuple[float, ...], options: SimulatedOptions, condition: Condition, replication: int
 ) -> tuple[float, ...]:
-    """The distribution of a reply's verdict after its reasoning: Dirichlet(s p) around the judge's.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import Condition
-    >>> condition = Condition(
-    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
-    ...     item_id="i", protocol="best_of", stage="judge", role="judge", prompt=(),
-    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8)
-    >>> reasoned((0.5, 0.5), SimulatedOptions(), condition, 0)
-    (0.5, 0.5)
-    >>> round(sum(reasoned((0.5, 0.5), SimulatedOptions(reasoning=5.0), condition, 0)), 9)
-    1.0
-    """
+    """Distribution of a reply's verdict after its reasoning: Dirichlet(s p) around the judge's."""
     if options.reasoning is None or condition.temperature == 0:
         return shares
     key = f"reasoning:{options.seed}:{condition.condition_key}:{replication}"
@@ -125,17 +90,6 @@ def judged_thing(condition: Condition) -> str:
     """What a judge's opinion is of: the item, and of a rating the response and the criterion.
 
     Scales, definitions and templates are no part of it: a judge has one opinion, put in many ways.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import Condition
-    >>> condition = Condition(
-    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
-    ...     item_id="i", protocol="rating", stage="judge", role="judge", prompt=(),
-    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8,
-    ...     responder="x", criterion="helpfulness", scale="points5")
-    >>> judged_thing(condition)
-    'i:x:helpfulness'
     """
     if condition.scale is None:
         return condition.item_id
@@ -143,13 +97,7 @@ def judged_thing(condition: Condition) -> str:
 
 
 def latent_score(options: SimulatedOptions, thing: str) -> float:
-    """A ``latent`` judge's opinion of a thing: uniform on [0, 1], and the same whenever asked.
-
-    Examples
-    --------
-    >>> 0 <= latent_score(SimulatedOptions(), "q1") < 1
-    True
-    """
+    """A ``latent`` judge's opinion of a thing: uniform on [0, 1], and the same whenever asked."""
     return uniforms(f"latent:{options.seed}:{thing}")[0]
 
 
@@ -187,13 +135,7 @@ def _number(text: str) -> int:
 
 
 def uniforms(text: str) -> tuple[float, float, float]:
-    """Three independent numbers in [0, 1) that depend on the text alone.
-
-    Examples
-    --------
-    >>> uniforms("a") == uniforms("a")
-    True
-    """
+    """Three independent numbers in [0, 1) that depend on the text alone."""
     raw = blake2b(text.encode(), digest_size=24).digest()
     first, second, third = (
         (int.from_bytes(raw[start : start + 8], "big") >> 11) * 2.0**-53 for start in (0, 8, 16)

@@ -66,18 +66,10 @@ def engine_arguments(spec: EngineSpec) -> dict[str, JSON]:
 
     Keyword arguments of ``AsyncEngineArgs``. On CPU without ``max_model_len``, the token budget is
     missing until the model's own length is known (see :func:`cpu_token_budget`).
-
-    Examples
-    --------
-    >>> spec = EngineSpec(name="j", engine="vllm", model="m", gpus=1)
-    >>> engine_arguments(spec)["max_num_batched_tokens"]
-    16384
-    >>> engine_arguments(spec)["generation_config"]
-    'vllm'
     """
     options = {key: value for key, value in spec.engine_options.items() if key not in HOUSE_OPTIONS}
     _refuse_owned(spec, options)
-    check_options(spec)
+    check_vllm_options(spec)
     if spec.batch_invariant and not spec.gpus:
         raise SweepError(
             "batch_invariant needs a GPU, got gpus = 0: vLLM has no such mode on CPU",
@@ -148,16 +140,11 @@ def _all_keys(options: Mapping[str, JSON]) -> Iterator[str]:
             yield from _all_keys(value)
 
 
-def refuse_unknown(spec: EngineSpec, known: AbstractSet[str]) -> None:
-    """Name the first option the installed vLLM does not have, vouched for or not.
-
-    Examples
-    --------
-    >>> refuse_unknown(EngineSpec(name="j", engine="vllm", model="m"), {"block_size"})
-    """
+def refuse_unknown_options(spec: EngineSpec, known: AbstractSet[str]) -> None:
+    """Name the first option the installed vLLM does not have, vouched for or not."""
     for name in sorted(spec.engine_options):
         if name not in known and name not in HOUSE_OPTIONS:
-            close = nearest(name, known)
+            close = nearest_option(name, known)
             raise SweepError(
                 f"engine_options must be engine arguments of the installed vLLM, got {name!r}",
                 where={"judge": spec.name},
@@ -185,13 +172,7 @@ def _without_split_prefill(spec: EngineSpec, arguments: dict[str, JSON]) -> dict
 
 
 def cpu_token_budget(spec: EngineSpec, max_model_len: int) -> int:
-    """Tokens a CPU engine may compute in one step: enough for the longest prompt.
-
-    Examples
-    --------
-    >>> cpu_token_budget(EngineSpec(name="j", engine="vllm", model="m"), 2048)
-    8192
-    """
+    """Tokens a CPU engine may compute in one step: enough for the longest prompt."""
     given = spec.engine_options.get("max_num_batched_tokens")
     if given is None:
         return max(_CPU_TOKEN_BUDGET, max_model_len)
@@ -206,27 +187,14 @@ def cpu_token_budget(spec: EngineSpec, max_model_len: int) -> int:
 
 
 def environment(spec: EngineSpec, current: Mapping[str, str]) -> dict[str, str]:
-    """Variables vLLM reads when it is imported: usage reports off, a CPU's cache and threads.
-
-    Examples
-    --------
-    >>> spec = EngineSpec(name="j", engine="vllm", model="m")
-    >>> environment(spec, {"VLLM_CPU_KVCACHE_SPACE": "4"})["VLLM_CPU_OMP_THREADS_BIND"]
-    'nobind'
-    """
+    """Variables vLLM reads when it is imported: usage reports off, a CPU's cache and threads."""
     unset = {} if spec.gpus else _UNLESS_SET_ON_CPU
     missing = {name: value for name, value in unset.items() if name not in current}
     return _ALWAYS | missing | asked_environment(spec)
 
 
 def asked_environment(spec: EngineSpec) -> dict[str, str]:
-    """Variables that a judge's own keys stand for; its actor is born with them.
-
-    Examples
-    --------
-    >>> asked_environment(EngineSpec(name="j", engine="vllm", model="m", batch_invariant=True))
-    {'VLLM_BATCH_INVARIANT': '1'}
-    """
+    """Variables that a judge's own keys stand for; its actor is born with them."""
     return {BATCH_INVARIANT: "1"} if spec.batch_invariant else {}
 
 
@@ -234,11 +202,6 @@ def check_capability(spec: EngineSpec, capability: tuple[int, int] | None) -> No
     """Refuse a GPU that lacks what a judge asks of it.
 
     `capability` is what NVIDIA calls compute capability, None where a device has none.
-
-    Examples
-    --------
-    >>> asked = EngineSpec(name="j", engine="vllm", model="m", gpus=1, batch_invariant=True)
-    >>> check_capability(asked, (9, 0))
     """
     if spec.batch_invariant and capability is not None and tuple(capability) < _LEAST_CAPABILITY:
         raise SweepError(
@@ -337,7 +300,7 @@ VLLM_QUANTIZATIONS = frozenset(_QUANTIZATIONS.split())
 VLLM_OPTIONS = frozenset(_OPTIONS.split())
 
 
-def check_options(spec: EngineSpec) -> None:
+def check_vllm_options(spec: EngineSpec) -> None:
     """Refuse what this vLLM does not know, before any engine is started.
 
     Parameters
@@ -349,47 +312,33 @@ def check_options(spec: EngineSpec) -> None:
     ------
     SweepError
         Naming the first unknown option, precision or quantisation, with the nearest known one.
-
-    Examples
-    --------
-    >>> check_options(EngineSpec(name="j", engine="vllm", model="m", dtype="floot16"))
-    Traceback (most recent call last):
-        ...
-    judgerel_ray.core.errors.SweepError: dtype must be one of auto, half, float16, bfloat16, float, float32, got 'floot16' [judge=j]. Try: 'float16'
-    """  # noqa: E501  the message is one line
+    """
     trusted = unchecked_names(spec)
     where = {"judge": spec.name}
     if spec.dtype is not None and "dtype" not in trusted and spec.dtype not in VLLM_DTYPES:
         raise SweepError(
             f"dtype must be one of {', '.join(VLLM_DTYPES)}, got {spec.dtype!r}",
             where=where,
-            hint=nearest(spec.dtype, VLLM_DTYPES),
+            hint=nearest_option(spec.dtype, VLLM_DTYPES),
         )
     scheme = spec.quantization
     if scheme is not None and "quantization" not in trusted and scheme not in VLLM_QUANTIZATIONS:
         raise SweepError(
             f"quantization must be a scheme of vLLM {LISTED_VERSION}, got {scheme!r}",
             where=where,
-            hint=_or_vouch("quantization", nearest(scheme, VLLM_QUANTIZATIONS)),
+            hint=_or_vouch("quantization", nearest_option(scheme, VLLM_QUANTIZATIONS)),
         )
     for name in sorted(spec.engine_options):
         if name not in HOUSE_OPTIONS and name not in trusted and name not in VLLM_OPTIONS:
             raise SweepError(
                 f"engine_options must be engine arguments of vLLM {LISTED_VERSION}, got {name!r}",
                 where=where,
-                hint=_or_vouch(name, nearest(name, VLLM_OPTIONS)),
+                hint=_or_vouch(name, nearest_option(name, VLLM_OPTIONS)),
             )
 
 
 def unchecked_names(spec: EngineSpec) -> frozenset[str]:
-    """Names a judge vouches for; SweepError if they are no list of names.
-
-    Examples
-    --------
-    >>> options = {"unchecked": ["new_option"], "new_option": 1}
-    >>> unchecked_names(EngineSpec(name="j", engine="vllm", model="m", engine_options=options))
-    frozenset({'new_option'})
-    """
+    """Names a judge vouches for; SweepError if they are no list of names."""
     given = spec.engine_options.get("unchecked", [])
     if not isinstance(given, list | tuple) or not all(isinstance(name, str) for name in given):
         raise SweepError(
@@ -399,14 +348,8 @@ def unchecked_names(spec: EngineSpec) -> frozenset[str]:
     return frozenset(str(name) for name in given)
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that was probably meant, quoted.
-
-    Examples
-    --------
-    >>> nearest("blok_size", VLLM_OPTIONS)
-    "'block_size'"
-    """
+def nearest_option(name: str, known: Iterable[str]) -> str | None:
+    """The known name that was probably meant, quoted."""
     close = get_close_matches(name, sorted(known), n=1)
     return repr(close[0]) if close else None
 

@@ -45,9 +45,9 @@ from judgerel_ray.engines.vllm.arguments import (
     cpu_token_budget,
     engine_arguments,
     environment,
-    refuse_unknown,
+    refuse_unknown_options,
 )
-from judgerel_ray.engines.vllm.reading import Channel, answer_chunk, read_probabilities
+from judgerel_ray.engines.vllm.reading import EngineChannel, answer_chunk, read_probabilities
 from judgerel_ray.engines.vllm.sampling import Vocabulary, chunks, resolved_facts, vocabulary
 from judgerel_ray.engines.vllm.scoring import OneKind
 
@@ -71,14 +71,7 @@ class VllmEngine:
     ------
     SweepError
         If an option is the house's own or would break the engine.
-
-    Examples
-    --------
-    >>> VllmEngine(EngineSpec(name="j", engine="vllm", model="m", engine_options={"seed": 1}))
-    Traceback (most recent call last):
-        ...
-    judgerel_ray.core.errors.SweepError: engine_options must not set 'seed': judgerel sets it itself [judge=j]. Try: leave it out
-    """  # noqa: E501  the message is one line
+    """
 
     def __init__(self, spec: EngineSpec) -> None:
         self.spec = spec
@@ -156,7 +149,7 @@ class VllmEngine:
         if llm is None or encoder is None:
             raise EngineLost("engine is not running", where={"judge": self.spec.name})
         send = partial(self._send, llm, key=prepared.condition_key)
-        channel = Channel(
+        channel = EngineChannel(
             send=send, kinds=self._kinds, encoder=encoder, vocabulary=self._vocabulary
         )
         condition = ask.condition
@@ -263,7 +256,7 @@ def _start_engine(
     from vllm.usage.usage_lib import UsageContext
     from vllm.v1.engine.async_llm import AsyncLLM
 
-    refuse_unknown(spec, {field.name for field in fields(AsyncEngineArgs)})
+    refuse_unknown_options(spec, {field.name for field in fields(AsyncEngineArgs)})
     check_capability(spec, current_platform.get_device_capability())
     engine_args = AsyncEngineArgs(**arguments)
     if not spec.gpus and spec.max_model_len is None:

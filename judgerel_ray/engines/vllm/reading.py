@@ -13,14 +13,14 @@ from judgerel_ray.engines.next_tokens import (
     NextTokens,
     Sampled,
     explore,
-    listed,
+    listed_tokens,
     spelled_verdicts,
     verdict_place,
 )
 from judgerel_ray.engines.tokenization import PromptEncoder
 from judgerel_ray.engines.vllm.sampling import (
     Chunk,
-    Output,
+    FinishedRequest,
     Vocabulary,
     check_finished,
     read_output,
@@ -40,7 +40,7 @@ AHEAD = 6  # tokens a pass of a tree goes on for: the form up to its label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Channel:
+class EngineChannel:
     """A started engine, as far as reading needs it.
 
     ``send`` sends one request of token ids and sampling parameters; ``kinds`` is shared by all
@@ -53,7 +53,7 @@ class Channel:
     vocabulary: Vocabulary
 
 
-async def read_probabilities(ask: Ask, prepared: Prepared, channel: Channel) -> Completion:
+async def read_probabilities(ask: Ask, prepared: Prepared, channel: EngineChannel) -> Completion:
     """Read what an ask's condition scores in place of a reply."""
     scoring = ask.condition.scoring
     if scoring is None:
@@ -69,7 +69,7 @@ async def read_probabilities(ask: Ask, prepared: Prepared, channel: Channel) -> 
 
 
 async def answer_chunk(
-    condition: Condition, prepared: Prepared, chunk: Chunk, channel: Channel
+    condition: Condition, prepared: Prepared, chunk: Chunk, channel: EngineChannel
 ) -> tuple[Completion, ...]:
     """Answer one request of several replications; with verdict scoring, read them there, too.
 
@@ -77,7 +77,7 @@ async def answer_chunk(
     the next tokens at its place, and the verdict each would have spelled.
     """
     output = await channel.send(prepared.token_ids or (), chunk.parameters)
-    made = read_output(cast("Output", output), prepared, chunk)
+    made = read_output(cast("FinishedRequest", output), prepared, chunk)
     scoring = condition.scoring
     if scoring is None:
         return made
@@ -92,7 +92,7 @@ async def answer_chunk(
 
 
 async def _at_verdict(
-    condition: Condition, tokens: tuple[int, ...], part: Explorer, channel: Channel
+    condition: Condition, tokens: tuple[int, ...], part: Explorer, channel: EngineChannel
 ) -> tuple[TokenLogprob, ...]:
     """The next tokens where a reply's verdict is written; none where it has none."""
     menu = condition.menu
@@ -102,7 +102,7 @@ async def _at_verdict(
     place = verdict_place(ended, menu=menu, text_of=lambda new: part.text_of(tuple(new)))
     if place is None:
         return ()
-    found = await part.look(ended[:place], listed(condition.top_k))
+    found = await part.look(ended[:place], listed_tokens(condition.top_k))
     return spelled_verdicts(
         ended[:place],
         found,
@@ -113,7 +113,7 @@ async def _at_verdict(
 
 
 def explorer(
-    condition: Condition, prepared: Prepared, channel: Channel, *, ahead: int = 1
+    condition: Condition, prepared: Prepared, channel: EngineChannel, *, ahead: int = 1
 ) -> Explorer:
     """What vLLM does for a tree: pass after pass, each a prefix of the next and cached as such.
 

@@ -25,7 +25,7 @@ from judgerel_ray.engines.fingerprint import BATCH_INVARIANT
 MOST_REPLICATIONS = 1024  # in one request; what a fleet may ask for, and well below vLLM's own cap
 
 
-class Sample(Protocol):
+class FinishedSample(Protocol):
     """One sample of a finished request, as vLLM gives it."""
 
     index: int
@@ -34,10 +34,10 @@ class Sample(Protocol):
     finish_reason: str | None
 
 
-class Output(Protocol):
+class FinishedRequest(Protocol):
     """A finished request, as vLLM gives it."""
 
-    outputs: Sequence[Sample]
+    outputs: Sequence[FinishedSample]
     num_cached_tokens: int | None
 
 
@@ -58,15 +58,6 @@ def chunks(
 
     vLLM gives the i-th of n samples the seed ``seed + i``, so where an ask is cut changes nothing.
     A greedy request may ask for one sample only.
-
-    Examples
-    --------
-    >>> condition = Condition(
-    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
-    ...     item_id="i", protocol="best_of", stage="judge", role="judge", prompt=(),
-    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8)
-    >>> [(c.first, c.n, c.seed) for c in chunks(Ask(condition=condition, first=0, n=100), most=64)]
-    [(0, 64, 7), (64, 36, 71)]
     """
     condition = ask.condition if stops else replace(ask.condition, stop=())
     size = 1 if condition.temperature == 0 else most
@@ -81,12 +72,7 @@ def chunks(
 
 
 def sampling_arguments(condition: Condition, *, n: int, seed: int | None) -> dict[str, JSON]:
-    """Write full sampling parameters; none is left to a default.
-
-    Examples
-    --------
-    See :func:`chunks`.
-    """
+    """Write full sampling parameters; none is left to a default."""
     _refuse_sampling(condition, n=n, seed=seed)
     parameters: dict[str, JSON] = {
         "n": n,
@@ -128,13 +114,7 @@ def _refuse_sampling(condition: Condition, *, n: int, seed: int | None) -> None:
 
 
 def check_finished(finish_reason: str | None, *, key: str) -> str:
-    """Return a whole reply's reason; an aborted or failed one is no completion.
-
-    Examples
-    --------
-    >>> check_finished("stop", key="k")
-    'stop'
-    """
+    """Return a whole reply's reason; an aborted or failed one is no completion."""
     if finish_reason not in ("stop", "length"):
         raise EngineError(
             f"engine gave no whole reply: finish reason {finish_reason!r}", where={"key": key}
@@ -142,17 +122,10 @@ def check_finished(finish_reason: str | None, *, key: str) -> str:
     return finish_reason
 
 
-def read_output(output: Output | None, prepared: Prepared, chunk: Chunk) -> tuple[Completion, ...]:
-    """Read one finished request as completions, one per replication, in order.
-
-    Examples
-    --------
-    >>> prepared = Prepared(condition_key="c", text="?", token_ids=(1,), prompt_tokens=1)
-    >>> read_output(None, prepared, Chunk(first=0, n=1, seed=None, parameters={}))
-    Traceback (most recent call last):
-        ...
-    judgerel_ray.core.errors.EngineError: engine gave 0 of 1 samples [condition=c]
-    """
+def read_output(
+    output: FinishedRequest | None, prepared: Prepared, chunk: Chunk
+) -> tuple[Completion, ...]:
+    """Read one finished request as completions, one per replication, in order."""
     samples = {sample.index: sample for sample in (output.outputs if output else ())}
     if sorted(samples) != list(range(chunk.n)):
         raise EngineError(

@@ -58,13 +58,6 @@ class Computed:
     """Counts the prompt tokens that passes compute, as the engine tells of each.
 
     ``tokens`` is None once an output did not tell.
-
-    Examples
-    --------
-    >>> computed = Computed()
-    >>> computed.add(100, 96)
-    >>> computed.tokens
-    4
     """
 
     def __init__(self) -> None:
@@ -94,15 +87,6 @@ class OneKind:
 
     vLLM's first model runner gives a request for the most probable tokens wrong ones while a
     request for chosen tokens is in the same batch.
-
-    Examples
-    --------
-    >>> async def both():
-    ...     kinds = OneKind()
-    ...     async with kinds.of("options"), kinds.of("options"):
-    ...         return True
-    >>> asyncio.run(both())
-    True
     """
 
     def __init__(self) -> None:
@@ -126,13 +110,7 @@ class OneKind:
 
 
 def scoring_arguments(**asked: JSON) -> dict[str, JSON]:
-    """Sampling parameters of a pass: one greedy token that nobody reads, and what is asked of it.
-
-    Examples
-    --------
-    >>> scoring_arguments(logprobs=50)["max_tokens"]
-    1
-    """
+    """Sampling parameters of a pass: one greedy token that nobody reads, and what to list."""
     return {
         "n": 1,
         "temperature": 0.0,
@@ -199,19 +177,7 @@ def scored(
     *,
     computed: int | None = None,
 ) -> Completion:
-    """Write what was read as the completion of the ask's one replication.
-
-    Examples
-    --------
-    >>> prepared = Prepared(condition_key="c", text="?", token_ids=(1,), prompt_tokens=1)
-    >>> from judgerel_ray.core import Condition
-    >>> condition = Condition(
-    ...     condition_key="c", seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
-    ...     item_id="i", protocol="confusion", stage="probabilities", role="scorer", prompt=(),
-    ...     template="default", temperature=0.0, top_k=50, top_p=1.0, max_tokens=1)
-    >>> scored(prepared, Ask(condition=condition, first=0, n=1), ()).finish_reason
-    'stop'
-    """
+    """Write what was read as the completion of the ask's one replication."""
     if ask.n != 1:
         raise RequestRefused(f"scoring: expected 1 replication, got {ask.n}")
     condition = ask.condition

@@ -19,9 +19,9 @@ from judgerel_ray.importers.logs.reading import (
     Row,
     Sight,
     conversation,
+    finite_number,
     mapping,
     named_by,
-    number,
     passed,
     records,
     sight,
@@ -109,7 +109,7 @@ def _promptfoo_result(record: Mapping[str, object], default: str) -> Iterator[Ro
         metric = text(assertion.get("metric")) or kind
         times[metric] += 1
         criterion = metric if times[metric] == 1 else f"{metric} {times[metric]}"
-        reason, score = text(graded.get("reason")), number(graded.get("score"))
+        reason, score = text(graded.get("reason")), finite_number(graded.get("score"))
         outcome = None
         if kind != _HUMAN and reason and not score and _UNREAD.search(reason):
             outcome = Outcome.UNPARSED
@@ -199,7 +199,7 @@ def _deepeval(path: str) -> Iterator[Row]:
                     answer,
                     judge=judge or UNNAMED, criterion=text(one.get("name")), outcome=outcome,
                     verdict=None if outcome else passed(one.get("success")),
-                    score=None if outcome else number(one.get("score")),
+                    score=None if outcome else finite_number(one.get("score")),
                     reply=text(one.get("reason")),
                 )  # fmt: skip
 
@@ -289,7 +289,7 @@ def _valued(value: object, row: Mapping[str, object], name: str | None) -> Itera
     elif isinstance(value, bool):
         stated = {"verdict": passed(value)}
     elif isinstance(value, int | float):
-        stated = {"score": number(value)}
+        stated = {"score": finite_number(value)}
     yield Row(**{**row, **stated, "criterion": name})  # type: ignore[arg-type]
 
 
@@ -337,7 +337,7 @@ def _langfuse(path: str) -> Iterator[Row]:
             item_id=item,
             criterion=text(one.get("name")),
             verdict=verdict,
-            score=number(value) if kind == "NUMERIC" else None,
+            score=finite_number(value) if kind == "NUMERIC" else None,
             reply=text(one.get("comment")),
         )
 
@@ -383,7 +383,9 @@ def _otel(path: str) -> Iterator[Row]:
                 item_id=text(stated.get("gen_ai.response.id")) or _place(event),
                 criterion=text(stated.get("gen_ai.evaluation.name")),
                 verdict=None if failed else label,
-                score=None if failed else number(stated.get("gen_ai.evaluation.score.value")),
+                score=None
+                if failed
+                else finite_number(stated.get("gen_ai.evaluation.score.value")),
                 outcome=Outcome.FAILED if failed else None,
                 reply=text(stated.get("gen_ai.evaluation.explanation")),
             )

@@ -9,7 +9,7 @@ from judgerel_ray.benchmarks.log import LoggedAnswer, logged_items
 from judgerel_ray.benchmarks.source import Record
 from judgerel_ray.core import Item, Outcome, ReadingWarning, SweepError, count_of
 from judgerel_ray.core.files import PACKED
-from judgerel_ray.importers.logs.collect import LOG_FORMATS, format_of, log_files, log_rows
+from judgerel_ray.importers.logs.collect import LOG_FORMATS, detect_log_format, log_files, log_rows
 from judgerel_ray.importers.logs.reading import NOBODY, PEOPLE, Row, is_zip, refused, sight
 
 _JSON = (".json", ".jsonl", ".ndjson")
@@ -34,23 +34,11 @@ def log_items(paths: Sequence[str], *, prompts: bool = False) -> tuple[Item, ...
     are several; ``gold`` is the target or rubric that the judge compared with, None where criteria
     have several. A file of which a model judged nothing (its scorers are code, or people) gives all
     its answers, any other those that a model judged.
-
-    Examples
-    --------
-    >>> import json, tempfile, pathlib
-    >>> metric = {"name": "right", "success": True, "evaluationModel": "g"}
-    >>> cases = [{"name": "a", "input": "2 + 2?", "actualOutput": text, "metricsData": [metric]}
-    ...          for text in ("4", "four")]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "run.json")
-    ...     _ = file.write_text(json.dumps({"testCases": cases}))
-    ...     [option.text for option in log_items([str(file)])[0].options]
-    ['4', 'four']
     """
     files = log_files(paths)
     rows = [found for file in files for found in _judged_or_all(file, prompts=prompts)]
     if not rows and not prompts:  # nothing of any file can be judged: say of its first why
-        rows = [(file, 1, one) for file in files for one in log_rows(format_of(file), file)]
+        rows = [(file, 1, one) for file in files for one in log_rows(detect_log_format(file), file)]
     named = ", ".join(files[:3])
     if prompts and not rows:
         raise SweepError(
@@ -63,7 +51,9 @@ def log_items(paths: Sequence[str], *, prompts: bool = False) -> tuple[Item, ...
 
 def _judged_or_all(file: str, *, prompts: bool) -> list[tuple[str, int, Row]]:
     """What models judged in a file; where they judged nothing, and no prompt is asked for, all."""
-    rows = [(file, nth, row) for nth, row in enumerate(log_rows(format_of(file), file), start=1)]
+    rows = [
+        (file, nth, row) for nth, row in enumerate(log_rows(detect_log_format(file), file), start=1)
+    ]
     judged = [
         found
         for found in rows

@@ -69,19 +69,8 @@ _AT_ONCE = 50_000
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".eval", *PACKED)
 
 
-def format_of(path: str) -> str:
-    """Name the format of a log by its first bytes.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> line = '{"custom_id": "q1-r0", "response": null, "error": {"code": "x"}}'
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "out.jsonl")
-    ...     _ = file.write_text(line)
-    ...     format_of(str(file))
-    'batch'
-    """
+def detect_log_format(path: str) -> str:
+    """Name the format of a log by its first bytes."""
     with refused(path):
         seen = sight(path)
         found = [name for name, one in LOG_FORMATS.items() if one.known(seen)]
@@ -98,7 +87,7 @@ def format_of(path: str) -> str:
 def log_rows(format_name: str, path: str) -> Iterator[Row]:
     """Read the judgments of one log with their texts, and its answers that nobody judged."""
     if format_name == AUTO:
-        format_name = format_of(path)
+        format_name = detect_log_format(path)
     if format_name not in LOG_FORMATS:
         near = get_close_matches(format_name, LOG_FORMATS, n=1)
         raise SweepError(
@@ -160,7 +149,7 @@ def import_logs(
     parts: list[pl.DataFrame] = []
     asked_again: dict[str, None] = {}
     for file in files:
-        name = format_of(file) if format_name == AUTO else format_name
+        name = detect_log_format(file) if format_name == AUTO else format_name
         parts += _frames(log_rows(name, file))
         if name in LOG_FORMATS and LOG_FORMATS[name].asks_again:
             asked_again[f"{name} {LOG_FORMATS[name].asks_again}"] = None
@@ -183,14 +172,7 @@ def import_logs(
 
 
 def numbered(rows: pl.DataFrame) -> pl.DataFrame:
-    """Number repeats, and leave out columns that hold nothing.
-
-    Examples
-    --------
-    >>> rows = pl.DataFrame({"item_id": ["a", "b", "a"], "verdict": ["x", "x", "y"]})
-    >>> numbered(rows)["replication"].to_list()
-    [0, 0, 1]
-    """
+    """Number repeats, and leave out columns that hold nothing."""
     key = [name for name in _KEY if name in rows.columns]
     counted = pl.int_range(pl.len(), dtype=pl.Int64).over(key).alias("replication")
     held = [name for name in rows.columns if rows[name].null_count() < rows.height]
@@ -262,13 +244,7 @@ def _frames(rows: Iterable[Row]) -> Iterator[pl.DataFrame]:
 
 
 def outcomes_of(rows: pl.DataFrame) -> dict[str, int]:
-    """Count judgments by outcome, the most first; those that hold nothing are unparsed.
-
-    Examples
-    --------
-    >>> outcomes_of(pl.DataFrame({"verdict": ["A", None, None], "outcome": [None, None, "failed"]}))
-    {'failed': 1, 'scored': 1, 'unparsed': 1}
-    """
+    """Count judgments by outcome, the most first; those that hold nothing are unparsed."""
     held = [pl.col(name).is_not_null() for name in ("verdict", "score") if name in rows.columns]
     read = pl.when(pl.any_horizontal(held)).then(pl.lit("scored")).otherwise(pl.lit("unparsed"))
     outcome = [pl.col("outcome").cast(pl.String)] if "outcome" in rows.columns else []

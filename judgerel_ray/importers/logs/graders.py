@@ -18,9 +18,9 @@ from judgerel_ray.importers.logs.reading import (
     Path,
     Row,
     Sight,
+    finite_number,
     mapping,
     named_by,
-    number,
     records,
     sight,
     text,
@@ -65,7 +65,7 @@ def _fastchat(path: str) -> Iterator[Row]:
             item += f":turn{record['turn']}"
         name, prompt = text(named[0]) or UNNAMED, text(named[1]) if len(named) > 1 else None
         if "g1_winner" not in record:
-            score, reply = number(record.get("score")), text(record.get("judgment"))
+            score, reply = finite_number(record.get("score")), text(record.get("judgment"))
             read = _of_reply(reply)
             if read is None:
                 known = read_free_reply(reply or "", forms=("brackets",))
@@ -150,7 +150,7 @@ def _arena(path: str) -> Iterator[Row]:
             }
             score = stated.get("score")
             if isinstance(score, int | float) and not isinstance(score, bool):
-                single = None if score < 0 else number(score)
+                single = None if score < 0 else finite_number(score)
                 yield Row(responder=model, score=single, **row)  # type: ignore[arg-type]
                 continue
             shown = (model, baseline) if order % 2 else (baseline, model)
@@ -197,7 +197,7 @@ def _alpaca(path: str) -> Iterator[Row]:
     for _, found in records(path):
         record = mapping(found)
         models = (str(record.get("generator_1")), str(record.get("generator_2")))
-        preference = number(record.get("preference"))
+        preference = finite_number(record.get("preference"))
         won = None
         if preference is not None and (preference == 0 or 1 <= preference <= 2):
             won = TIE if preference in _DRAWS else models[0 if preference < 1.5 else 1]
@@ -260,7 +260,7 @@ def _prometheus(path: str) -> Iterator[Row]:
                 reply = text(_at(_list(replies), run, None))
                 read = read_free_reply(reply, forms=("result",)) if reply else FreeReading()
                 conflicts = read.outcome is Outcome.CONFLICTING
-                scored = number(score) if read.score is None else read.score
+                scored = finite_number(score) if read.score is None else read.score
                 picked = score if score in _LETTERS else None
                 yield Row(
                     **known, judge=judge, answer=judged, reply=reply,
@@ -275,12 +275,12 @@ def _prometheus(path: str) -> Iterator[Row]:
         for run, score in enumerate(_list(one.get("gpt4_score"))):
             yield Row(
                 **known, judge="gpt4", answer=answer, responder=text(one.get("response_source")),
-                score=number(score), reply=text(_at(replies, run, None)),
+                score=finite_number(score), reply=text(_at(replies, run, None)),
             )  # fmt: skip
         for score in _list(one.get("human_score")):
             yield Row(
                 **known, judge=PEOPLE, answer=answer, responder=text(one.get("response_source")),
-                score=number(score),
+                score=finite_number(score),
             )  # fmt: skip
 
 
@@ -290,7 +290,6 @@ def _first(one: Mapping[str, object], *names: str) -> str | None:
 
 
 def _at(values: list[object], place: int, otherwise: object) -> object:
-    """What stands at a place, where there is one."""
     return values[place] if place < len(values) else otherwise
 
 
@@ -323,7 +322,7 @@ def _biggen(path: str) -> Iterator[Row]:
         # A reply that held no score after ten tries has none.
         for score in _list(one.get("score")) or [None]:
             yield Row(
-                judge=judge, item_id=text(one.get("id")) or str(name), score=number(score),
+                judge=judge, item_id=text(one.get("id")) or str(name), score=finite_number(score),
                 benchmark=text(one.get("capability")), question=text(one.get("input")),
                 responder=text(one.get("response_model_name")), answer=text(one.get("response")),
                 reply=text(one.get("feedback")),
@@ -431,7 +430,7 @@ def _evalassist(path: str) -> Iterator[Row]:
             meta = mapping(result.get("metadata"))
             criteria = mapping(result.get("criteria")) or mapping(one.get("criteria"))
             options = map(mapping, _list(criteria.get("options")))
-            scores = {text(opt.get("name")): number(opt.get("score")) for opt in options}
+            scores = {text(opt.get("name")): finite_number(opt.get("score")) for opt in options}
             repeats = _list(mapping(meta.get("self_consistency")).get("selected_options"))
             failed = bool(meta.get("generation_failed") or meta.get("final_fallback_chosen"))
             for option in repeats or [result.get("selected_option")]:

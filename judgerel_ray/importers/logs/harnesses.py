@@ -21,10 +21,10 @@ from judgerel_ray.importers.logs.reading import (
     Row,
     Sight,
     conversation,
+    finite_number,
     is_zip,
     mapping,
     member,
-    number,
     records,
     text,
     unless_scored,
@@ -69,14 +69,14 @@ def _lm_eval(path: str) -> Iterator[Row]:
         for metric in metrics if isinstance(metrics, list) else []:
             value = one.get(str(metric))
             for single in value if isinstance(value, list) else [value]:
-                yield Row(criterion=str(metric), score=number(single), **shared)  # type: ignore[arg-type]
+                yield Row(criterion=str(metric), score=finite_number(single), **shared)  # type: ignore[arg-type]
 
 
 def _answers(filtered: object) -> list[str | None]:
     """Answers, one a repeat; of a choice by likelihood, the number of the likeliest."""
     held = filtered if isinstance(filtered, list) else [filtered]
     if held and all(isinstance(one, list) and len(one) == 2 for one in held):
-        likely = [number(one[0]) for one in held if isinstance(one, list)]
+        likely = [finite_number(one[0]) for one in held if isinstance(one, list)]
         known = [one for one in likely if one is not None]
         greedy = [one[1] for one in held if isinstance(one, list)]
         if len(known) == len(held) and all(isinstance(one, bool) or one in _BOOL for one in greedy):
@@ -347,11 +347,11 @@ def _stated(value: object, score: Mapping[str, object]) -> dict[str, object]:
     if isinstance(value, bool):
         return {"verdict": "true" if value else "false"}
     if isinstance(value, str):
-        as_number = number(value)
+        as_number = finite_number(value)
         return {"verdict": _LETTERS.get(value, value)} if as_number is None else {
             "score": as_number
         }  # fmt: skip
-    return {"score": number(value)}
+    return {"score": finite_number(value)}
 
 
 INSPECT = LogFormat(known=_inspect_known, read=_inspect, asks_again="epochs")

@@ -28,7 +28,7 @@ from judgerel_ray.core.files import (
     read_member,
     reading_errors,
     unpacked_stream,
-    unreadable,
+    unreadable_path,
 )
 from judgerel_ray.protocols import FreeReading
 
@@ -63,18 +63,7 @@ _PROGRESS: ContextVar[Progress] = ContextVar("progress")
 
 @contextmanager
 def refused(path: str, what: str = "a record cannot be read") -> Iterator[Progress]:
-    """Turn whatever a reader raises into one line with file, record and cause.
-
-    Examples
-    --------
-    >>> with refused("log.json") as progress:
-    ...     progress.record = 7
-    ...     {}["score"]
-    Traceback (most recent call last):
-    ...
-    judgerel_ray.core.errors.SweepError: a record cannot be read: KeyError: 'score' \
-[file=log.json, record=7]
-    """
+    """Turn whatever a reader raises into one line with file, record and cause."""
     progress = Progress()
     _PROGRESS.set(progress)
     try:
@@ -95,14 +84,8 @@ def _progress() -> Progress:
     return Progress() if found is None else found
 
 
-def parsed(content: bytes) -> object:
-    r"""Read a whole JSON document, halves of surrogate pairs kept as their escapes.
-
-    Examples
-    --------
-    >>> parsed(rb'{"a": "\ud83d"}')
-    {'a': '\\ud83d'}
-    """
+def parsed_document(content: bytes) -> object:
+    r"""Read a whole JSON document, halves of surrogate pairs kept as their escapes."""
     return _mended(
         json.loads(content.decode("utf-8-sig")), rb"\ud" in content or rb"\uD" in content
     )
@@ -144,28 +127,12 @@ class Sight:
 
 
 def mapping(value: object) -> Mapping[str, object]:
-    """A value where it is an object, else an empty one.
-
-    Examples
-    --------
-    >>> mapping({"a": 1}), mapping(None)
-    ({'a': 1}, {})
-    """
+    """A value where it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def records(path: str, at: Path = (), *, depth: int = 2) -> Iterator[tuple[object, object]]:
-    r"""Read the records of a log, each with its place (its number from 1, or its name).
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "log.json")
-    ...     _ = file.write_text('{"n": 1, "rows": [{"a": 1}, {"a": 2}]}')
-    ...     list(records(str(file), ("rows",)))
-    [(1, {'a': 1}), (2, {'a': 2})]
-    """
+    r"""Read the records of a log, each with its place (its number from 1, or its name)."""
     with _opened(path) as (kind, cursor):
         if kind == "document" and not at:
             found: Iterator[object] = cursor.lines()
@@ -245,7 +212,7 @@ def member(
     except ValueError as error:
         raise SweepError(f"a member is damaged: {error}", where=place) from error
     try:
-        return parsed(content)
+        return parsed_document(content)
     except (ValueError, RecursionError) as error:
         raise SweepError(f"not JSON: {error}", where=place) from error
 
@@ -266,9 +233,9 @@ def _bytes(path: str) -> Iterator[IO[bytes]]:
     except SweepError:
         raise
     except EOFError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_path(path, error) from error
     except reading_errors() as error:
-        raise unreadable(path, error) from error
+        raise unreadable_path(path, error) from error
 
 
 @contextmanager
@@ -475,14 +442,8 @@ class LogFormat:
     asks_again: str = ""
 
 
-def number(value: object) -> float | None:
-    """A finite number, of text too; None of anything else.
-
-    Examples
-    --------
-    >>> number("4"), number(True), number(float("nan")), number("good")
-    (4.0, 1.0, None, None)
-    """
+def finite_number(value: object) -> float | None:
+    """A finite number, of text too; None of anything else."""
     if not isinstance(value, int | float | str):
         return None
     try:
@@ -493,13 +454,7 @@ def number(value: object) -> float | None:
 
 
 def text(value: object) -> str | None:
-    """A value as text: JSON of objects and lists; None of nothing.
-
-    Examples
-    --------
-    >>> text("a"), text(7), text({"b": 1}), text(None)
-    ('a', '7', '{"b": 1}', None)
-    """
+    """A value as text: JSON of objects and lists; None of nothing."""
     if value is None or value == "":
         return None
     if isinstance(value, str):
@@ -511,13 +466,6 @@ def conversation(value: object) -> str | None:
     r"""Messages as one text: contents with a blank line between; anything else as :func:`text`.
 
     Roles are named where several messages are of more than one role.
-
-    Examples
-    --------
-    >>> conversation([{"role": "user", "content": [{"type": "text", "text": "Why?"}]}])
-    'Why?'
-    >>> conversation([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}])
-    'user: Hi\n\nassistant: Ho'
     """
     if not isinstance(value, list) or not value or not all(_is_message(one) for one in value):
         return text(value)
@@ -540,34 +488,16 @@ def _content(value: object) -> str:
 
 
 def unless_scored(read: FreeReading) -> Outcome | None:
-    """Outcome of a reply without a verdict; None where it has one.
-
-    Examples
-    --------
-    >>> unless_scored(FreeReading("A")) is None
-    True
-    """
+    """Outcome of a reply without a verdict; None where it has one."""
     return None if read.outcome is Outcome.SCORED else read.outcome
 
 
 def passed(value: object) -> str | None:
-    """A truth value as a verdict.
-
-    Examples
-    --------
-    >>> passed(True), passed(False), passed(None)
-    ('pass', 'fail', None)
-    """
+    """A truth value as a verdict."""
     return None if not isinstance(value, bool) else "pass" if value else "fail"
 
 
 def named_by(content: object) -> str:
-    """A short name of content that has none: the same of equal content.
-
-    Examples
-    --------
-    >>> named_by({"a": 1, "b": 2}) == named_by({"b": 2, "a": 1}), len(named_by("x"))
-    (True, 12)
-    """
+    """A short name of content that has none: the same of equal content."""
     canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(canonical.encode(errors="surrogatepass")).hexdigest()[:12]

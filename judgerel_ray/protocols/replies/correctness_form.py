@@ -53,13 +53,7 @@ def _word_patterns(labels: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern
 
 
 def find_correctness(text: str, labels: tuple[str, ...], ended: bool) -> list[Mention]:
-    """Find the words correct and incorrect where they are stated, not denied, asked or offered.
-
-    Examples
-    --------
-    >>> find_correctness("It is not correct.", ("correct", "incorrect"), True)
-    []
-    """
+    """Find the words correct and incorrect where they are stated, not denied, asked or offered."""
     stated, choice = _word_patterns(labels)
     offered = list(choice.finditer(text))
     mentions, place = [], 0

@@ -338,14 +338,7 @@ _OWN = Form(find=find_own, complete=None, schroeder2024=None)
 
 
 def form_of(menu: Menu) -> Form:
-    """Look up the form a menu is read by: one that ships, or its template's own.
-
-    Examples
-    --------
-    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
-    >>> form_of(menu).complete("A")
-    'Best Response: [[A]]'
-    """
+    """Look up the form a menu is read by: one that ships, or its template's own."""
     if menu.form == OWN:
         return _OWN
     if menu.form not in FORMS:

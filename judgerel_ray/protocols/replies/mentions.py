@@ -30,11 +30,6 @@ def on_menu(written: str, labels: tuple[str, ...]) -> str | None:
 
     The label of the menu, by its exact spelling first and by any case otherwise; None where the
     menu has no such label.
-
-    Examples
-    --------
-    >>> on_menu("good", ("Good", "Bad")), on_menu("fair", ("Good", "Bad"))
-    ('Good', None)
     """
     if written in labels:
         return written
@@ -43,24 +38,12 @@ def on_menu(written: str, labels: tuple[str, ...]) -> str | None:
 
 
 def is_mark(text: str, place: int) -> bool:
-    """Whether a vowel sign, a tone or another mark stands at a place, so that a letter goes on.
-
-    Examples
-    --------
-    >>> is_mark("e\u0301", 1), is_mark("es", 1), is_mark("e", 1)
-    (True, False, False)
-    """
+    """Whether a vowel sign, a tone or another mark stands at a place, so that a letter goes on."""
     return place < len(text) and category(text[place]).startswith("M")
 
 
 def without_marks(text: str) -> str:
-    """Leave out the marks on letters.
-
-    Examples
-    --------
-    >>> without_marks("e\u0301t")
-    'et'
-    """
+    """Leave out the marks on letters."""
     return "".join(letter for letter in text if not category(letter).startswith("M"))
 
 
@@ -151,13 +134,7 @@ def find_number(text: str, start: int) -> tuple[str | None, int] | None:
 
 
 def number_text(value: float) -> str:
-    """Spell a number as the menu of a scale does.
-
-    Examples
-    --------
-    >>> number_text(4.0), number_text(3.5), number_text(-1)
-    ('4', '3.5', '-1')
-    """
+    """Spell a number as the menu of a scale does."""
     return str(int(value)) if value == int(value) else repr(float(value))
 
 

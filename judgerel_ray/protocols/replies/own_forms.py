@@ -19,8 +19,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, cast
 
 from judgerel_ray.core import Menu, OwnForm, Scale, SweepError, printable
+from judgerel_ray.core.traits import Traits
 from judgerel_ray.protocols.criteria import check_keys
-from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.protocols.replies.json_values import OBJECT, RepeatedKey, outermost_values
 from judgerel_ray.protocols.replies.mentions import Mention
 from judgerel_ray.protocols.replies.rating_form import bracketed_value
@@ -28,6 +28,7 @@ from judgerel_ray.protocols.replies.rating_form import bracketed_value
 if TYPE_CHECKING:
     import polars as pl
 
+    from judgerel_ray.protocols.ask import AskKind
 
 OWN = "own"
 """What a menu calls the form that its template declares."""
@@ -57,16 +58,7 @@ _NO_VERDICTS = ("", "~", "x", "7", " ", "\n")
 
 
 def find_own(text: str, menu: Menu, ended: bool) -> list[Mention]:
-    r"""Find the verdicts of a reply in the form its menu declares.
-
-    Examples
-    --------
-    >>> own = OwnForm(pattern=r"\[\[(?P<verdict>\w+)\]\]", example="[[{verdict}]]", ties=("C",))
-    >>> menu = Menu(labels=("A", "B", "tie"), option_ids=("x", "y", "tie"), form="own", own=own,
-    ...             words=(("A",), ("B",), ("C",)))
-    >>> [one.labels for one in find_own("I say [[b]], or [[C]].", menu, True)]
-    [('B',), ('tie',)]
-    """
+    r"""Find the verdicts of a reply in the form its menu declares."""
     own = menu.own
     if own is None:
         raise SweepError(f"form {menu.form} needs the declaration of a template")
@@ -149,25 +141,12 @@ def _marked(texts: Sequence[str], pattern: str) -> list[str]:
 
 
 def replaced(texts: pl.Series, pattern: str) -> pl.Series:
-    r"""Replace every match by what its group captured between two marks, in linear time a search.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> replaced(pl.Series(["It is [A]."]), r"\[(?P<verdict>.)\]").to_list()
-    ['It is \x02A\x03.']
-    """
+    r"""Replace every match by what its group captured, between two marks, in linear time."""
     return texts.str.replace_all(pattern, f"{_BEGUN}${{verdict}}{_DONE}")
 
 
 def matches_nothing(pattern: str) -> bool:
-    r"""Whether a pattern has matches of no characters: such a verdict stands everywhere.
-
-    Examples
-    --------
-    >>> matches_nothing("(?P<verdict>[AB]?)"), matches_nothing(r"Answer:(?P<verdict>\w*)")
-    (True, False)
-    """
+    r"""Whether a pattern has matches of no characters: such a verdict stands everywhere."""
     # What is left of a text without its matches is the whole of it where they are empty.
     marked = zip(_NO_VERDICTS, _marked(_NO_VERDICTS, pattern), strict=True)
     return any(_BEGUN in found and _BETWEEN.sub("", found) == text for text, found in marked)
@@ -253,13 +232,7 @@ def _meaning(word: str, known: Meanings) -> str | None:
 
 
 def folded_word(word: str) -> str:
-    """Spell a word in lower case, with single blanks.
-
-    Examples
-    --------
-    >>> folded_word(" Model  A")
-    'model a'
-    """
+    """Spell a word in lower case, with single blanks."""
     return " ".join(word.split()).casefold()
 
 
@@ -268,15 +241,8 @@ def _bare(word: str) -> str:
     return folded_word(word).strip(_MARKS)
 
 
-def own_form(table: Mapping[str, object], *, protocol: str, where: Mapping[str, object]) -> OwnForm:
-    r"""Read and check the table ``[form]`` of a template.
-
-    Examples
-    --------
-    >>> own_form({"json": "result.winner", "example": '{"result": {"winner": "{verdict}"}}'},
-    ...          protocol="best_of", where={}).path
-    ('result', 'winner')
-    """
+def own_form(table: Mapping[str, object], *, kind: AskKind, where: Mapping[str, object]) -> OwnForm:
+    r"""Read and check the table ``[form]`` of a template."""
     if "verdict" in table:
         raise SweepError(
             "verdict stands above the table [form], and is in it",
@@ -300,7 +266,7 @@ def own_form(table: Mapping[str, object], *, protocol: str, where: Mapping[str, 
             where=where,
             hint=f"example = 'The second is clearer. [[{PLACEHOLDER}]]'",
         )
-    naming, words = _options(table, protocol, where)
+    naming, words = _options(table, kind.traits, where)
     own = OwnForm(
         example=example.strip(),
         pattern=_checked(pattern, where) if pattern else "",
@@ -310,8 +276,8 @@ def own_form(table: Mapping[str, object], *, protocol: str, where: Mapping[str, 
         ties=_words_of(table, "tie", where),
         refusals=_words_of(table, "refusal", where),
     )
-    if own.ties and not protocol_named(protocol).ties:
-        raise SweepError(f"tie needs protocol best_of, got {protocol}", where=where)
+    if own.ties and not kind.ties:
+        raise SweepError(f"tie needs protocol best_of, got {kind.name}", where=where)
     places = [f"option {place}" for place in range(1, len(words) + 1)]
     refuse_clashes((*words, own.ties, own.refusals), (*places, "tie", "refusal"), where)
     return own
@@ -396,13 +362,12 @@ def _steps(path: str, where: Mapping[str, object]) -> tuple[str | int, ...]:
 
 
 def _options(
-    table: Mapping[str, object], protocol: str, where: Mapping[str, object]
+    table: Mapping[str, object], traits: Traits, where: Mapping[str, object]
 ) -> tuple[Naming, tuple[tuple[str, ...], ...]]:
     """What options are called, and their words where these are listed."""
     given = table.get("options")
     if given is None:
         return "letters", ()
-    traits = protocol_named(protocol).traits
     if traits.on_scales:
         raise SweepError(
             "options needs protocol best_of or correctness: what may be rated is the scale's",

@@ -25,17 +25,7 @@ _SIGNS = ("+", "-", ".")
 
 
 def may_be_rating(text: str, scale: Scale) -> bool:
-    """Whether what brackets hold so far may go on to a value of a scale, or is one.
-
-    Examples
-    --------
-    >>> from judgerel_ray.protocols.replies.scales import load_scale
-    >>> ten, words = load_scale("points10"), load_scale("likert5")
-    >>> [may_be_rating(text, ten) for text in ("", "1", "fo", "42", "good")]
-    [True, True, True, False, False]
-    >>> [may_be_rating(text, words) for text in ("strongly-", "Agree", "4", "Quite")]
-    [True, True, False, False]
-    """
+    """Whether what brackets hold so far may go on to a value of a scale, or is one."""
     written = text.lstrip(_START_MARKS)
     # Letters of other scripts have spellings of their own: wide digits, other cases.
     if not written or not written.isascii():
@@ -115,14 +105,7 @@ class Value:
     known: bool = True
 
     def measured(self, text: str, place: int, scale: Scale) -> Value:
-        """The value with what it is out of, which stands after brackets that end at `place`.
-
-        Examples
-        --------
-        >>> five = Scale(name="points5", level="interval", lowest=1, highest=5)
-        >>> find_value("4", 0, five).measured("[4]/10", 3, five).labels
-        ('4/10',)
-        """
+        """The value with what it is out of, which stands after brackets that end at `place`."""
         if len(self.labels) > 1:
             return replace(self, end=place)
         if not self.is_word and (other := _NOT_A_VALUE.match(text, place)) is not None:
@@ -136,14 +119,6 @@ def find_value(text: str, start: int, scale: Scale) -> Value | None:
 
     A value of the scale by its canonical label; any other number, range, percentage or word that
     people rate with as it is written; None where no value begins.
-
-    Examples
-    --------
-    >>> five = Scale(name="points5", level="interval", lowest=1, highest=5)
-    >>> find_value("4 out of 5", 0, five).labels, find_value("4/10", 0, five).labels
-    (('4',), ('4/10',))
-    >>> find_value("3-4", 0, five).labels, find_value("good", 0, five).labels
-    (('3-4',), ('good',))
     """
     found = [
         value
@@ -210,15 +185,7 @@ def _number(text: str, start: int, scale: Scale) -> Value | None:
 
 
 def find_denominator(text: str, place: int) -> tuple[str | None, int, int] | None:
-    """Read what a number that ends at a place is out of.
-
-    Examples
-    --------
-    >>> find_denominator("4 out of 5 points", 1), find_denominator("4/10", 1)
-    (('5', 9, 17), ('10', 2, 4))
-    >>> find_denominator("4 of them", 1) is None
-    True
-    """
+    """Read what a number that ends at a place is out of."""
     out_of = _OUT_OF.match(text, place) or _ON_A_SCALE.match(text, place)
     start = out_of.end() if out_of else place
     highest = find_number(text, start) if out_of else None
@@ -229,13 +196,7 @@ def find_denominator(text: str, place: int) -> tuple[str | None, int, int] | Non
 
 
 def is_stated_whole(text: str, place: int) -> bool:
-    """Whether a value without brackets that ends at a place is all that is stated there.
-
-    Examples
-    --------
-    >>> is_stated_whole("Rating: 4. Good.", 9), is_stated_whole("Rating: 4 criteria", 9)
-    (True, False)
-    """
+    """Whether a value without brackets that ends at a place is all that is stated there."""
     return _BOUNDARY.match(text, place) is not None
 
 
@@ -321,16 +282,6 @@ def find_ratings(text: str, scale: Scale, ended: bool, *, form: str = "rating") 
 
     In the order written, with canonical labels; as written where they are not on the scale. A reply
     without the form is read where it is a value and nothing else.
-
-    Examples
-    --------
-    >>> five = Scale(name="points5", level="interval", lowest=1, highest=5)
-    >>> find_ratings("Rating: [[rating]]. **Rating:** four out of five.", five, True)
-    [Mention(labels=('4',), complete=False, also=())]
-    >>> find_ratings("4", five, True), find_ratings("I say 4.", five, True)
-    ([Mention(labels=('4',), complete=False, also=())], [])
-    >>> find_ratings("Score: 4", five, True, form="score"), find_ratings("Score: 4", five, True)
-    ([Mention(labels=('4',), complete=False, also=())], [])
     """
     text = _plain(text)
     leads = list(RATING_FORMS[form].finditer(text))
@@ -381,14 +332,7 @@ def _stated(text: str, start: int, scale: Scale, ended: bool, end: int) -> Menti
 
 
 def bracketed_value(content: str, scale: Scale) -> Value | None:
-    """Read what stands between brackets; None where it is the placeholder of the form.
-
-    Examples
-    --------
-    >>> five = Scale(name="points5", level="interval", lowest=1, highest=5)
-    >>> bracketed_value("4 out of 5", five).labels, bracketed_value("the rating", five)
-    (('4',), None)
-    """
+    """Read what stands between brackets; None where it is the placeholder of the form."""
     written = _plain(content).strip(" \t\r\n*_`\"'“”‘’\\").removesuffix(".").rstrip()
     if _ECHOED.fullmatch(written) and find_value(written, 0, scale) is None:
         return None

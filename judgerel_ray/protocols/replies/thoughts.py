@@ -138,13 +138,7 @@ class SpokenReply(NamedTuple):
 
 
 def spoken_reply(text: str | None, finish_reason: str) -> SpokenReply:
-    """Take the thoughts off a reply that ended for a reason.
-
-    Examples
-    --------
-    >>> spoken_reply("<think>[[B]]", "length").in_thought, spoken_reply("[[A]]", "stop").text
-    (True, '[[A]]')
-    """
+    """Take the thoughts off a reply that ended for a reason."""
     is_whole = not finish_reason.startswith("length")
     split = split_thought(text or "", is_whole=is_whole)
     in_thought = finish_reason == CUT_IN_THOUGHT or (split.is_open and not is_whole)
@@ -156,13 +150,7 @@ THOUGHT = "<think>"
 
 
 def lone_closing_mark(text: str | None) -> bool:
-    """Whether a reply ends a thought that it did not open: its prompt did.
-
-    Examples
-    --------
-    >>> lone_closing_mark("Maybe B.</think>[[A]]"), lone_closing_mark("<think>B?</think>[[A]]")
-    (True, False)
-    """
+    """Whether a reply ends a thought that it did not open: its prompt did."""
     thought = split_thought(text or "").thought or ""
     first = next(_MARK.finditer(thought), None)
     return first is not None and first["close"] is not None

@@ -161,13 +161,7 @@ def counted_mention(mentions: Sequence[Mention], menu: Menu, is_whole: bool) -> 
 
 
 def declines(text: str, *, rating: bool = False) -> bool:
-    """Whether a reply begins by declining the task, in more words where that is to rate.
-
-    Examples
-    --------
-    >>> declines("I'm sorry, but I cannot judge this."), declines("It cannot be said better.")
-    (True, False)
-    """
+    """Whether a reply begins by declining the task, in more words where that is to rate."""
     return (_DECLINES_TO_RATE if rating else _DECLINES).match(text) is not None
 
 

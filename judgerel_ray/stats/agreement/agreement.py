@@ -32,6 +32,7 @@ from judgerel_ray.stats.agreement.krippendorff import (
     krippendorff_alpha,
 )
 from judgerel_ray.stats.agreement.majority import majority_stability, majority_statistic
+from judgerel_ray.stats.arguments import check_at_least_1
 from judgerel_ray.stats.counts import (
     AgreeingPairs,
     Coefficient,
@@ -41,7 +42,7 @@ from judgerel_ray.stats.counts import (
     measure,
     refuse_few_categories,
     row_sums,
-    side_by_side,
+    stack_terms,
 )
 
 MEAN_PAIRS = AgreeingPairs(place=1, weight=lambda m: Fraction(1, m * (m - 1)))
@@ -49,94 +50,52 @@ MEAN_PAIRS = AgreeingPairs(place=1, weight=lambda m: Fraction(1, m * (m - 1)))
 
 
 def pair_terms(counts: Floats) -> Floats:
-    """Lay out [has a pair, A_q], A_q the share of agreeing pairs.
-
-    Examples
-    --------
-    >>> pair_terms(np.array([[2.0, 1.0], [0.0, 1.0]])).round(3).tolist()
-    [[1.0, 0.333], [0.0, 0.0]]
-    """
+    """Lay out [has a pair, A_q], A_q the share of agreeing pairs."""
     m = row_sums(counts)
     agreeing = np.einsum("...v,...v->...", counts, counts) - m
     paired = m >= 2
     share = np.divide(agreeing, m * (m - 1), out=np.zeros_like(m), where=paired)
-    return side_by_side(paired.astype(np.float64), share)
+    return stack_terms(paired.astype(np.float64), share)
 
 
 def fleiss_terms(counts: Floats) -> Floats:
-    """Lay out [has a pair, A_q, n_qv of units with a pair].
-
-    Examples
-    --------
-    >>> fleiss_terms(np.array([[2.0, 0.0], [0.0, 1.0]])).tolist()
-    [[1.0, 1.0, 2.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
-    """
+    """Lay out [has a pair, A_q, n_qv of units with a pair]."""
     pairs = pair_terms(counts)
     return np.concatenate([pairs, counts * pairs[..., :1]], axis=-1)
 
 
 def fleiss_value(total: Floats) -> Floats:
-    """Compute Fleiss' kappa, Pe = sum (c_v / n)^2.
-
-    Examples
-    --------
-    >>> float(fleiss_value(np.array([2.0, 2.0, 2.0, 2.0])))
-    1.0
-    """
+    """Compute Fleiss' kappa, Pe = sum (c_v / n)^2."""
     c = total[..., 2:]
     n = c.sum(axis=-1)
     chance = divide((c**2).sum(axis=-1), n**2)
-    return corrected(divide(total[..., 1], total[..., 0]), chance)
+    return correct_for_chance(divide(total[..., 1], total[..., 0]), chance)
 
 
 def ac1_terms(counts: Floats) -> Floats:
-    """Lay out [has a pair, A_q, has a rating, n_qv / m_q].
-
-    Examples
-    --------
-    >>> ac1_terms(np.array([[2.0, 0.0], [0.0, 1.0]])).tolist()
-    [[1.0, 1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 1.0, 0.0, 1.0]]
-    """
+    """Lay out [has a pair, A_q, has a rating, n_qv / m_q]."""
     m = row_sums(counts)[..., None]
     shares = np.divide(counts, m, out=np.zeros_like(counts), where=m > 0)
     return np.concatenate([pair_terms(counts), (m > 0).astype(np.float64), shares], axis=-1)
 
 
 def ac1_value(total: Floats, n_categories: int) -> Floats:
-    """Compute Gwet's AC1, Pe = sum pi (1 - pi) / (K - 1), pi a value's mean share over rated units.
-
-    Examples
-    --------
-    >>> float(ac1_value(np.array([2.0, 2.0, 2.0, 1.0, 1.0]), 2))
-    1.0
-    """
+    """Compute Gwet's AC1, Pe = sum pi (1 - pi) / (K - 1), pi a value's mean share over units."""
     if n_categories < 2:
         return np.full(total.shape[:-1], np.nan)
     pi = divide(total[..., 3:], np.broadcast_to(total[..., 2:3], total[..., 3:].shape))
     chance = (pi * (1 - pi)).sum(axis=-1) / (n_categories - 1)
-    return corrected(divide(total[..., 1], total[..., 0]), chance)
+    return correct_for_chance(divide(total[..., 1], total[..., 0]), chance)
 
 
 def brennan_prediger_value(total: Floats, n_categories: int) -> Floats:
-    """Compute Brennan and Prediger's coefficient, Pe = 1 / K.
-
-    Examples
-    --------
-    >>> float(brennan_prediger_value(np.array([2.0, 1.5]), 2))
-    0.5
-    """
+    """Compute Brennan and Prediger's coefficient, Pe = 1 / K."""
     chance = np.full(total.shape[:-1], 1 / n_categories if n_categories else 1.0)
-    return corrected(divide(total[..., 1], total[..., 0]), chance)
+    return correct_for_chance(divide(total[..., 1], total[..., 0]), chance)
 
 
-def corrected(observed: Floats, chance: Floats) -> Floats:
-    """Compute (observed - chance) / (1 - chance), NaN where chance is 1.
-
-    Examples
-    --------
-    >>> corrected(np.array([0.75, 1.0]), np.array([0.5, 1.0])).tolist()
-    [0.5, nan]
-    """
+def correct_for_chance(observed: Floats, chance: Floats) -> Floats:
+    """Compute (observed - chance) / (1 - chance), NaN where chance is 1."""
     # 1 - chance may miss 0 by rounding where one value is all there is.
     room = 1 - chance
     return divide(observed - chance, np.where(room < 1e-12, 0.0, room))
@@ -179,8 +138,7 @@ def count_statistic(
     >>> count_statistic("percent_agreement", n_values=2).min_ratings
     2
     """
-    if n_categories is not None and n_categories < 1:
-        raise ValueError(f"{name}: n_categories must be at least 1, got {n_categories}")
+    check_at_least_1(name, n_categories=n_categories)
     categories = n_values if n_categories is None else n_categories
     if name == "krippendorff_alpha":
         return alpha_statistic(n_values=n_values, values=values, level=level)
@@ -198,13 +156,7 @@ def count_statistic(
 
 
 def declaration(name: str) -> CountStatistic | None:
-    """Give what a coefficient of counts says of itself, whatever the verdicts; None of other names.
-
-    Examples
-    --------
-    >>> declaration("flip_rate").less_is_better, declaration("accuracy")
-    (True, None)
-    """
+    """Look up the traits of a coefficient of counts; None of other names."""
     try:
         return count_statistic(name, n_values=2)
     except ValueError:
@@ -471,7 +423,6 @@ def valid_rate(counts_U2: ArrayLike) -> Coefficient:
 
 
 def _measure(name: str, counts_UV: ArrayLike, n_categories: int | None) -> Coefficient:
-    """The coefficient `name` of the counts."""
     n_values = np.shape(counts_UV)[-1] if np.ndim(counts_UV) == 2 else 0
     if name in _RESTS_ON_CATEGORIES:
         refuse_few_categories(name, counts_UV, n_categories)
@@ -512,15 +463,7 @@ def named_statistic(
     level: Level = "nominal",
     n_categories: int | None = None,
 ) -> CountStatistic:
-    """Give a coefficient as sums over units, by name or function where one is given.
-
-    Shapes: ``counts_UV`` (n_units, n_values).
-
-    Examples
-    --------
-    >>> named_statistic("percent_agreement", [[2, 0], [1, 1]]).name
-    'percent_agreement'
-    """
+    """Give a coefficient as sums over units, by name or function where one is given."""
     asked: dict[str, object] = {"values": values, "level": level, "n_categories": n_categories}
     if isinstance(statistic, CountStatistic):
         if asked != {"values": None, "level": "nominal", "n_categories": None}:
@@ -618,7 +561,7 @@ def correctness_statistic(name: str) -> CountStatistic:
 
 def _right_terms(counts_UV: Floats) -> Floats:
     """[verdicts, right ones]."""
-    return side_by_side(row_sums(counts_UV), counts_UV[..., 0])
+    return stack_terms(row_sums(counts_UV), counts_UV[..., 0])
 
 
 def _majority_terms(counts_UV: Floats) -> Floats:
@@ -626,17 +569,17 @@ def _majority_terms(counts_UV: Floats) -> Floats:
     most = counts_UV.max(axis=-1, initial=0.0)
     n_most = row_sums((counts_UV == most[..., None]).astype(np.float64))
     right = (counts_UV[..., 0] == most) & (most > 0)
-    return side_by_side(np.ones_like(most), right / np.maximum(n_most, 1.0))
+    return stack_terms(np.ones_like(most), right / np.maximum(n_most, 1.0))
 
 
 def _right_pairs(counts_UV: Floats) -> Floats:
     """[1, share of pairs that are both right]."""
     m, right = row_sums(counts_UV), counts_UV[..., 0]
-    return side_by_side(np.ones_like(m), right * (right - 1) / np.maximum(m * (m - 1), 1.0))
+    return stack_terms(np.ones_like(m), right * (right - 1) / np.maximum(m * (m - 1), 1.0))
 
 
 def _wrong_pairs(counts_UV: Floats) -> Floats:
     """[1, share of pairs that agree less that of pairs that are both right]."""
     agreeing = pair_terms(counts_UV)
     right = _right_pairs(counts_UV)
-    return side_by_side(right[..., 0], agreeing[..., 1] - right[..., 1])
+    return stack_terms(right[..., 0], agreeing[..., 1] - right[..., 1])

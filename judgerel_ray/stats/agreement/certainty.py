@@ -10,6 +10,7 @@ from math import log
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import check_at_least_1
 from judgerel_ray.stats.counts import (
     Coefficient,
     CountStatistic,
@@ -55,8 +56,7 @@ def entropy_agreement(counts_UV: ArrayLike, *, n_categories: int | None = None) 
     >>> round(entropy_agreement([[4, 0], [2, 2]]).value, 6)
     0.409832
     """
-    if n_categories is not None and n_categories < 1:
-        raise ValueError(f"entropy_agreement: n_categories must be at least 1, got {n_categories}")
+    check_at_least_1("entropy_agreement", n_categories=n_categories)
     refuse_few_categories("entropy_agreement", counts_UV, n_categories)
     n_values = np.shape(counts_UV)[-1] if np.ndim(counts_UV) == 2 else 0
     return measure(counts_UV, entropy_statistic(n_values if n_categories is None else n_categories))
@@ -82,19 +82,12 @@ def total_agreement(counts_UV: ArrayLike, *, n_categories: int | None = None) ->
     >>> total_agreement([[3, 0], [2, 1], [0, 2], [1, 0]]).value
     0.6666666666666666
     """
-    if n_categories is not None and n_categories < 1:
-        raise ValueError(f"total_agreement: n_categories must be at least 1, got {n_categories}")
+    check_at_least_1("total_agreement", n_categories=n_categories)
     return measure(counts_UV, unanimity_statistic())
 
 
 def entropy_statistic(n_categories: int) -> CountStatistic:
-    """Take :func:`entropy_agreement` apart.
-
-    Examples
-    --------
-    >>> entropy_statistic(4).estimator
-    '1 - mean entropy / log K, Miller-Madow'
-    """
+    """Take :func:`entropy_agreement` apart."""
     return CountStatistic(
         name="entropy_agreement",
         estimator="1 - mean entropy / log K, Miller-Madow",
@@ -108,13 +101,7 @@ def entropy_statistic(n_categories: int) -> CountStatistic:
 
 
 def unanimity_statistic() -> CountStatistic:
-    """Take :func:`total_agreement` apart.
-
-    Examples
-    --------
-    >>> unanimity_statistic().chance_corrected
-    False
-    """
+    """Take :func:`total_agreement` apart."""
     return CountStatistic(
         name="total_agreement",
         estimator="share of units whose replications all agree",
@@ -128,13 +115,7 @@ def unanimity_statistic() -> CountStatistic:
 
 
 def entropy_terms(counts: Floats) -> Floats:
-    """Lay out [has a pair, entropy in nats by Miller and Madow].
-
-    Examples
-    --------
-    >>> entropy_terms(np.array([[2.0, 2.0], [3.0, 0.0]])).round(4).tolist()
-    [[1.0, 0.8181], [1.0, 0.0]]
-    """
+    """Lay out [has a pair, entropy in nats by Miller and Madow]."""
     m = counts.sum(axis=-1)
     paired = m >= 2
     m = np.where(paired, m, 1.0)

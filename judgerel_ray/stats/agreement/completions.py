@@ -199,7 +199,6 @@ def _extremes_by_totals(problem: _Problem, added: int, step: int) -> CompletedRa
 
 
 def _totals(problem: _Problem) -> Floats:
-    """Totals of what was seen."""
     totals: Floats = (problem.seen_UK * problem.parts_U[:, None]).sum(axis=0)
     return totals
 
@@ -286,16 +285,6 @@ def scored_range(
     """Compute the worst and the best case of a coefficient of numbers.
 
     Shapes: ``seen_UK`` (n_units, n_values), ``missing_U`` (n_units,), ``values`` (n_values,).
-
-    Examples
-    --------
-    The second score of the first unit was 1, 2 or 5:
-
-    >>> seen, missing = np.array([[1, 0, 0], [0, 1, 1]]), np.array([1, 0])
-    >>> found = scored_range("krippendorff_alpha", seen, missing, values=np.array([1.0, 2, 5]),
-    ...                      level="interval")
-    >>> round(found.low, 3), round(found.high, 3), found.exact
-    (-0.471, 0.372, True)
     """
     if name not in OF_SCORES:
         raise ValueError(f"scored_range: name must be one of {OF_SCORES}, got {name!r}")
@@ -398,13 +387,7 @@ def _squares(
 
 
 def ways_to_fill(missing: int, width: int) -> Iterator[tuple[int, ...]]:
-    """Share missing verdicts out to the categories, in all ways.
-
-    Examples
-    --------
-    >>> list(ways_to_fill(2, 2))
-    [(0, 2), (1, 1), (2, 0)]
-    """
+    """Share missing verdicts out to the categories, in all ways."""
     for bars in combinations(range(missing + width - 1), width - 1):
         edges = (-1, *bars, missing + width - 1)
         yield tuple(edges[i + 1] - edges[i] - 1 for i in range(width))
@@ -418,15 +401,6 @@ def mean_range(
     low, high: None where no unit takes part.
 
     exact: Whether all ways of all units were tried; otherwise some units count as 0, and as 1.
-
-    Shapes: ``seen_UK`` (n_units, n_categories), ``missing_U`` (n_units,).
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats import count_statistic
-    >>> vote = count_statistic("majority_stability_1", n_values=2)
-    >>> mean_range(vote, np.array([[2, 0], [1, 0]]), np.array([0, 1]))
-    (0.5, 1.0, True)
     """
     width = seen_UK.shape[1]
     sizes = seen_UK.sum(axis=1) + missing_U

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgerel_ray.stats.agreement.krippendorff import Level, Values, checked_numbers, interval_alpha
+from judgerel_ray.stats.arguments import check_at_least_1
 from judgerel_ray.stats.counts import (
     AgreeingPairs,
     Coefficient,
@@ -34,13 +35,7 @@ _TOTALS = 5
 
 
 def indicator_terms(counts: Floats) -> Floats:
-    """Lay out the terms of verdicts as mere names, units with two ratings or more.
-
-    Examples
-    --------
-    >>> indicator_terms(np.array([[2.0, 2.0]])).tolist()
-    [[1.0, 4.0, 16.0, 2.0, 4.0, 2.0, 2.0]]
-    """
+    """Lay out the terms of verdicts as mere names, units with two ratings or more."""
     m = counts.sum(axis=-1, keepdims=True)
     paired = m >= 2
     within = m - (counts**2).sum(axis=-1, keepdims=True) / np.where(paired, m, 1.0)
@@ -49,13 +44,7 @@ def indicator_terms(counts: Floats) -> Floats:
 
 
 def score_terms(counts: Floats, numbers_V: Floats) -> Floats:
-    """Lay out the terms of scores given as counts of their values.
-
-    Examples
-    --------
-    >>> score_terms(np.array([[1.0, 1.0]]), np.array([-1.0, 1.0])).tolist()
-    [[1.0, 2.0, 4.0, 2.0, 2.0, 0.0]]
-    """
+    """Lay out the terms of scores given as counts of their values."""
     m = counts.sum(axis=-1, keepdims=True)
     paired = m >= 2
     total = (counts @ numbers_V)[..., None]
@@ -67,13 +56,7 @@ def score_terms(counts: Floats, numbers_V: Floats) -> Floats:
 
 
 def moment_terms(moments_U3: Floats) -> Floats:
-    """Lay out the terms of scores given as number, sum and sum of squares.
-
-    Examples
-    --------
-    >>> moment_terms(np.array([[2.0, 0.0, 2.0]])).tolist()
-    [[1.0, 2.0, 4.0, 2.0, 2.0, 0.0]]
-    """
+    """Lay out the terms of scores given as number, sum and sum of squares."""
     m, total, squares = (moments_U3[..., i : i + 1] for i in range(3))
     paired = m >= 2
     within = squares - total**2 / np.where(paired, m, 1.0)
@@ -87,13 +70,6 @@ def mean_squares(total: Floats) -> tuple[Floats, Floats, Floats]:
     """Compute the mean squares between and within units, and the effective replications m0.
 
     NaN with fewer than two units.
-
-    Examples
-    --------
-    >>> terms = indicator_terms(np.array([[2.0, 0.0], [1.0, 1.0]]))
-    >>> between, within, m0 = mean_squares(terms.sum(axis=0))
-    >>> float(between), float(within), float(m0)
-    (0.5, 0.5, 2.0)
     """
     q, n, squares_of_m, within = (total[..., i] for i in range(4))
     everything = total[..., _TOTALS - 1] - divide((total[..., _TOTALS:] ** 2).sum(axis=-1), n)
@@ -108,25 +84,13 @@ def mean_squares(total: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def one_rating(total: Floats) -> Floats:
-    """Compute ICC(1): the reliability of one rating, (MSB - MSW) / (MSB + (m0 - 1) MSW).
-
-    Examples
-    --------
-    >>> float(one_rating(indicator_terms(np.array([[2.0, 0.0], [0.0, 2.0]])).sum(axis=0)))
-    1.0
-    """
+    """Compute ICC(1): the reliability of one rating, (MSB - MSW) / (MSB + (m0 - 1) MSW)."""
     between, within, m0 = mean_squares(total)
     return divide(between - within, between + (m0 - 1) * within)
 
 
 def mean_rating(total: Floats) -> Floats:
-    """Compute ICC(k) of the mean of a unit's own ratings: 1 - MSW / MSB; NaN where MSB is 0.
-
-    Examples
-    --------
-    >>> float(mean_rating(indicator_terms(np.array([[3.0, 0.0], [1.0, 2.0]])).sum(axis=0)))
-    0.75
-    """
+    """Compute ICC(k) of the mean of a unit's own ratings: 1 - MSW / MSB; NaN where MSB is 0."""
     between, within, _ = mean_squares(total)
     return 1 - divide(within, between)
 
@@ -135,11 +99,6 @@ def stepped_up(value: Floats, k: float) -> Floats:
     """Step the reliability of one rating up to that of the mean of k (Spearman and Brown).
 
     NaN where 1 + (k - 1) rho is not above 0: no mean of k has a reliability there.
-
-    Examples
-    --------
-    >>> stepped_up(np.array([0.5, -0.5]), 3).tolist()
-    [0.75, nan]
     """
     under = 1 + (k - 1) * value
     return divide(k * value, np.where(under > 0, under, 0.0))
@@ -180,8 +139,7 @@ def moment_statistic(
     >>> round(alpha.value, 6)
     0.705882
     """
-    if k < 1:
-        raise ValueError(f"{name}: k must be at least 1, got {k}")
+    check_at_least_1(name, k=k)
     if name == "krippendorff_alpha":
         return CountStatistic(
             name=name,
@@ -402,13 +360,7 @@ def icc_from_moments(moments_U3: ArrayLike, *, k: int = 1) -> Coefficient:
 def icc_statistic(
     name: str, *, n_values: int, values: Values | None = None, level: Level = "nominal"
 ) -> CountStatistic:
-    """Take :func:`icc1` or :func:`icck` apart.
-
-    Examples
-    --------
-    >>> icc_statistic("icc1", n_values=2).estimator
-    'one-way ANOVA of indicators, ICC(1)'
-    """
+    """Take :func:`icc1` or :func:`icck` apart."""
     numbers = checked_numbers(level, n_values, values, name=name)
     if numbers is None and level != "nominal":
         raise ValueError(f"{name}: values must be numbers for level {level!r}")
@@ -441,7 +393,6 @@ def _of_counts(
     name: str, counts_UV: ArrayLike, values: Values | None, level: Level, n_categories: int | None
 ) -> Coefficient:
     """ICC(1) or ICC(k) of counts."""
-    if n_categories is not None and n_categories < 1:
-        raise ValueError(f"{name}: n_categories must be at least 1, got {n_categories}")
+    check_at_least_1(name, n_categories=n_categories)
     n_values = np.shape(counts_UV)[-1] if np.ndim(counts_UV) == 2 else 0
     return measure(counts_UV, icc_statistic(name, n_values=n_values, values=values, level=level))

@@ -79,13 +79,7 @@ def krippendorff_alpha(
 
 
 def alpha_statistic(*, n_values: int, values: Values | None, level: Level) -> CountStatistic:
-    """Take alpha apart at one level of measurement.
-
-    Examples
-    --------
-    >>> alpha_statistic(n_values=2, values=None, level="nominal").estimator
-    'nominal alpha'
-    """
+    """Take alpha apart at one level of measurement."""
     name, estimator = "krippendorff_alpha", f"{level} alpha"
     numbers = checked_numbers(level, n_values, values, name=name)
     if level == "ordinal":
@@ -146,11 +140,6 @@ def checked_numbers(
     """Read the values as numbers where the level needs them.
 
     None for nominal, and for words in their order.
-
-    Examples
-    --------
-    >>> checked_numbers("interval", 2, [1, 5], name="krippendorff_alpha").tolist()
-    [1.0, 5.0]
     """
     if level not in LEVELS:
         raise ValueError(f"{name}: level must be one of {LEVELS}, got {level!r}")
@@ -230,11 +219,6 @@ def interval_alpha(total: Floats) -> Floats:
     """Compute alpha at level "interval" from sums of [n, sum x, sum x^2, m SS / (m - 1)].
 
     1 - (n - 1) / n * sum m SS / (m - 1) / SST
-
-    Examples
-    --------
-    >>> float(interval_alpha(np.array([4.0, 0.0, 4.0, 0.0])))
-    1.0
     """
     n, first, second, within = np.moveaxis(total, -1, 0)
     spread = second - divide(first**2, n)

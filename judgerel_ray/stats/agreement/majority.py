@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import check_at_least_1
 from judgerel_ray.stats.counts import (
     Coefficient,
     CountStatistic,
@@ -87,8 +88,7 @@ def majority_stability(values_UV: ArrayLike, k: int, *, known: bool = False) -> 
     >>> round(majority_stability([[0.9, 0.1]], 3, known=True).value, 6)
     0.945568
     """
-    if k < 1:
-        raise ValueError(f"majority_stability: k must be at least 1, got {k}")
+    check_at_least_1("majority_stability", k=k)
     if not known:
         return measure(values_UV, majority_statistic(k))
     shares = _checked_distributions(values_UV)
@@ -107,13 +107,7 @@ def majority_stability(values_UV: ArrayLike, k: int, *, known: bool = False) -> 
 
 
 def majority_statistic(k: int) -> CountStatistic:
-    """Take :func:`majority_stability` of counts apart.
-
-    Examples
-    --------
-    >>> majority_statistic(5).min_ratings
-    10
-    """
+    """Take :func:`majority_stability` of counts apart."""
     return CountStatistic(
         name=f"majority_stability_{k}",
         estimator=f"two disjoint samples of {k}, unbiased",
@@ -265,8 +259,7 @@ def majority_vote(shares_UV: ArrayLike, k: int) -> MajorityVote:
     >>> round(majority_vote([[0.8, 0.2], [0.2, 0.8]], 3).agreement, 3)
     0.814
     """
-    if k < 1:
-        raise ValueError(f"majority_vote: k must be at least 1, got {k}")
+    check_at_least_1("majority_vote", k=k)
     wins = majority_probabilities(_checked_shares(shares_UV, function="majority_vote"), k)
     if not len(wins):
         raise ValueError("majority_vote: shares_UV must have at least one unit")
@@ -293,13 +286,6 @@ def disjoint_agreement(counts_NV: Floats, k: int) -> Floats:
     """Compute how often two disjoint random samples of k ratings have the same majority.
 
     Shape (n_rows,).
-
-    Shapes: ``counts_NV`` (n_rows, n_values).
-
-    Examples
-    --------
-    >>> disjoint_agreement(np.array([[3.0, 1.0], [4.0, 0.0]]), 1).tolist()
-    [0.5, 1.0]
     """
     if not len(counts_NV):
         return np.zeros(0)
@@ -403,13 +389,7 @@ _CELLS = 2_000_000  # weights held at once
 
 
 def pooled_agreement(counts_NV: Floats, k: int) -> Floats:
-    """Compute what :func:`.disjoint_agreement` does, up to rounding, for many rows.
-
-    Examples
-    --------
-    >>> pooled_agreement(np.array([[3.0, 1.0], [4.0, 0.0]]), 1).tolist()
-    [0.5, 1.0]
-    """
+    """Compute what :func:`.disjoint_agreement` does, up to rounding, for many rows."""
     if not len(counts_NV):
         return np.zeros(0)
     # The order of values does not matter, so sorted rows repeat.

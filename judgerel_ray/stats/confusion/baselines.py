@@ -229,14 +229,7 @@ def cross_fitted_model(
 
 
 def correctness_features(uncertainty: Uncertainty) -> tuple[float, ...]:
-    """Lay out what may tell whether the judge's own choice is right; 0 where a score is absent.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats import confusion_uncertainty
-    >>> len(correctness_features(confusion_uncertainty([[0.9, 0.7], [0.1, 0.3]], chosen=0)))
-    8
-    """
+    """Lay out what may tell whether the judge's own choice is right; 0 where a score is absent."""
     one = uncertainty
     scores = (one.margin, one.signed_margin, max(one.u_O, default=None), one.entropy)
     agreed = float(one.chosen is not None and one.chosen == one.chosen_by_matrix)
@@ -249,13 +242,6 @@ def option_features(confusion_OA: ArrayLike, uncertainty: Uncertainty) -> Floats
 
     Log of the mean probability, log of the least, the largest, under its own assessment, without
     it, and whether the judge chose it by itself.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats import confusion_uncertainty
-    >>> matrix = [[0.9, 0.7], [0.1, 0.3]]
-    >>> option_features(matrix, confusion_uncertainty(matrix, chosen=0)).shape
-    (2, 6)
     """
     confusion = checked_confusion(confusion_OA, function="option_features")
     used = scaled_columns(confusion) if uncertainty.normalised else confusion
@@ -281,16 +267,6 @@ def conditional_logit(
     """Fit weights by Newton's method; options of NaN features are not on offer.
 
     Shape (n_features,).
-
-    Shapes: ``features_NOF`` (n_items, n_options, n_features), ``right_N`` (n_items,).
-
-    Examples
-    --------
-    Three of four: the intercept is log 3.
-
-    >>> x = np.zeros((4, 2, 1)); x[:, 1] = 1.0
-    >>> round(float(conditional_logit(x, np.array([1, 1, 1, 0]), ridge=1.0, free=1)[0]), 4)
-    1.0986
     """
     n, _, n_features = features_NOF.shape
     penalty = np.where(np.arange(n_features) < free, 1e-6, ridge)
@@ -312,9 +288,10 @@ def conditional_logit(
 
 def _chances(features_NOF: Floats, weights_F: Floats) -> Floats:
     """Softmax of weighted features over the options on offer."""
+    from scipy.special import softmax
+
     worth = np.where(np.isnan(features_NOF).any(axis=2), -np.inf, features_NOF @ weights_F)
-    lifted = np.exp(worth - worth.max(axis=1, keepdims=True))
-    chances: Floats = lifted / lifted.sum(axis=1, keepdims=True)
+    chances: Floats = softmax(worth, axis=1)
     return chances
 
 

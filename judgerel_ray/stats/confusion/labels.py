@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import check_confidence
 from judgerel_ray.stats.confusion.matrix import Bools, LabelEdges
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.folds import grouped_folds
@@ -132,10 +133,7 @@ def rating_deviation(
     >>> found.low.value, found.high.value
     (0.0, 2.5)
     """
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"rating_deviation: confidence must be between 0 and 1, got {confidence!r}"
-        )
+    check_confidence(confidence, function="rating_deviation")
     given, right = (np.asarray(one, dtype=np.float64) for one in (given_N, right_N))
     low = np.asarray(low_N, dtype=bool)
     clusters = np.arange(given.size) if clusters_N is None else np.asarray(clusters_N)
@@ -320,14 +318,7 @@ def checked_search(
     grid: Sequence[float],
     least_share: float,
 ) -> Bools:
-    """Read the right judgments, refusing what :func:`search_threshold` cannot search.
-
-    Examples
-    --------
-    >>> edges = LabelEdges(above_N=np.zeros(1), upto_N=np.ones(1), allowed_N=np.ones(1, dtype=bool))
-    >>> checked_search(edges, [1], "gap", (0.5,), 0.0).tolist()
-    [True]
-    """
+    """Read the right judgments, refusing what :func:`search_threshold` cannot search."""
     correct = np.asarray(correct_N, dtype=bool)
     if correct.shape != edges.upto_N.shape:
         raise ValueError(

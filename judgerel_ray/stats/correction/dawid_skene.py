@@ -49,8 +49,6 @@ def dawid_skene(
 ) -> DawidSkene:
     """Estimate shares of true values, and judges' errors, from verdicts alone.
 
-    Shapes: ``votes_NJV`` (n_items, n_judges, n_values), ``clusters_N`` (n_items,).
-
     Notes
     -----
     Expectation-maximisation from majority votes, until nothing moves by 1e-12 (by 1e-4 in
@@ -60,14 +58,6 @@ def dawid_skene(
     References
     ----------
     .. [1] Dawid, A. P. and Skene, A. M. (1979), doi:10.2307/2346806.
-
-    Examples
-    --------
-    Two judges agree, the third guesses:
-
-    >>> votes = np.eye(2)[[[1, 1, 0], [1, 1, 1], [0, 0, 1], [1, 1, 0], [0, 0, 0], [0, 0, 1]]]
-    >>> dawid_skene(votes, resamples=0).rates_V.round(3).tolist()
-    [0.5, 0.5]
     """
     votes: Floats = np.asarray(votes_NJV, np.float64)
     if votes.ndim != 3 or votes.shape[1] < _LEAST_JUDGES or votes.shape[2] < 2:

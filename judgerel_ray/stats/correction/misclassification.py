@@ -19,7 +19,7 @@ from judgerel_ray.stats.intervals.shares import (
     cluster_sums,
     clustered_mean,
     paired_variance,
-    share_interval,
+    weighted_share_interval,
 )
 
 LEAST = 5
@@ -67,25 +67,15 @@ def judge_rates(
     clusters_N: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> JudgeRates:
-    """Compute a judge's true positive and true negative rates.
-
-    Shapes: ``labels_N, judged_N`` (n_labels,), ``weights_N`` (n_labels,), ``clusters_N``
-    (n_labels,).
-
-    Examples
-    --------
-    >>> found = judge_rates([1, 1, 1, 1, 0, 0], [1, 1, 1, 0, 0, 1])
-    >>> found.tpr, found.tnr, round(found.tpr_interval.low, 3)
-    (0.75, 0.5, 0.194)
-    """
+    """Compute a judge's true positive and true negative rates."""
     labels, judged, passed, failed = _split(labels_N, judged_N, weights_N)
     tpr = clustered_mean(judged, weights_N=passed, clusters_N=clusters_N)
     tnr = clustered_mean(1 - judged, weights_N=failed, clusters_N=clusters_N)
     return JudgeRates(
         tpr=tpr.value if tpr.n_clusters else None,
         tnr=tnr.value if tnr.n_clusters else None,
-        tpr_interval=share_interval(tpr, confidence=confidence),
-        tnr_interval=share_interval(tnr, confidence=confidence),
+        tpr_interval=weighted_share_interval(tpr, confidence=confidence),
+        tnr_interval=weighted_share_interval(tnr, confidence=confidence),
         n_passed=float(labels.sum()),
         n_failed=float((1 - labels).sum()),
     )
@@ -108,8 +98,6 @@ def rogan_gladen(
 
     It holds where the judge errs on all units as on the labelled ones, even if other shares of
     them pass; :func:`.ppi_mean` holds where the labelled ones are drawn at random.
-
-    Shapes: ``all_M`` (n_units,), ``clusters_M`` (n_units,).
 
     Notes
     -----
@@ -170,18 +158,7 @@ def rogan_gladen(
 def rogan_gladen_difference(
     a: CorrectedRate, b: CorrectedRate, *, confidence: float = 0.95
 ) -> CorrectedRate:
-    """Compute the difference of two corrected rates, paired by the clusters that they share.
-
-    Examples
-    --------
-    The same labels of both, so nothing is left of the difference but what pseudo labels add:
-
-    >>> labels, judged = [1] * 10 + [0] * 10, [1] * 9 + [0] + [1] * 2 + [0] * 8
-    >>> one = rogan_gladen(labels, judged, [1, 0] * 500)
-    >>> found = rogan_gladen_difference(one, one)
-    >>> found.value, round(found.high, 2)
-    (0.0, 0.23)
-    """
+    """Compute the difference of two corrected rates, paired by the clusters that they share."""
     if a.value is None or b.value is None:
         return CorrectedRate(undefined=a.undefined or b.undefined)
     square = paired_variance(a, b) + a.pseudo_variance + b.pseudo_variance

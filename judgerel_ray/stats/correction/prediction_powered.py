@@ -107,8 +107,6 @@ def ppi_mean(
     bias. A judge's score of a unit may be the mean of several replications: what they vary by is
     part of the scores' variance, and so of the interval.
 
-    Shapes: ``labels_N, judged_N`` (n_labels,), ``others_M`` (n_others,), ``weights_N`` (n_labels,).
-
     Notes
     -----
     Without weights, clusters and small-sample terms (`standard_error`) equal to ``ppi_py`` [1]_.
@@ -175,17 +173,7 @@ def ppi_mean(
 
 
 def ppi_difference(a: PpiMean, b: PpiMean, *, confidence: float = 0.95) -> PpiMean:
-    """Compute the difference of two corrected means, paired by the clusters that they share.
-
-    Examples
-    --------
-    The same labels of both, so nothing is left of the difference but what pseudo labels add:
-
-    >>> one = ppi_mean([1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 0, 1, 1, 0, 1], is_share=True)
-    >>> found = ppi_difference(one, one)
-    >>> found.value, round(found.high, 2)
-    (0.0, 0.57)
-    """
+    """Compute the difference of two corrected means, paired by the clusters that they share."""
     few = min(a.n_clusters, b.n_clusters)
     if a.value is None or b.value is None:
         return PpiMean(n_labels=a.n_labels + b.n_labels, n_clusters=few,
@@ -202,15 +190,7 @@ def ppi_difference(a: PpiMean, b: PpiMean, *, confidence: float = 0.95) -> PpiMe
 
 
 def labels_for_width(found: PpiMean, width: float, *, most: int) -> int | None:
-    """Compute how many labels, drawn at random, an interval as narrow as this needs.
-
-    Examples
-    --------
-    >>> labels, judged = [1, 1, 0, 0, 1, 0, 1, 1], [1, 1, 1, 0, 1, 0, 1, 1]
-    >>> found = ppi_mean(labels, judged, judged * 100, is_share=True)
-    >>> labels_for_width(found, 0.2, most=800)
-    89
-    """
+    """Compute how many labels, drawn at random, an interval as narrow as this needs."""
     if not width > 0:
         raise ValueError(f"labels_for_width: width must be above 0, got {width!r}")
     if found.value is None:

@@ -37,16 +37,7 @@ _FAR = 1000.0
 def few_draws_interval(
     value: float, mean_square: float, df: int, *, confidence: float
 ) -> tuple[float, float]:
-    """Compute the interval of a component whose mean square is chi-squared over `df`.
-
-    Examples
-    --------
-    Four levels: 3 / 9.348 and 3 / 0.216 of the mean square, less the .2 by which it is inflated.
-
-    >>> low, high = few_draws_interval(1.0, 1.2, 3, confidence=0.95)
-    >>> round(low, 3), round(high, 3)
-    (0.185, 16.482)
-    """
+    """Compute the interval of a component whose mean square is chi-squared over `df`."""
     from scipy.special import chdtri
 
     tail = (1 - confidence) / 2
@@ -63,14 +54,6 @@ def all_levels_interval(
     Nothing is drawn but the questions: the mean square over what inflates it is noncentral
     chi-squared. Leaving out questions would not do here, since the square of a difference that is
     near 0 hardly moves without them.
-
-    Examples
-    --------
-    Two orders whose means differ by one standard error of .1 (d^2 for 1 - d = -1.96, times .01):
-
-    >>> low, high = all_levels_interval(0.0, 0.01, 1, confidence=0.95)
-    >>> low, round(high, 4)
-    (0.0, 0.0876)
     """
     from scipy.special import chndtr, chndtrinc, ndtri
 
@@ -89,17 +72,10 @@ def all_levels_interval(
     return ends[0] * added / df, ends[1] * added / df
 
 
-def left_out_interval(
+def component_interval(
     value: float, parts: Sequence[tuple[Floats, float]], *, confidence: float
 ) -> tuple[float | None, float | None]:
-    """Compute the t interval from values with one left out, of questions and of levels.
-
-    Examples
-    --------
-    >>> low, high = left_out_interval(2.0, [(np.array([1.0, 2.0, 3.0]), 1.0)], confidence=0.95)
-    >>> round(low, 3), round(high, 3)
-    (-2.968, 6.968)
-    """
+    """Compute the t interval from values with one left out, of questions and of levels."""
     from scipy.special import stdtrit
 
     variance, spread = 0.0, 0.0
@@ -115,22 +91,16 @@ def left_out_interval(
     return value - half, value + half
 
 
-def share_interval(
+def component_share_interval(
     value: float | None, parts: Sequence[tuple[Floats, float]], *, confidence: float
 ) -> tuple[float | None, float | None]:
     """Compute the interval of a share, on the logit scale where the plain one lies above 0.
 
-    Parameters as of :func:`left_out_interval`; None also where nothing spreads.
-
-    Examples
-    --------
-    >>> low, high = share_interval(0.9, [(np.array([0.89, 0.9, 0.91]), 1.0)], confidence=0.95)
-    >>> round(low, 3), round(high, 3)
-    (0.838, 0.94)
+    Parameters as of :func:`component_interval`; None also where nothing spreads.
     """
     if value is None or not parts:
         return None, None
-    low, high = left_out_interval(value, parts, confidence=confidence)
+    low, high = component_interval(value, parts, confidence=confidence)
     if low is None or high is None or high - low < 1e-12:
         return None, None
     if low <= 0 or value >= 1:
@@ -145,13 +115,7 @@ RESIDUAL = "residual"
 
 
 def effect_name(facets: Sequence[str]) -> str:
-    """Name an effect by its facets.
-
-    Examples
-    --------
-    >>> effect_name(("item_id", "option_order")), effect_name(())
-    ('item_id x option_order', 'residual')
-    """
+    """Name an effect by its facets."""
     return " x ".join(facets) if facets else RESIDUAL
 
 
@@ -160,14 +124,6 @@ def unconfounded(margins: Sequence[Margin], n: int) -> tuple[list[Margin], dict[
 
     `n` is the number of judgments: an effect with as many levels is the residual. A facet that
     does not vary is left out; so is the interaction of a facet with one that it is nested in.
-
-    Examples
-    --------
-    >>> code = np.array([0, 1])
-    >>> twins = [Margin(facets=(x,), levels_C=code, n_levels=2, holds_object=False) for x in "ab"]
-    >>> kept, confounded = unconfounded(twins, 4)
-    >>> [one.facets for one in kept], confounded
-    ([('a',)], {'b': 'a'})
     """
     kept: list[Margin] = []
     confounded: dict[str, str] = {}
@@ -201,11 +157,6 @@ def solvable(
     """Find the effects whose equations, taken in order, are independent, and those whose are not.
 
     The last two equations are those of the residual and of the mean.
-
-    Examples
-    --------
-    >>> solvable(np.eye(2), [])
-    ([], {})
     """
     ends = [len(margins), len(margins) + 1]
     kept: list[int] = []
@@ -264,18 +215,7 @@ def described(
     few: Collection[str],
     fixed: Collection[str],
 ) -> tuple[VarianceComponent, ...]:
-    """Give estimates their names, shares and intervals.
-
-    Shapes: ``estimates_GP`` (groups + 1, n_components).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> [one] = described(np.array([[1.0], [3.0], [2.0]]), [], [], {}, 0.95,
-    ...                   n=4, sizes={}, few=(), fixed=())
-    >>> one.name, one.value, one.share
-    ('residual', 2.0, 1.0)
-    """
+    """Give estimates their names, shares and intervals."""
     facets = [*(one.facets for one in margins), ()]
     levels = [*(one.n_levels for one in margins), n]
     weights = [of_one_level(one, sizes) for one in facets]
@@ -288,7 +228,7 @@ def described(
         if not few:
             parts = [(estimates_GP[:-1, i], 1.0)]
             parts += [(values[:, i], share) for values, share in left_out.values()]
-            low, high = left_out_interval(value, parts, confidence=confidence)
+            low, high = component_interval(value, parts, confidence=confidence)
         square = squares_P[i] if i < len(squares_P) else None
         if square is not None and not few:
             free = [n_levels.get((name,), 2) - 1 for name in names if name not in fixed]
@@ -321,15 +261,7 @@ Facets = Sequence[str]
 def checked_sizes(
     cells: FacetCells, sizes: Mapping[str, int], *, barred: Collection[str]
 ) -> dict[str, int]:
-    """Give the sizes of facets, which must be there and have no more levels than that.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.generalizability.facet_cells import label_cells
-    >>> cells = label_cells([[1], [1]], {"q": [0, 0], "order": [0, 1]})
-    >>> checked_sizes(cells, {"order": 2}, barred=["q"])
-    {'order': 2}
-    """
+    """Give the sizes of facets, which must be there and have no more levels than that."""
     for name, size in sizes.items():
         if name not in cells.levels or name in barred:
             known = [one for one in cells.levels if one not in barred]
@@ -362,13 +294,7 @@ def finite_form(facets_P: Sequence[Facets], sizes: Mapping[str, int]) -> Floats:
 
 
 def of_one_level(facets: Facets, sizes: Mapping[str, int]) -> float:
-    """Give the share of a component that one level of each facet shows, 1 - 1 / N of each.
-
-    Examples
-    --------
-    >>> of_one_level(("q", "order"), {"order": 2}), of_one_level(("q",), {"order": 2})
-    (0.5, 1.0)
-    """
+    """Give the share of a component that one level of each facet shows, 1 - 1 / N of each."""
     return math.prod((1 - 1 / sizes[name] for name in facets if name in sizes), start=1.0)
 
 

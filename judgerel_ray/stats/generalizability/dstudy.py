@@ -18,9 +18,9 @@ import numpy as np
 
 from judgerel_ray.stats.counts import divide
 from judgerel_ray.stats.generalizability.component import (
+    component_share_interval,
     left_as_error,
     of_one_level,
-    share_interval,
 )
 from judgerel_ray.stats.generalizability.variance_components import VarianceComponents
 from judgerel_ray.stats.intervals.precision import MOST_QUESTIONS, AlphaPrecision, t_quantile
@@ -157,7 +157,7 @@ def dependability(
         left_out = []
     value, of_value = _share(universe, relative), _share(universe, absolute)
     (low, high), (low_of_value, high_of_value) = (
-        share_interval(
+        component_share_interval(
             one,
             [(divide(sums[:, 0], sums[:, 0] + sums[:, error]), part) for sums, part in left_out],
             confidence=confidence,
@@ -306,7 +306,6 @@ def _parts(
 
 
 def _share(universe: float, error: float) -> float | None:
-    """Universe / (universe + error)."""
     return float(universe / (universe + error)) if universe + error > 0 else None
 
 
@@ -373,13 +372,7 @@ def replications_for(reliability: float, target: float) -> int | None:
 
 
 def checked_target(target: float, *, function: str) -> float:
-    """Refuse a target outside (0, 1).
-
-    Examples
-    --------
-    >>> checked_target(0.9, function="replications_for")
-    0.9
-    """
+    """Refuse a target outside (0, 1)."""
     if not 0 < target < 1:
         raise ValueError(f"{function}: target must be between 0 and 1, got {target!r}")
     return target

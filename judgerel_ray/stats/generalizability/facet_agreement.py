@@ -20,7 +20,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.agreement.agreement import corrected
+from judgerel_ray.stats.agreement.agreement import correct_for_chance
 from judgerel_ray.stats.counts import (
     BLOCK,
     Coefficient,
@@ -29,7 +29,7 @@ from judgerel_ray.stats.counts import (
     divide,
     row_sums,
     run_sums,
-    side_by_side,
+    stack_terms,
 )
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 
@@ -105,13 +105,6 @@ def crossed_units(levels: FacetLevels, n_ratings_U: ArrayLike) -> CrossedUnits:
     Levels are drawn independently among those recorded for the item, each weighing the same. Of
     orders that are a sample of the possible ones, two judgments share theirs with the chance of
     one in `n_orders`.
-
-    Examples
-    --------
-    >>> levels = FacetLevels(items_U=np.array([0, 0, 1]), levels_U=np.array([0, 1, 0]))
-    >>> found = crossed_units(levels, [2, 2, 2])
-    >>> found.kept_U.tolist(), found.weights_IC.tolist()
-    ([0, 1], [[0.5, 0.0, 0.5]])
     """
     rated = np.flatnonzero(np.asarray(n_ratings_U) > 0)
     order = rated[np.lexsort((levels.levels_U[rated], levels.items_U[rated]))]
@@ -125,7 +118,7 @@ def crossed_units(levels: FacetLevels, n_ratings_U: ArrayLike) -> CrossedUnits:
     n = n_levels.astype(np.float64)
     if crossed.orders_U is None or crossed.n_orders is None:
         zero = np.zeros_like(n)
-        weights = side_by_side(1 / n, zero, 1 - 1 / n)
+        weights = stack_terms(1 / n, zero, 1 - 1 / n)
         return CrossedUnits(starts_I=starts, levels=crossed, kept_U=order, weights_IC=weights)
     same_order, n_orders_I = n, n
     if not crossed.alone:
@@ -141,19 +134,12 @@ def crossed_units(levels: FacetLevels, n_ratings_U: ArrayLike) -> CrossedUnits:
     partial = n_orders_I < crossed.n_orders
     share = np.where(partial, 1 / crossed.n_orders, share)
     same_level = share * n / same_order
-    weights = side_by_side(same_level, share - same_level, 1 - share)
+    weights = stack_terms(same_level, share - same_level, 1 - share)
     return CrossedUnits(starts_I=starts, levels=crossed, kept_U=order, weights_IC=weights)
 
 
 def level_features(counts: Floats, distances_VV: Floats) -> tuple[Floats, Floats, Floats]:
-    """Shares (..., U, V), mean distance of two of a unit's own judgments (..., U), and numbers.
-
-    Examples
-    --------
-    >>> shares, within, n = level_features(np.array([[1.0, 1.0]]), 1 - np.eye(2))
-    >>> shares.tolist(), within.tolist(), n.tolist()
-    ([[0.5, 0.5]], [1.0], [2.0])
-    """
+    """Shares (..., U, V), mean distance of two of a unit's own judgments (..., U), and numbers."""
     m = row_sums(counts)
     # No judgment is compared with itself.
     own = formed(counts, distances_VV) - counts @ np.diagonal(distances_VV)
@@ -162,19 +148,12 @@ def level_features(counts: Floats, distances_VV: Floats) -> tuple[Floats, Floats
 
 
 def moment_features(moments: Floats) -> tuple[Floats, Floats, Floats]:
-    """[1, mean, mean square] (..., U, 3), mean squared distance of a unit's own scores, numbers.
-
-    Examples
-    --------
-    >>> features, within, n = moment_features(np.array([[2.0, 2.0, 4.0]]))
-    >>> features.tolist(), within.tolist(), n.tolist()
-    ([[1.0, 1.0, 2.0]], [4.0], [2.0])
-    """
+    """[1, mean, mean square] (..., U, 3), mean squared distance of a unit's own scores, numbers."""
     m, total, squares = np.moveaxis(moments, -1, 0)
     mean, square = divide(total, m), divide(squares, m)
     spread = np.maximum(square - mean**2, 0.0) * m
     within = np.divide(2 * spread, m - 1, out=np.zeros_like(m), where=m > 1)
-    return side_by_side(np.ones_like(mean), mean, square), within, m
+    return stack_terms(np.ones_like(mean), mean, square), within, m
 
 
 MOMENT_FORM = np.array([[0.0, 0.0, 1.0], [0.0, -2.0, 0.0], [1.0, 0.0, 0.0]])
@@ -188,14 +167,6 @@ def item_terms(
 
     [1, sum of squared weights of its judgments, of each class of pairs (its weight, its weight
     where there is such a pair, that times the mean distance), features' mean, their form].
-
-    Examples
-    --------
-    >>> levels = FacetLevels(items_U=np.array([0, 0]), levels_U=np.array([0, 1]))
-    >>> units = crossed_units(levels, [2, 2])
-    >>> found = level_features(np.array([[2.0, 0.0], [0.0, 2.0]]), 1 - np.eye(2))
-    >>> item_terms(*found, units, 1 - np.eye(2))[..., 2:11].tolist()
-    [[0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.5]]
     """
     starts, levels = units.starts_I, units.levels
     n_levels = np.diff(starts, append=levels.items_U.size).astype(np.float64)
@@ -231,17 +202,11 @@ def item_terms(
         there = ~np.isnan(mean)
         columns += [weight, weight * there, np.where(there, weight * np.nan_to_num(mean), 0.0)]
     centre = total / n_levels[:, None]
-    return side_by_side(*columns, *np.moveaxis(centre, -1, 0), formed(centre, form_FF))
+    return stack_terms(*columns, *np.moveaxis(centre, -1, 0), formed(centre, form_FF))
 
 
 def formed(features: Floats, form_FF: Floats) -> Floats:
-    """Compute f' form f over the last axis.
-
-    Examples
-    --------
-    >>> formed(np.array([[0.5, 0.5]]), 1 - np.eye(2)).tolist()
-    [0.5]
-    """
+    """Compute f' form f over the last axis."""
     if np.array_equal(form_FF, 1 - np.eye(len(form_FF))):  # all pairs but those of equal values
         apart: Floats = row_sums(features) ** 2 - np.einsum("...f,...f->...", features, features)
         return apart
@@ -264,17 +229,10 @@ class LaidOut:
     counted: bool
 
 
-def lay_out(
+def lay_out_levels(
     units: ArrayLike | LaidOut, levels: FacetLevels, *, distances_VV: Floats | None = None
 ) -> LaidOut:
-    """Lay units out once for several coefficients and their floors.
-
-    Examples
-    --------
-    >>> levels = FacetLevels(items_U=np.array([0, 0, 1]), levels_U=np.array([0, 1, 0]))
-    >>> lay_out([[2, 0], [1, 1], [0, 2]], levels, distances_VV=1 - np.eye(2)).units_UF.tolist()
-    [[2.0, 0.0], [1.0, 1.0]]
-    """
+    """Lay units out once for several coefficients and their floors."""
     if isinstance(units, LaidOut):
         return units
     if distances_VV is None:
@@ -322,14 +280,7 @@ def mean_distance(total: Floats) -> Floats:
 def pair_value(
     name: PairCoefficient, form_FF: Floats, n_categories: int | None = None
 ) -> Callable[[Floats], Floats]:
-    """Give the function from sums of terms to the coefficient.
-
-    Examples
-    --------
-    >>> totals = np.array([1, 0.25, 0.5, 0.5, 0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
-    >>> float(pair_value("percent_agreement", 1 - np.eye(2))(totals))
-    0.5
-    """
+    """Give the function from sums of terms to the coefficient."""
     return lambda total: coefficient_of(name, mean_distance(total), total, form_FF, n_categories)
 
 
@@ -371,8 +322,8 @@ def coefficient_of(
     if categories < 2:
         return np.full(distance.shape, np.nan)
     if name == "gwet_ac1":
-        return corrected(1 - distance, row_sums(mean * (1 - mean)) / (categories - 1))
-    return corrected(1 - distance, np.full(distance.shape, 1 / categories))
+        return correct_for_chance(1 - distance, row_sums(mean * (1 - mean)) / (categories - 1))
+    return correct_for_chance(1 - distance, np.full(distance.shape, 1 / categories))
 
 
 def _ratio(distance: Floats, expected: Floats) -> Floats:
@@ -393,21 +344,10 @@ def reproducibility_terms(
 
     Shapes: ``units`` (n_units, n_values), ``distances_VV`` (n_values, n_values), ``clusters_U``
     (n_units,).
-
-    Examples
-    --------
-    A judge that goes by position, two items in two orders, four replications:
-
-    >>> levels = FacetLevels(items_U=np.array([0, 0, 1, 1]), levels_U=np.array([0, 1, 0, 1]))
-    >>> counts = [[4, 0], [0, 4], [4, 0], [0, 4]]
-    >>> found = reproducibility_terms(
-    ...     "percent_agreement", counts, levels, distances_VV=1 - np.eye(2))
-    >>> float(found.at(np.ones((1, 2)))[0])
-    0.5
     """
     if name not in get_args(PairCoefficient):
         raise ValueError(f"reproducibility: name must be one of {PAIR_COEFFICIENTS}, got {name!r}")
-    laid = lay_out(units, levels, distances_VV=distances_VV)
+    laid = lay_out_levels(units, levels, distances_VV=distances_VV)
     crossed, terms_IT = laid.crossed, laid.terms_IT
     owners = levels.items_U if clusters_U is None else clusters_U
     owners_I = owners[crossed.kept_U[crossed.starts_I]]
@@ -426,14 +366,7 @@ def reproducibility_terms(
 def left_out_values(
     terms_CT: Floats, wanted: Sequence[tuple[PairCoefficient, int | None]], form_FF: Floats
 ) -> list[Floats]:
-    """Compute several coefficients without each question in turn, from the same distances.
-
-    Examples
-    --------
-    >>> terms = np.array([[1, 0.25, 0.5, 0.5, 0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]] * 2)
-    >>> left_out_values(terms, [("flip_rate", None)], 1 - np.eye(2))[0].tolist()
-    [0.5, 0.5]
-    """
+    """Compute several coefficients without each question in turn, from the same distances."""
     total_T = terms_CT.sum(axis=0)
     step = max(1, BLOCK // max(1, total_T.size))
     parts: list[list[Floats]] = [[np.empty(0)] for _ in wanted]
@@ -525,14 +458,7 @@ def reproducibility(
 
 
 def crossed_ratings(n_ratings_U: Floats, levels: FacetLevels) -> tuple[int, int]:
-    """Judgments of items asked at two levels or more, and the most that one item has.
-
-    Examples
-    --------
-    >>> levels = FacetLevels(items_U=np.array([0, 0, 1]), levels_U=np.array([0, 1, 0]))
-    >>> crossed_ratings(np.array([2.0, 3.0, 2.0]), levels)
-    (5, 5)
-    """
+    """Judgments of items asked at two levels or more, and the most that one item has."""
     units = crossed_units(levels, n_ratings_U)
     if not units.starts_I.size:
         return 0, 0

@@ -164,15 +164,7 @@ class Margin:
 
 
 def margin(cells: FacetCells, facets: tuple[str, ...], *, object_: str) -> Margin:
-    """Combine the levels of several facets into one.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.generalizability.facet_cells import label_cells
-    >>> cells = label_cells([[1], [1]], {"q": ["a", "b"], "order": [0, 0]})
-    >>> margin(cells, ("q", "order"), object_="q").n_levels
-    2
-    """
+    """Combine the levels of several facets into one."""
     codes = np.zeros(cells.n_C.size, dtype=np.int64)
     for name in facets:
         codes = codes * (cells.levels[name].max(initial=0) + 1) + cells.levels[name]
@@ -191,8 +183,6 @@ def equations(
     first axis leaves nothing out.
 
     squares_GE (n_groups + 1, n_equations): What the rows came to.
-
-    Shapes: ``groups_C`` (n_cells,).
 
     Examples
     --------
@@ -216,7 +206,7 @@ def equations(
     places = [*range(len(margins)), n_equations - 1]
     for place, one in zip(places, rows, strict=True):
         for column, other in enumerate(margins):
-            coefficients[:, place, column] = overlap(cells, one, other, groups_C, n_groups)
+            coefficients[:, place, column] = margin_overlap(cells, one, other, groups_C, n_groups)
         coefficients[:, place, -2] = occupied(cells, one, groups_C, n_groups)
         coefficients[:, place, -1] = n_G
         squares[:, place] = squares_of(cells, one, groups_C, n_groups)
@@ -227,25 +217,13 @@ def equations(
 
 
 def summed(codes: Codes, weights: Floats, n: int) -> Floats:
-    """Sum weights by code, for codes 0 ... n - 1.
-
-    Examples
-    --------
-    >>> summed(np.array([0, 1, 1]), np.array([1.0, 2.0, 3.0]), 3).tolist()
-    [1.0, 5.0, 0.0]
-    """
+    """Sum weights by code, for codes 0 ... n - 1."""
     summed: Floats = np.bincount(codes, weights, minlength=n).astype(np.float64)
     return summed
 
 
 def less(by_group: Floats) -> Floats:
-    """Give totals less each group, and last the totals; groups are on the last axis.
-
-    Examples
-    --------
-    >>> less(np.array([1.0, 2.0])).tolist()
-    [2.0, 1.0, 3.0]
-    """
+    """Give totals less each group, and last the totals; groups are on the last axis."""
     total = by_group.sum(axis=-1, keepdims=True)
     return np.concatenate([total - by_group, total], axis=-1)
 
@@ -257,30 +235,14 @@ def _group_of(levels_C: Codes, groups_C: Codes, n_levels: int) -> Codes:
     return group_L
 
 
-def by_group(one: Margin, weight_C: Floats, groups_C: Codes, n_groups: int) -> Floats:
-    """Sum a weight over the cells of each level, less each group: (n_levels, G).
-
-    Examples
-    --------
-    >>> code = np.array([0, 0, 1])
-    >>> one = Margin(facets=("t",), levels_C=code, n_levels=2, holds_object=False)
-    >>> by_group(one, np.array([1.0, 2.0, 3.0]), np.array([0, 1, 1]), 2).tolist()
-    [[2.0, 1.0, 3.0], [3.0, 0.0, 3.0]]
-    """
+def level_sums(one: Margin, weight_C: Floats, groups_C: Codes, n_groups: int) -> Floats:
+    """Sum a weight over the cells of each level, less each group: (n_levels, G)."""
     flat = summed(one.levels_C * n_groups + groups_C, weight_C, one.n_levels * n_groups)
     return less(flat.reshape(one.n_levels, n_groups))
 
 
 def squares_of(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -> Floats:
-    """Compute T_A, less each group.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
-    >>> cells = score_cells([2, 2], [4, 10], [10, 50], {"q": [0, 1]})
-    >>> squares_of(cells, margin(cells, ("q",), object_="q"), np.array([0, 1]), 2).tolist()
-    [4.5, 4.5, 9.0]
-    """
+    """Compute T_A, less each group."""
     if one.holds_object:
         n_L = summed(one.levels_C, cells.n_C, one.n_levels)
         over_L = np.zeros(one.n_levels)
@@ -288,53 +250,36 @@ def squares_of(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -
             over_L += summed(one.levels_C, column, one.n_levels) ** 2
         group_L = _group_of(one.levels_C, groups_C, one.n_levels)
         return less(summed(group_L, over_L / n_L, n_groups))
-    n_LG = by_group(one, cells.n_C, groups_C, n_groups)
+    n_LG = level_sums(one, cells.n_C, groups_C, n_groups)
     over_LG = np.zeros(n_LG.shape)
     for column in cells.sums_CV.T:
-        over_LG += by_group(one, column, groups_C, n_groups) ** 2
+        over_LG += level_sums(one, column, groups_C, n_groups) ** 2
     return _ratios_summed(over_LG, n_LG)
 
 
 def occupied(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -> Floats:
-    """Count levels with a judgment, less each group.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
-    >>> cells = score_cells([2, 2], [4, 10], [10, 50], {"q": [0, 1]})
-    >>> occupied(cells, margin(cells, ("q",), object_="q"), np.array([0, 1]), 2).tolist()
-    [1.0, 1.0, 2.0]
-    """
+    """Count levels with a judgment, less each group."""
     if one.holds_object:
         group_L = _group_of(one.levels_C, groups_C, one.n_levels)
         return less(summed(group_L, np.ones(group_L.size), n_groups))
-    n_LG = by_group(one, cells.n_C, groups_C, n_groups)
+    n_LG = level_sums(one, cells.n_C, groups_C, n_groups)
     filled: Floats = (n_LG > 0).sum(axis=0).astype(np.float64)
     return filled
 
 
-def overlap(
+def margin_overlap(
     cells: FacetCells, one: Margin, other: Margin, groups_C: Codes, n_groups: int
 ) -> Floats:
-    """Compute k(A, B) = sum_ab n_ab^2 / n_a, less each group.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
-    >>> cells = score_cells([2, 2], [4, 10], [10, 50], {"q": [0, 1]})
-    >>> one = margin(cells, ("q",), object_="q")
-    >>> overlap(cells, one, one, np.array([0, 1]), 2).tolist()
-    [2.0, 2.0, 4.0]
-    """
+    """Compute k(A, B) = sum_ab n_ab^2 / n_a, less each group."""
     pair_C = one.levels_C * other.n_levels + other.levels_C
     _, first, pair_C = np.unique(pair_C, return_index=True, return_inverse=True)
     both = Margin(facets=(), levels_C=pair_C, n_levels=first.size, holds_object=True)
     level_P = one.levels_C[first]
     if not (one.holds_object or other.holds_object):
-        square_PG = by_group(both, cells.n_C, groups_C, n_groups) ** 2
+        square_PG = level_sums(both, cells.n_C, groups_C, n_groups) ** 2
         over_LG = np.zeros((one.n_levels, n_groups + 1))
         np.add.at(over_LG, level_P, square_PG)
-        return _ratios_summed(over_LG, by_group(one, cells.n_C, groups_C, n_groups))
+        return _ratios_summed(over_LG, level_sums(one, cells.n_C, groups_C, n_groups))
     square_P = summed(pair_C, cells.n_C, first.size) ** 2
     group_P = groups_C[first]
     if one.holds_object:
@@ -342,7 +287,7 @@ def overlap(
         return less(summed(group_P, square_P / n_L[level_P], n_groups))
     flat = summed(level_P * n_groups + group_P, square_P, one.n_levels * n_groups)
     over_LG = less(flat.reshape(one.n_levels, n_groups))
-    return _ratios_summed(over_LG, by_group(one, cells.n_C, groups_C, n_groups))
+    return _ratios_summed(over_LG, level_sums(one, cells.n_C, groups_C, n_groups))
 
 
 def _ratios_summed(over_LG: Floats, under_LG: Floats) -> Floats:
@@ -361,14 +306,7 @@ def checked_terms(
     terms: Sequence[Sequence[str]] | None,
     fixed: Collection[str],
 ) -> list[tuple[str, ...]]:
-    """Give the effects wanted, smaller ones first; by default all up to three facets.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.generalizability.facet_cells import label_cells
-    >>> checked_terms(label_cells([[1]], {"q": [0], "t": [0]}), "q", None, ["t"])
-    [('q',), ('t',), ('q', 't')]
-    """
+    """Give the effects wanted, smaller ones first; by default all up to three facets."""
     names = list(cells.levels)
     if object_ not in names:
         raise ValueError(f"variance_components: object_ must be one of {names}, got {object_!r}")
@@ -393,16 +331,7 @@ def checked_terms(
 def taken_out(
     cells: FacetCells, margins: Sequence[Margin], fixed: Collection[str], *, object_: str
 ) -> Margin | None:
-    """Put the fixed facets that vary together; None where none does, or no deviation is left.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.generalizability.facet_cells import label_cells
-    >>> cells = label_cells([[1], [1], [1]], {"q": [0, 0, 1], "t": [0, 1, 0]})
-    >>> t = margin(cells, ("t",), object_="q")
-    >>> taken_out(cells, [t], ["t"], object_="q").n_levels, taken_out(cells, [t], [], object_="q")
-    (2, None)
-    """
+    """Put the fixed facets that vary together; None where none does, or no deviation is left."""
     single = {one.facets[0] for one in margins if len(one.facets) == 1 and one.n_levels > 1}
     names = tuple(name for name in cells.levels if name in fixed and name in single)
     if not names:
@@ -412,13 +341,7 @@ def taken_out(
 
 
 def method_in_words(kind: str, fixed: Margin | None, sizes: Mapping[str, int]) -> str:
-    """Say how components were estimated, what was fixed, and what is of a finite number.
-
-    Examples
-    --------
-    >>> method_in_words("scores", None, {})
-    "analysis of variance, Henderson's method I, all facets random"
-    """
+    """Say how components were estimated, what was fixed, and what is of a finite number."""
     words = "analysis of variance, Henderson's method I, all facets random"
     if fixed is not None:
         words = (

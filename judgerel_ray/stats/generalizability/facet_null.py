@@ -24,7 +24,7 @@ from judgerel_ray.stats.generalizability.facet_agreement import (
     PairCoefficient,
     coefficient_of,
     item_terms,
-    lay_out,
+    lay_out_levels,
     level_features,
     mean_distance,
 )
@@ -66,18 +66,8 @@ def facet_floors(
     and the first, second, ... of them are the strata. Above 50,000 judgments, and for scores that
     are known by their sums alone, mean and spread are those of all permutations in closed form, and
     p is normal; below, 199 to 999 permutations are computed.
-
-    Examples
-    --------
-    A judge that goes by position does the same in every permutation:
-
-    >>> levels = FacetLevels(items_U=np.repeat(np.arange(9), 2), levels_U=np.tile([0, 1], 9))
-    >>> alpha = FacetTarget(name="krippendorff_alpha")
-    >>> floor, = facet_floors([[4, 0], [0, 4]] * 9, levels, [alpha], distances_VV=1 - np.eye(2))
-    >>> round(floor.mean, 3), floor.sd, floor.p
-    (0.0, 0.0, 1.0)
     """
-    laid = lay_out(units, levels, distances_VV=distances_VV)
+    laid = lay_out_levels(units, levels, distances_VV=distances_VV)
     if not laid.crossed.starts_I.size:
         return tuple(NOTHING for _ in targets)
     total, form = laid.terms_IT.sum(axis=-2), laid.form_FF
@@ -231,7 +221,6 @@ def _within_weights(units: CrossedUnits, m_U: Floats, scaled_IC: Floats) -> Floa
 
 
 def _pair_classes(units: CrossedUnits, m_U: Floats) -> NDArray[np.bool_]:
-    """Which classes of pairs each item has."""
     starts, levels = units.starts_I, units.levels
     n_levels = np.diff(starts, append=m_U.size)
     repeated = run_sums((m_U > 1).astype(np.float64), starts) > 0

@@ -35,11 +35,11 @@ from judgerel_ray.stats.generalizability.facet_cells import (
     Codes,
     FacetCells,
     Margin,
-    by_group,
     equations,
     less,
+    level_sums,
+    margin_overlap,
     occupied,
-    overlap,
     squares_of,
     summed,
 )
@@ -117,20 +117,6 @@ def equations_within(
     mu^2.
 
     squares_GE (n_groups + 1, n_equations): What the rows came to.
-
-    Examples
-    --------
-    Two questions at two temperatures, once each: of 4 judgments 2 are left, and what questions
-    are expected to add to their deviations is 4 - 2.
-
-    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
-    >>> from judgerel_ray.stats.generalizability.facet_cells import margin
-    >>> levels = {"q": [0, 0, 1, 1], "t": [0, 1, 0, 1]}
-    >>> cells = score_cells([1] * 4, [0, 4, 2, 8], [0, 16, 4, 64], levels)
-    >>> q, t = (margin(cells, (name,), object_="q") for name in "qt")
-    >>> found = equations_within(cells, [q], t, np.array([0, 0, 1, 1]), 2)
-    >>> (found[0][-1] * [[4], [4], [2]]).tolist(), (found[1][-1] * [4, 4, 2]).tolist()
-    ([[2.0, 1.0, 0.0], [2.0, 2.0, 0.0], [1.0, 0.5, 2.0]], [9.0, 10.0, 0.0])
     """
     place = _places(cells, fixed, groups_C, n_groups)
     crossed = {
@@ -152,7 +138,7 @@ def equations_within(
         for j, column in crossed.items():
             both = _pair_sums(cells, row, column, groups_C)
             coefficients[:, i, j] = (
-                overlap(cells, row.one, column.one, groups_C, n_groups)
+                margin_overlap(cells, row.one, column.one, groups_C, n_groups)
                 - 2 * (both * place.inverse_XG).sum(axis=0)
                 + (shares * place.together_XXG * levels[j]).sum(axis=(0, 1))
             )
@@ -181,7 +167,7 @@ def equations_within(
 
 def _places(cells: FacetCells, fixed: Margin, groups_C: Codes, n_groups: int) -> _FixedCells:
     """The fixed combinations, and how many judgments of each, less each group."""
-    n_XG = by_group(fixed, cells.n_C, groups_C, n_groups)
+    n_XG = level_sums(fixed, cells.n_C, groups_C, n_groups)
     inverse = np.divide(1.0, n_XG, out=np.zeros_like(n_XG), where=n_XG > 0)
     return _FixedCells(one=fixed, n_XG=n_XG, inverse_XG=inverse)
 
@@ -191,7 +177,7 @@ def _means(cells: FacetCells, groups_C: Codes, place: _FixedCells) -> Floats:
     n_groups = place.n_XG.shape[1] - 1
     return np.array(
         [
-            by_group(place.one, column, groups_C, n_groups) * place.inverse_XG
+            level_sums(place.one, column, groups_C, n_groups) * place.inverse_XG
             for column in cells.sums_CV.T
         ]
     )
@@ -220,14 +206,14 @@ def _crossed(
         group_L[one.levels_C] = groups_C
         n = summed(one.levels_C, cells.n_C, one.n_levels)
     else:
-        n = by_group(one, cells.n_C, groups_C, n_groups)
+        n = level_sums(one, cells.n_C, groups_C, n_groups)
     counts = []
     for x in range(fixed.n_levels):
         weight_C = np.where(fixed.levels_C == x, cells.n_C, 0.0)
         if one.holds_object:
             counts.append(summed(one.levels_C, weight_C, one.n_levels))
         else:
-            counts.append(by_group(one, weight_C, groups_C, n_groups))
+            counts.append(level_sums(one, weight_C, groups_C, n_groups))
     ratios = [np.divide(c, n, out=np.zeros_like(c), where=n > 0) for c in counts]
     return _CrossedFacets(
         one=one, counts_X=tuple(counts), ratios_X=tuple(ratios), group_L=group_L, n_groups=n_groups
@@ -247,7 +233,7 @@ def _pair_sums(
     )
     found = []
     if row.group_L is None and column.group_L is None:
-        n_PG = by_group(pairs, cells.n_C, groups_C, n_groups)
+        n_PG = level_sums(pairs, cells.n_C, groups_C, n_groups)
         for ratio, count in zip(row.ratios_X, column.counts_X, strict=True):
             found.append((n_PG * ratio[a_P] * count[c_P]).sum(axis=0))
         return np.array(found)
@@ -272,7 +258,7 @@ def _square(
     crossed = np.zeros_like(own)
     for column, mean_XG in zip(centred.sums_CV.T, means, strict=True):
         if row.group_L is None:
-            sums = by_group(row.one, column, groups_C, row.n_groups)
+            sums = level_sums(row.one, column, groups_C, row.n_groups)
         else:
             sums = summed(row.one.levels_C, column, row.one.n_levels)
         for ratio, mean_G in zip(row.ratios_X, mean_XG, strict=True):
@@ -296,13 +282,7 @@ _MOST_GROUPS = 20
 
 
 def solved(coefficients_GEE: Floats, squares_GE: Floats) -> Floats:
-    """Solve equations, NaN where leaving something out leaves them dependent.
-
-    Examples
-    --------
-    >>> solved(np.array([[[2.0]], [[0.0]]]), np.array([[4.0], [4.0]])).tolist()
-    [[2.0], [nan]]
-    """
+    """Solve equations, NaN where leaving something out leaves them dependent."""
     size = coefficients_GEE.shape[-1]
     full = np.linalg.matrix_rank(coefficients_GEE, tol=1e-9) == size
     found: Floats = np.full(squares_GE.shape, np.nan)
@@ -316,17 +296,6 @@ def estimates_left_out(
     """Estimate components with levels of a facet left out in turn, in twenty groups at most.
 
     Shape (n_groups, n_terms + 1). The residual last; NaN where too little is left.
-
-    Examples
-    --------
-    Three orders of two questions; without one of them two are left:
-
-    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
-    >>> from judgerel_ray.stats.generalizability.facet_cells import margin
-    >>> levels = {"q": [0, 0, 0, 1, 1, 1], "o": [0, 1, 2] * 2}
-    >>> cells = score_cells([1] * 6, [1, 1, 1, 3, 3, 3], [1, 1, 1, 9, 9, 9], levels)
-    >>> estimates_left_out(cells, "o", [margin(cells, ("q",), object_="q")]).tolist()
-    [[2.0, 0.0], [2.0, 0.0], [2.0, 0.0]]
     """
     level_C = cells.levels[name]
     n_levels = int(level_C.max()) + 1
@@ -353,17 +322,6 @@ def mean_square(
 
     That is the component plus what chance and other effects add to the variance of its levels'
     means; None where the design lacks a part of it.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
-    >>> from judgerel_ray.stats.generalizability.facet_cells import margin
-    >>> levels = {"q": [0, 0, 1, 1], "o": [0, 1, 0, 1]}
-    >>> cells = score_cells([1] * 4, [0, 2, 0, 2], [0, 4, 0, 4], levels)
-    >>> margins = [margin(cells, (name,), object_="q") for name in "qo"]
-    >>> both = equations(cells, margins, np.zeros(4, dtype=np.int64), 1)
-    >>> mean_square(("o",), margins, both[0][-1], both[1][-1], fixed=())
-    2.0
     """
     places = {frozenset(one.facets): i for i, one in enumerate(margins)}
     if not fixed:
@@ -386,28 +344,12 @@ def mean_square(
 def drawn_facets(
     cells: FacetCells, names: Collection[str], sizes: Mapping[str, int]
 ) -> dict[str, float]:
-    """Tell facets that vary and are drawn from more, with the share of levels not drawn.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.generalizability.facet_cells import label_cells
-    >>> cells = label_cells([[1], [1]], {"q": [0, 0], "order": [0, 1], "t": [0, 1]})
-    >>> drawn_facets(cells, ["order", "t"], {"order": 2})
-    {'t': 1.0}
-    """
+    """Tell facets that vary and are drawn from more, with the share of levels not drawn."""
     seen = {name: np.unique(cells.levels[name]).size for name in cells.levels if name in names}
     found = {name: 1 - n / sizes[name] if name in sizes else 1.0 for name, n in seen.items()}
     return {name: share for name, share in found.items() if seen[name] > 1 and share > 0}
 
 
 def few_levels(cells: FacetCells, drawn: Mapping[str, float]) -> tuple[str, ...]:
-    """Name the facets drawn from more whose levels are too few for an interval.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.generalizability.facet_cells import label_cells
-    >>> cells = label_cells([[1], [1]], {"q": [0, 0], "order": [0, 1]})
-    >>> few_levels(cells, {"order": 1.0})
-    ('order',)
-    """
+    """Name the facets drawn from more whose levels are too few for an interval."""
     return tuple(name for name in drawn if 1 < np.unique(cells.levels[name]).size < FEWEST_LEVELS)

@@ -6,13 +6,13 @@ Shape suffixes: U = units (a question in one order), V = distinct values, Q = qu
 from __future__ import annotations
 
 from dataclasses import replace
-from math import erfc, exp, pi, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
+from judgerel_ray.stats.arguments import clusters_of
 from judgerel_ray.stats.counts import (
     Coefficient,
     Floats,
@@ -20,7 +20,7 @@ from judgerel_ray.stats.counts import (
     divide,
     row_sums,
     run_sums,
-    side_by_side,
+    stack_terms,
 )
 from judgerel_ray.stats.generalizability.facet_agreement import (
     FIXED,
@@ -43,18 +43,7 @@ def swap_terms(
     counts_UV: ArrayLike, questions_U: NDArray[np.int64], orders_U: NDArray[np.int64],
     *, clusters_U: NDArray[np.int64] | None = None,
 ) -> QuestionTerms:  # fmt: skip
-    """Lay swap consistency out by question: pairs of judgments in different orders that agree.
-
-    Shapes: ``counts_UV`` (n_units, n_values), ``questions_U, orders_U`` (n_units,), ``clusters_U``
-    (n_units,).
-
-    Examples
-    --------
-    >>> found = swap_terms([[2, 0], [0, 2], [2, 0], [2, 0]], np.array([0, 0, 1, 1]),
-    ...                    np.array([0, 1, 0, 1]))
-    >>> float(found.at(np.ones((1, 2)))[0])
-    0.5
-    """
+    """Lay swap consistency out by question: pairs of judgments in different orders that agree."""
     n_values = np.shape(counts_UV)[1]
     found = reproducibility_terms(
         "percent_agreement",
@@ -70,29 +59,14 @@ def swap_terms(
 
 
 def swapped(questions_U: NDArray[np.int64], orders_U: NDArray[np.int64]) -> FacetLevels:
-    """Levels of which no two judgments share theirs: every pair is of two orders.
-
-    Examples
-    --------
-    >>> swapped(np.array([0, 0]), np.array([0, 1])).n_orders
-    inf
-    """
+    """Levels of which no two judgments share theirs: every pair is of two orders."""
     return FacetLevels(
         items_U=questions_U, levels_U=orders_U, orders_U=orders_U, n_orders=float("inf")
     )
 
 
 def swap_layout(laid: LaidOut) -> LaidOut:
-    """Turn units laid out for reproducibility into pairs of two orders, where nothing else varies.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.generalizability.facet_agreement import lay_out
-    >>> levels = FacetLevels(items_U=np.array([0, 0]), levels_U=np.array([0, 1]))
-    >>> laid = lay_out([[2, 0], [1, 1]], levels, distances_VV=1 - np.eye(2))
-    >>> swap_layout(laid).terms_IT[:, 8:11].tolist()
-    [[1.0, 1.0, 0.5]]
-    """
+    """Turn units laid out for reproducibility into pairs of two orders, nothing else varying."""
     crossed = laid.crossed
     last = slice(FIXED - 3, FIXED)  # the pairs of two orders: weight, weight where known, distance
     terms_IT = laid.terms_IT.copy(order="K")
@@ -145,11 +119,9 @@ def order_effect(
     (0.5, 2)
     """
     counts = checked_counts(counts_UV, function="order_effect")
-    questions = np.asarray(questions_U)
-    if questions.shape != counts.shape[:1]:
-        raise ValueError(
-            f"order_effect: questions_U must have shape ({len(counts)},), got {questions.shape}"
-        )
+    questions = clusters_of(
+        questions_U, len(counts), function="order_effect", argument="questions_U"
+    )
     kept = row_sums(counts) > 0
     counts, questions = counts[kept], questions[kept]
     number = np.unique(questions, return_inverse=True)[1]
@@ -306,14 +278,7 @@ def first_place(
 
 
 def position_terms(labels_QL: ArrayLike, *, questions_Q: ArrayLike | None = None) -> QuestionTerms:
-    """Lay position bias out by question: [1, sum of squared shares, shares of the labels].
-
-    Examples
-    --------
-    >>> found = position_terms([[3, 0], [3, 0], [3, 0]])
-    >>> float(found.at(np.ones((1, 3)))[0])
-    1.0
-    """
+    """Lay position bias out by question: [1, sum of squared shares, shares of the labels]."""
     counts = checked_counts(labels_QL, function="position_bias")
     kept = row_sums(counts) > 0
     counts = np.asfortranarray(counts[kept])  # each column in one piece
@@ -322,7 +287,7 @@ def position_terms(labels_QL: ArrayLike, *, questions_Q: ArrayLike | None = None
     order, starts = _in_runs(names[kept])
     shares: Floats = run_sums((counts / row_sums(counts)[:, None])[order], starts, axis=-2)
     shares = shares / np.diff(starts, append=len(counts))[:, None]
-    terms = side_by_side(np.ones(len(shares)), row_sums(shares**2), *shares.T)
+    terms = stack_terms(np.ones(len(shares)), row_sums(shares**2), *shares.T)
 
     def value(total: Floats) -> Floats:
         """The mean product over pairs of questions, 0 at chance and 1 at most."""
@@ -364,7 +329,9 @@ def _position_test(shares_QL: Floats) -> tuple[float, float, NullMethod]:
     if own < 1e-12:
         return 1.0, 0.0, NullMethod.PLACES_ALIKE
     if n * n_labels * _PERMUTATIONS > _CELLS:
-        p = chi_square_tail(n_labels - 1, length * (n_labels - 1) / own)
+        from scipy.special import chdtrc
+
+        p = float(chdtrc(n_labels - 1, length * (n_labels - 1) / own))
         return p, sd, NullMethod.PLACES_CLOSED_FORM
     rng, reached, block = np.random.default_rng(0), 0, max(1, 2_000_000 // (n * n_labels))
     for start in range(0, _PERMUTATIONS, block):
@@ -382,25 +349,6 @@ def _ratings_of(labels_QL: ArrayLike, questions_Q: ArrayLike | None) -> Floats:
         order, starts = _in_runs(np.asarray(questions_Q))
         m_U = run_sums(m_U[order], starts)
     return m_U[m_U > 0]
-
-
-def chi_square_tail(degrees: int, x: float) -> float:
-    """Give the chance that a chi-square variable is above `x`, in closed form.
-
-    Importing SciPy for it would take longer than millions of judgments do.
-
-    Examples
-    --------
-    >>> round(chi_square_tail(1, 3.841459), 6), round(chi_square_tail(4, 9.487729), 6)
-    (0.05, 0.05)
-    """
-    half, odd = x / 2, degrees % 2
-    tail = erfc(sqrt(half)) if odd else 0.0
-    term = exp(-half) * (2 * sqrt(half / pi) if odd else 1.0)
-    for step in range(1, degrees // 2 + 1):
-        tail += term
-        term *= half / (step + odd / 2)
-    return tail
 
 
 def _coefficient(
@@ -426,5 +374,6 @@ def _coefficient(
         n_ratings=n_ratings,
         n_missing=m_Q.size * most - n_ratings,
         interval_method=interval.kind,
+        standard_error=interval.standard_error,
         no_interval=interval.undefined,
     )

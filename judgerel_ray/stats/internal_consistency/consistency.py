@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
+from judgerel_ray.stats.arguments import check_at_least_1, check_confidence, clusters_of
 from judgerel_ray.stats.counts import Floats, divide
 from judgerel_ray.stats.internal_consistency.minres import one_factor_minres, two_item_loadings
 from judgerel_ray.stats.internal_consistency.schmid_leiman import omegas_from_correlations
@@ -26,7 +27,7 @@ from judgerel_ray.stats.intervals.interval import (
     Interval,
     between,
     bootstrap_weights,
-    check_choices,
+    check_resampling,
     student_interval,
 )
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor, floor_of
@@ -118,8 +119,7 @@ def item_interval(
     """
     if name not in _VALUES:
         raise ValueError(f"item_interval: name must be one of {tuple(_VALUES)}, got {name!r}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"item_interval: confidence must be between 0 and 1, got {confidence!r}")
+    check_confidence(confidence, function="item_interval")
     scores, clusters = varying_scores(scores_NK, clusters_N, function="item_interval")
     if why := _too_few(scores):
         return Interval(undefined=why)
@@ -185,7 +185,7 @@ def item_bootstrap(
     """
     if name not in _VALUES:
         raise ValueError(f"item_bootstrap: name must be one of {tuple(_VALUES)}, got {name!r}")
-    check_choices(confidence, n_resamples, "percentile", function="item_bootstrap")
+    check_resampling(confidence, n_resamples, "percentile", function="item_bootstrap")
     scores, clusters = varying_scores(scores_NK, clusters_N, function="item_bootstrap")
     if why := _too_few(scores):
         return Interval(undefined=why)
@@ -244,7 +244,6 @@ def _alphas(covariances: Floats, matrix: Matrix) -> Floats:
 
 
 def _omegas(covariances: Floats, matrix: Matrix) -> Floats:
-    """Omega of each matrix."""
     return omega_values(covariances, matrix=matrix)[0]
 
 
@@ -327,10 +326,7 @@ def column_noise_floor(
         raise ValueError(f"column_noise_floor: name must be one of {names}, got {name!r}")
     if n_permutations is None:
         n_permutations = 999 if name in ("cronbach_alpha", "mcdonald_omega") else 99
-    if n_permutations < 1:
-        raise ValueError(
-            f"column_noise_floor: n_permutations must be at least 1, got {n_permutations}"
-        )
+    check_at_least_1("column_noise_floor", n_permutations=n_permutations)
     scores, _ = varying_scores(scores_NK, None, function="column_noise_floor")
     value = float("nan")
     if len(scores) >= 3 and scores.shape[1] >= 2:
@@ -353,7 +349,6 @@ def column_noise_floor(
 
 
 def _covariances(scores_BNK: Floats) -> Floats:
-    """Covariances of each permutation."""
     centred = scores_BNK - scores_BNK.mean(axis=1, keepdims=True)
     covariances: Floats = np.matmul(centred.swapaxes(1, 2), centred) / (scores_BNK.shape[1] - 1)
     return covariances
@@ -432,7 +427,7 @@ def omega_bootstrap(
     >>> found.interval.low < 5 / 6 < found.interval.high, found.n_undefined
     (True, 0)
     """
-    check_choices(confidence, n_resamples, method, function="omega_bootstrap")
+    check_resampling(confidence, n_resamples, method, function="omega_bootstrap")
     if matrix not in ("correlation", "covariance"):
         raise ValueError(
             f"omega_bootstrap: matrix must be correlation or covariance, got {matrix!r}"
@@ -465,12 +460,6 @@ def omega_values(covariances_BKK: Floats, *, matrix: Matrix) -> tuple[Floats, ND
 
     NaN where an item does not vary or the covariances sum to no more than 0; and where a bound
     keeps a uniqueness from being negative.
-
-    Examples
-    --------
-    >>> values, heywood = omega_values(np.array([[[1.0, 0.5], [0.5, 1.0]]]), matrix="correlation")
-    >>> values.round(6).tolist(), heywood.tolist()
-    ([0.666667], [False])
     """
     variances_BK = np.diagonal(covariances_BKK, axis1=1, axis2=2)
     usable = (variances_BK > 1e-12 * variances_BK.max(axis=1, keepdims=True)).all(axis=1)
@@ -496,22 +485,11 @@ def omega_values(covariances_BKK: Floats, *, matrix: Matrix) -> tuple[Floats, ND
 def varying_scores(
     scores_NK: ArrayLike, clusters_N: ArrayLike | None, *, function: str
 ) -> tuple[Floats, NDArray[np.intp]]:
-    """Keep the complete subjects and the items that vary, questions numbered from 0 on.
-
-    Examples
-    --------
-    >>> scores, clusters = varying_scores([[1, 5], [2, 5], [3, float("nan")]], None, function="")
-    >>> scores.tolist(), clusters.tolist()
-    ([[1.0], [2.0]], [0, 1])
-    """
+    """Keep the complete subjects and the items that vary, questions numbered from 0 on."""
     scores = np.asarray(scores_NK, dtype=np.float64)
     if scores.ndim != 2 or np.isinf(scores).any():
         raise ValueError(f"{function}: scores_NK must have 2 dimensions and be finite or NaN")
-    clusters = np.arange(len(scores)) if clusters_N is None else np.asarray(clusters_N)
-    if clusters.shape != scores.shape[:1]:
-        raise ValueError(
-            f"{function}: clusters_N must have shape ({len(scores)},), got {clusters.shape}"
-        )
+    clusters = clusters_of(clusters_N, len(scores), function=function, argument="clusters_N")
     complete = ~np.isnan(scores).any(axis=1)
     scores, clusters = scores[complete], clusters[complete]
     varies = np.ptp(scores, axis=0) > 0 if len(scores) else np.zeros(scores.shape[1], dtype=bool)
@@ -519,13 +497,7 @@ def varying_scores(
 
 
 def summed_products(scores: Floats, clusters: NDArray[np.intp]) -> Floats:
-    """Sum [1, x_i, x_i x_j (i <= j)] by question, x about the means of all.
-
-    Examples
-    --------
-    >>> summed_products(np.array([[0.0], [1.0], [2.0]]), np.array([0, 0, 1])).tolist()
-    [[2.0, -1.0, 1.0], [1.0, 1.0, 1.0]]
-    """
+    """Sum [1, x_i, x_i x_j (i <= j)] by question, x about the means of all."""
     centred = scores - scores.mean(axis=0)
     upper = np.triu_indices(scores.shape[1])
     parts = [np.ones((len(scores), 1)), centred, centred[:, upper[0]] * centred[:, upper[1]]]
@@ -536,13 +508,7 @@ def summed_products(scores: Floats, clusters: NDArray[np.intp]) -> Floats:
 
 
 def covariances_of(products_BP: Floats) -> Floats:
-    """Compute covariances (over n) from sums of products.
-
-    Examples
-    --------
-    >>> covariances_of(np.array([[3.0, 0.0, 2.0]])).round(6).tolist()
-    [[[0.666667]]]
-    """
+    """Compute covariances (over n) from sums of products."""
     n_items = int((np.sqrt(9 + 8 * (products_BP.shape[1] - 1)) - 3) / 2 + 0.5)
     upper = np.triu_indices(n_items)
     mean = products_BP[:, 1 : n_items + 1] / products_BP[:, :1]

@@ -55,9 +55,6 @@ def lowest_minima(
     Newton's method, steps shortened while they lead uphill: six from every start, then from the
     quarter of the starts that lead lowest until the slope is flat.
 
-    Shapes: ``start_BSK`` (n_functions, n_starts, n_coordinates), ``low_BK, high_BK`` (n_functions,
-    n_coordinates).
-
     Notes
     -----
     Of 810 matrices of noise, of one and of three groups (6 to 16 items, three factors, 50
@@ -77,7 +74,6 @@ def lowest_minima(
 def _lowest(
     functions: Functions, start: Floats, low: Floats, high: Floats, some: NDArray[np.intp]
 ) -> Lowest:
-    """The lowest minima of some functions."""
     n, n_starts, width = start.shape
     keep = max(1, n_starts // 4)
     found, value = start, np.zeros((n, n_starts))
@@ -176,8 +172,6 @@ class OneFactor(NamedTuple):
 def one_factor_minres(matrices_BKK: Floats) -> OneFactor:
     """Fit one factor to covariance or correlation matrices.
 
-    Shapes: ``matrices_BKK`` (n_matrices, n_items, n_items).
-
     Notes
     -----
     Starts at ``sum_j s_ij / sqrt(sum_ij s_ij)``, i and j different. Where that leads to a proper
@@ -189,14 +183,6 @@ def one_factor_minres(matrices_BKK: Floats) -> OneFactor:
     References
     ----------
     .. [1] Harman, H. H. and Jones, W. H. (1966), doi:10.1007/BF02289468.
-
-    Examples
-    --------
-    Three items have one exact solution, l_1 = sqrt(r12 r13 / r23):
-
-    >>> found = one_factor_minres(np.array([[[1.0, 0.72, 0.63], [0.72, 1, 0.56], [0.63, 0.56, 1]]]))
-    >>> found.loadings_BK.round(6).tolist(), found.converged_B.tolist(), found.heywood_B.tolist()
-    ([[0.9, 0.8, 0.7]], [True], [False])
     """
     offdiagonal, bound, unit_B = _scaled(matrices_BKK)
     rows_BK = offdiagonal.sum(axis=2)
@@ -215,11 +201,6 @@ def two_item_loadings(matrices_BKK: Floats) -> Floats:
     """Give two items equal loadings, or as equal as their standard deviations admit.
 
     NaN where the covariance is not above 0.
-
-    Examples
-    --------
-    >>> two_item_loadings(np.array([[[1.0, 0.64], [0.64, 1.0]]])).tolist()
-    [[0.8, 0.8]]
     """
     shared_B = np.where(matrices_BKK[:, 0, 1] > 0, matrices_BKK[:, 0, 1], np.nan)
     spread_BK = np.sqrt(np.diagonal(matrices_BKK, axis1=1, axis2=2))
@@ -270,7 +251,7 @@ def _admissible(offdiagonal: Floats, start: Floats, bound: Floats) -> OneFactor:
         own[:, items, items] = ends
         starts = np.concatenate([start[doubtful, None], own], axis=1)
         starts = np.clip(starts, -ends[:, None], ends[:, None])
-        found = lowest_minima(Misfit(left), starts, -ends, ends)
+        found = lowest_minima(OneFactorMisfit(left), starts, -ends, ends)
         loadings[doubtful], converged[doubtful] = _signed(found.x_BK), found.converged_B
         # Held at its end by a slope that leads on: the minimum lies beyond.
         outward: Floats = -_gradient(left, found.x_BK) * np.sign(found.x_BK)
@@ -285,7 +266,7 @@ def _has_negative(loadings: Floats, bound: Floats) -> NDArray[np.bool_]:
     return excess > 0
 
 
-class Misfit:
+class OneFactorMisfit:
     """A quarter of the squared residuals off the diagonal, as functions of the loadings."""
 
     def __init__(self, offdiagonal_BKK: Floats) -> None:

@@ -25,7 +25,7 @@ from judgerel_ray.stats.internal_consistency.scores import (
     MissingScores,
     alpha_of,
     dropped,
-    item_scores,
+    item_covariances,
     unsound,
 )
 
@@ -51,9 +51,6 @@ def one_factor_likelihood(
     given. Uniquenesses are kept at .005 of an item's variance or above, and it is said where they
     lie there.
 
-    Shapes: ``matrix_KK`` (n_items, n_items), ``start_K`` (n_items,), ``errors_KK`` (n_items,
-    n_items).
-
     Notes
     -----
     Fisher's scoring with step halving; the fit is equivariant in the scale of each item.
@@ -61,14 +58,6 @@ def one_factor_likelihood(
     References
     ----------
     .. [1] Joreskog, K. G. (1967), doi:10.1007/BF02289658.
-
-    Examples
-    --------
-    >>> matrix = np.outer([0.9, 0.8, 0.7], [0.9, 0.8, 0.7])
-    >>> np.fill_diagonal(matrix, 1.0)
-    >>> fit = one_factor_likelihood(matrix, np.array([0.8, 0.8, 0.8]))
-    >>> fit.loadings_K.round(6).tolist(), fit.converged
-    ([0.9, 0.8, 0.7], True)
     """
     scale = np.sqrt(np.diagonal(matrix_KK))
     matrix = matrix_KK / np.outer(scale, scale)
@@ -315,7 +304,7 @@ def mcdonald_omega(
         raise ValueError(
             f"mcdonald_omega: matrix must be correlation or covariance, got {matrix!r}"
         )
-    found = item_scores(scores_NK, missing=missing, function="mcdonald_omega")
+    found = item_covariances(scores_NK, missing=missing, function="mcdonald_omega")
     errors = _checked_errors(error_covariances, np.shape(scores_NK)[1])[
         np.ix_(found.kept, found.kept)
     ]
@@ -343,15 +332,7 @@ def mcdonald_omega(
 def one_factor_omega(
     matrix_KK: Floats, *, estimator: Estimator, errors_KK: Floats, words: str
 ) -> Omega:
-    """Compute omega of a covariance or correlation matrix of two items or more.
-
-    Examples
-    --------
-    >>> matrix = np.array([[1.0, 0.5], [0.5, 1.0]])
-    >>> found = one_factor_omega(matrix, estimator="minres", errors_KK=np.zeros((2, 2)), words="")
-    >>> round(found.value, 6)
-    0.666667
-    """
+    """Compute omega of a covariance or correlation matrix of two items or more."""
     shared = matrix_KK - errors_KK
     off = float(shared.sum() - np.trace(shared))
     if not off > 0:
@@ -421,13 +402,7 @@ def _omega_of_solution(
 
 
 def model_omega(loadings_K: Floats, uniquenesses_K: Floats, errors_KK: Floats) -> float | None:
-    """Compute omega with the model's denominator; None where that is not above 0.
-
-    Examples
-    --------
-    >>> model_omega(np.array([1.0, 1.0]), np.array([1.0, 1.0]), np.zeros((2, 2)))
-    0.6666666666666666
-    """
+    """Compute omega with the model's denominator; None where that is not above 0."""
     explained = float(loadings_K.sum() ** 2)
     total = explained + float(uniquenesses_K.sum()) + float(errors_KK.sum())
     return explained / total if total > 0 else None

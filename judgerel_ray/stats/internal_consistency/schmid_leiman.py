@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import Flag, Noted
+from judgerel_ray.stats.arguments import check_at_least_1
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.internal_consistency.minres import (
     improper_minres,
@@ -25,7 +26,7 @@ from judgerel_ray.stats.internal_consistency.scores import (
     MissingScores,
     alpha_of,
     dropped,
-    item_scores,
+    item_covariances,
 )
 
 LEAST_UNIQUENESS = 0.005
@@ -67,24 +68,15 @@ def minres_factors(correlations_BKK: Floats, *, n_factors: int) -> Factors:
     Loadings of shape (n_matrices, n_items, n_factors); NaN where R - Psi has fewer than `n_factors`
     positive eigenvalues.
 
-    Shapes: ``correlations_BKK`` (n_matrices, n_items, n_items).
-
     Notes
     -----
     32 starts up to ten items, where minima are many, down to eight from 40 on: 0.2 ms a matrix and
     start with ten items.
-
-    Examples
-    --------
-    >>> matrix = np.outer([0.9, 0.8, 0.7, 0.6], [0.9, 0.8, 0.7, 0.6])
-    >>> np.fill_diagonal(matrix, 1.0)
-    >>> np.abs(minres_factors(matrix[None], n_factors=1).loadings_BKF[0]).round(6).tolist()
-    [[0.9], [0.8], [0.7], [0.6]]
     """
     n, n_items = correlations_BKK.shape[:2]
     least = np.full((n, n_items), LEAST_UNIQUENESS)
     found = lowest_minima(
-        Misfit(correlations_BKK, n_factors),
+        FactorsMisfit(correlations_BKK, n_factors),
         _starting_points(correlations_BKK),
         least,
         np.ones_like(least),
@@ -99,7 +91,7 @@ def minres_factors(correlations_BKK: Floats, *, n_factors: int) -> Factors:
     )
 
 
-class Misfit:
+class FactorsMisfit:
     """Half the squares of the smaller eigenvalues of R - Psi, as functions of the uniquenesses."""
 
     def __init__(self, matrices_BKK: Floats, n_factors: int) -> None:
@@ -169,18 +161,9 @@ def oblimin(loadings_BKF: Floats) -> Oblique:
     It starts close to the unrotated axes: of 310 sets of 6 to 12 items none of 20 other starts led
     lower.
 
-    Shapes: ``loadings_BKF`` (n_matrices, n_items, n_factors).
-
     References
     ----------
     .. [1] Jennrich, R. I. (2002), doi:10.1007/BF02294706.
-
-    Examples
-    --------
-    >>> simple = np.array([[0.8, 0.0], [0.7, 0.0], [0.0, 0.6], [0.0, 0.9]])
-    >>> turned = simple @ np.array([[0.8, 0.6], [-0.6, 0.8]])
-    >>> (oblimin(turned[None]).pattern_BKF[0] ** 2).max(axis=0).round(4).tolist()
-    [0.64, 0.81]
     """
     n, _, n_factors = loadings_BKF.shape
     # A little off the unrotated axes: of symmetrical loadings those are a saddle.
@@ -301,13 +284,7 @@ def omega_from_correlation(corr_KK: ArrayLike, *, n_factors: int = 3) -> Omega:
 def omegas_from_correlations(
     corr_BKK: Floats, *, n_factors: int = 3, improper: bool = False
 ) -> list[Omega]:
-    """Compute :func:`omega_from_correlation` of many matrices; improper solutions take longest.
-
-    Examples
-    --------
-    >>> omegas_from_correlations(np.eye(3)[None])[0].undefined
-    'too_few_items'
-    """
+    """Compute :func:`omega_from_correlation` of many matrices; improper solutions take longest."""
     p = corr_BKK.shape[1]
     if (p - n_factors) ** 2 < p + n_factors or p < 3:
         return [_alpha_alone(matrix, n_factors, "too_few_items") for matrix in corr_BKK]
@@ -316,15 +293,7 @@ def omegas_from_correlations(
 
 
 def omegas_from_factors(corr_BKK: Floats, fits: Factors, *, improper: bool = False) -> list[Omega]:
-    """Rotate unrotated factors of matrices, and take Schmid and Leiman's solution.
-
-    Examples
-    --------
-    >>> matrix = np.full((6, 6), 0.5) + 0.5 * np.eye(6)
-    >>> fits = minres_factors(matrix[None], n_factors=1)
-    >>> round(omegas_from_factors(matrix[None], fits)[0].value, 4)
-    0.8571
-    """
+    """Rotate unrotated factors of matrices, and take Schmid and Leiman's solution."""
     loadings = fits.loadings_BKF
     n_factors = loadings.shape[2]
     found = [_alpha_alone(matrix, n_factors, "too_few_factors") for matrix in corr_BKK]
@@ -360,7 +329,6 @@ def _notes(fits: Factors, place: int) -> tuple[Noted, ...]:
 
 
 def _alpha_alone(matrix: Floats, n_factors: int, why: str) -> Omega:
-    """Alpha alone."""
     words = _WORDS.format(n_factors)
     return Omega(value=None, undefined=why, estimator=words, alpha=alpha_of(matrix))
 
@@ -396,7 +364,7 @@ def omega_hierarchical(
     >>> omega_hierarchical(scores[:, :3]).undefined
     'too_few_items'
     """
-    found = item_scores(scores_NK, missing=missing, function="omega_hierarchical")
+    found = item_covariances(scores_NK, missing=missing, function="omega_hierarchical")
     why = "too_few_subjects" if found.n_subjects < 3 else "no_variance" if not found.kept else None
     if why is None and np.isnan(found.correlation_KK).any():
         why = "no_common_subjects"
@@ -495,15 +463,13 @@ def _of_two(shared: float) -> _SecondOrder:
 
 
 def _rows(matrix: Floats) -> tuple[tuple[float, ...], ...]:
-    """A matrix as tuples."""
     return tuple(tuple(row) for row in matrix.tolist())
 
 
 def _checked(corr_KK: ArrayLike, n_factors: int) -> Floats:
     """A correlation matrix, symmetric to the last digit."""
     name = "omega_from_correlation"
-    if n_factors < 1:
-        raise ValueError(f"{name}: n_factors must be at least 1, got {n_factors}")
+    check_at_least_1(name, n_factors=n_factors)
     matrix = np.array(corr_KK, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
         raise ValueError(f"{name}: corr_KK must be a finite square matrix, got {matrix.shape}")

@@ -22,7 +22,7 @@ Matrix = Literal["correlation", "covariance"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemScores:
+class ItemCovariances:
     """Scores made ready: the covariances of the items that vary, and what was left out."""
 
     # Shape (n_kept, n_kept). Of the items kept, over n - 1; NaN where fewer than two subjects have
@@ -37,19 +37,10 @@ class ItemScores:
     n_missing: int  # Scores missing among all.
 
 
-def item_scores(
+def item_covariances(
     scores_NK: ArrayLike, *, missing: MissingScores = "listwise", function: str = "item_scores"
-) -> ItemScores:
-    """Compute the covariances of items, dropping those that do not vary.
-
-    Shapes: ``scores_NK`` (n_subjects, n_items).
-
-    Examples
-    --------
-    >>> found = item_scores([[1, 5, 2], [2, 5, 4], [3, 5, 6]])
-    >>> found.kept, found.constant, found.covariance_KK.tolist()
-    ((0, 2), (1,), [[1.0, 2.0], [2.0, 4.0]])
-    """
+) -> ItemCovariances:
+    """Compute the covariances of items, dropping those that do not vary."""
     scores = np.asarray(scores_NK, dtype=np.float64)
     if scores.ndim != 2:
         raise ValueError(f"{function}: scores_NK must have 2 dimensions, got {scores.ndim}")
@@ -66,7 +57,7 @@ def item_scores(
         for column, seen in zip(scores.T, there.T, strict=True)
     ]
     covariance, correlation = _moments(scores[:, varies], there[:, varies])
-    return ItemScores(
+    return ItemCovariances(
         covariance_KK=covariance,
         correlation_KK=correlation,
         kept=tuple(np.flatnonzero(varies).tolist()),
@@ -117,7 +108,7 @@ def cronbach_alpha(
     >>> round(cronbach_alpha([[1, 1], [2, 3], [3, 3]]).value, 6)
     0.923077
     """
-    found = item_scores(scores_NK, missing=missing, function="cronbach_alpha")
+    found = item_covariances(scores_NK, missing=missing, function="cronbach_alpha")
     matrix = found.correlation_KK if standardized else found.covariance_KK
     value = alpha_of(matrix)
     n_items = len(found.kept)
@@ -138,13 +129,7 @@ def cronbach_alpha(
 
 
 def alpha_of(matrix_KK: Floats) -> float | None:
-    """Compute alpha of a covariance or correlation matrix; None where there is none (or NaN in it).
-
-    Examples
-    --------
-    >>> round(alpha_of(np.array([[1.0, 0.5], [0.5, 1.0]])), 6)
-    0.666667
-    """
+    """Compute alpha of a covariance or correlation matrix; None where undefined or NaN in it."""
     p, total = len(matrix_KK), float(matrix_KK.sum())
     trace = float(np.trace(matrix_KK))
     if p < 2 or not total > 1e-12 * trace:
@@ -152,14 +137,8 @@ def alpha_of(matrix_KK: Floats) -> float | None:
     return p / (p - 1) * (1 - trace / total)
 
 
-def why_no_alpha(found: ItemScores) -> str:
-    """Say why scores have no alpha.
-
-    Examples
-    --------
-    >>> why_no_alpha(item_scores([[1, 1], [1, 2]]))
-    'too_few_items'
-    """
+def why_no_alpha(found: ItemCovariances) -> str:
+    """Say why scores have no alpha."""
     if found.n_subjects < 2:
         return "too_few_subjects"
     if len(found.kept) >= 2 and np.isnan(found.correlation_KK).any():
@@ -167,26 +146,14 @@ def why_no_alpha(found: ItemScores) -> str:
     return ("no_variance", "too_few_items", "no_total_variance")[min(2, len(found.kept))]
 
 
-def dropped(found: ItemScores) -> list[Noted]:
-    """Flag which items were dropped.
-
-    Examples
-    --------
-    >>> dropped(item_scores([[1, 1], [1, 2]]))[0][0].note([0])
-    'constant items dropped: 0'
-    """
+def dropped(found: ItemCovariances) -> list[Noted]:
+    """Flag which items were dropped."""
     columns = tuple(map(float, found.constant))
     return [(Flag.CONSTANT_ITEMS, columns)] if columns else []
 
 
 def unsound(matrix_KK: Floats) -> list[Noted]:
-    """Flag where pairs of items make no covariance matrix.
-
-    Examples
-    --------
-    >>> unsound(np.array([[1.0, 1, 1], [1, 1, -1], [1, -1, 1]]))[0][0].value
-    'not_positive_semidefinite'
-    """
+    """Flag where pairs of items make no covariance matrix."""
     if not len(matrix_KK) or np.isnan(matrix_KK).any():
         return []
     if np.linalg.eigvalsh(matrix_KK)[0] >= -1e-9 * np.trace(matrix_KK):
@@ -194,7 +161,7 @@ def unsound(matrix_KK: Floats) -> list[Noted]:
     return [(Flag.NOT_SEMIDEFINITE, ())]
 
 
-def _n_there(scores_NK: ArrayLike, found: ItemScores) -> int:
+def _n_there(scores_NK: ArrayLike, found: ItemCovariances) -> int:
     """Scores there are of the items kept."""
     kept = np.asarray(scores_NK, dtype=np.float64)[:, list(found.kept)]
     return int((~np.isnan(kept)).sum())

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.agreement.agreement import Statistic, named_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
+from judgerel_ray.stats.arguments import check_at_least_1, check_confidence, clusters_of
 from judgerel_ray.stats.counts import (
     BLOCK,
     CountStatistic,
@@ -30,6 +31,7 @@ from judgerel_ray.stats.counts import (
 from judgerel_ray.stats.intervals.precision import (
     carried_by_few,
     effective_questions,
+    jackknife_error,
     n_distinct,
     t_quantile,
 )
@@ -50,16 +52,6 @@ def student_ends(
     a sample without them shows is less spread, too. On the logit scale its outer end could never
     be 1, which agreement may nearly be. Near the middle the logit end is the nearer one, and no
     reason to leave the contract's interval (docs/decisions/008).
-
-    Examples
-    --------
-    >>> student_ends(0.5, 0.25, chance_corrected=False)[:2]
-    (0.25, 0.75)
-    >>> low, high, method = student_ends(0.95, 0.1, chance_corrected=False)
-    >>> round(low, 3), high, method.value
-    (0.698, 1.0, 'jackknife_logit_low')
-    >>> student_ends(0.625, 0.5, chance_corrected=False)[:2]
-    (0.125, 1.0)
     """
     low, high = value - half, value + half
     if chance_corrected:
@@ -86,16 +78,6 @@ def ends_less_bias(value: float, half: float, bias: float) -> tuple[float, float
     Notes
     -----
     Never on the logit scale: it would exclude 0, which the plain interval holds.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in ends_less_bias(0.0, 0.25, -0.125)[:2]]
-    [-0.125, 0.375]
-    >>> ends_less_bias(0.5, 0.5625, -0.125)[2].value
-    'jackknife_less_bias_with_0'
-    >>> low, high, method = ends_less_bias(-0.5, 0.25, -0.5)
-    >>> low, high, method.value
-    (-0.5, 0.25, 'jackknife_less_bias_extended')
     """
     low, high = value - bias - half, value - bias + half
     method = IntervalMethod.JACKKNIFE_LESS_BIAS
@@ -109,13 +91,7 @@ def ends_less_bias(value: float, half: float, bias: float) -> tuple[float, float
 
 
 def logit_ends(value: float, half: float) -> tuple[float, float]:
-    """Lay an interval about a value in (0, 1) on the logit scale.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in logit_ends(0.9, 0.1)]
-    [0.748, 0.965]
-    """
+    """Lay an interval about a value in (0, 1) on the logit scale."""
     # As tanh: exp could be too large for a double near 0 and 1.
     centre = math.log(value / (1 - value))
     reach = half / (value * (1 - value))
@@ -140,6 +116,8 @@ class Interval:
         The ends; both None where `undefined` is set.
     kind : IntervalMethod or None
         How it was made; `method` says it in words.
+    standard_error : float or None
+        The jackknife's, on the scale of the value, where Student's t was laid with it.
     undefined : str or None
         "undefined" where the coefficient is, "too_few_units" below two questions, "no_spread" where
         all questions say the same, "depends_on_one_question" where leaving one out leaves none.
@@ -165,6 +143,7 @@ class Interval:
     low: float | None = None
     high: float | None = None
     kind: IntervalMethod | None = None
+    standard_error: float | None = None
     undefined: str | None = None
     n_questions: int = 0
     n_resamples: int = 0
@@ -237,10 +216,7 @@ def jackknife_interval(
     >>> found.low, found.high, found.method
     (0.0, 1.0, 'jackknife-t over 4 questions')
     """
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"jackknife_interval: confidence must be between 0 and 1, got {confidence!r}"
-        )
+    check_confidence(confidence, function="jackknife_interval")
     statistic = named_statistic(
         statistic, counts_UV, values=values, level=level, n_categories=n_categories
     )
@@ -265,17 +241,7 @@ def jackknife_interval(
 def by_cluster(
     counts: Floats, clusters: NDArray[np.generic], statistic: CountStatistic
 ) -> tuple[Floats, NDArray[np.intp]]:
-    """Sort the units that take part by their cluster, clusters numbered from 0 on.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats import count_statistic
-    >>> agreement = count_statistic("percent_agreement", n_values=2)
-    >>> units, clusters = by_cluster(np.array([[2.0, 0], [0, 2], [1, 0]]), np.array([7, 3, 3]),
-    ...                              agreement)
-    >>> units.tolist(), clusters.tolist()
-    ([[0.0, 2.0], [2.0, 0.0]], [0, 1])
-    """
+    """Sort the units that take part by their cluster, clusters numbered from 0 on."""
     taking = statistic.takes_part(counts)
     if not taking.all():
         counts, clusters = np.asfortranarray(counts[taking]), clusters[taking]
@@ -293,27 +259,14 @@ def _laid_out(
 ) -> tuple[Floats, NDArray[np.intp]]:
     """Checked counts by cluster; without clusters each unit is one."""
     counts = statistic.checked(counts_UV, function=function)
-    clusters = np.arange(len(counts)) if clusters_U is None else np.asarray(clusters_U)
-    if clusters.shape != counts.shape[:1]:
-        raise ValueError(
-            f"{function}: clusters_U must have shape ({len(counts)},), got {clusters.shape}"
-        )
+    clusters = clusters_of(clusters_U, len(counts), function=function)
     return by_cluster(counts, clusters, statistic)
 
 
 def cluster_terms(
     counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic
 ) -> Iterator[Floats]:
-    """Sum terms by cluster, (clusters of a chunk, T) at a time; units are sorted by cluster.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats import count_statistic
-    >>> agreement = count_statistic("percent_agreement", n_values=2)
-    >>> [terms.tolist() for terms in cluster_terms(np.array([[2.0, 0], [1, 1]]), np.array([0, 0]),
-    ...                                            agreement)]
-    [[[2.0, 1.0]]]
-    """
+    """Sum terms by cluster, (clusters of a chunk, T) at a time; units are sorted by cluster."""
     width = max(1, statistic.terms(counts[:0]).shape[-1])
     if clusters.size and clusters[-1] == len(clusters) - 1:  # one unit a question
         step = max(1, BLOCK // width)
@@ -337,21 +290,13 @@ def student_interval(
 
     With `less_bias` it is about the value less its bias where that is large and 0 is near. Its low
     end is at least `least`, below which no agreement beyond chance can fall.
-
-    Examples
-    --------
-    >>> found = student_interval(0.1, np.array([0.0, 0.1, 0.2]), 0.95, chance_corrected=True)
-    >>> round(found.low, 3), round(found.high, 3)
-    (-0.397, 0.597)
-    >>> student_interval(0.5, np.array([0.0, 1.0]), 0.95, chance_corrected=True).low
-    -1.0
     """
     n = left_out_C.size
     if n < 2:
         return Interval(undefined="too_few_units", n_questions=n)
     if np.isnan(left_out_C).any():
         return Interval(undefined="depends_on_one_question", n_questions=n)
-    error = float(np.sqrt((n - 1) / n * ((left_out_C - left_out_C.mean()) ** 2).sum()))
+    error = jackknife_error(left_out_C)
     half = t_quantile(n - 1, confidence) * error
     if half < 1e-9:
         return Interval(undefined="no_spread", n_questions=n)
@@ -361,21 +306,16 @@ def student_interval(
         low, high, kind = ends_less_bias(value, half, bias)
     else:
         low, high, kind = student_ends(value, half, chance_corrected=chance_corrected)
-    return Interval(low=max(low, least), high=high, kind=kind, n_questions=n, biased=biased)
+    return Interval(
+        low=max(low, least), high=high, kind=kind, standard_error=error, n_questions=n,
+        biased=biased,
+    )  # fmt: skip
 
 
 def flagged(
     found: Interval, counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic
 ) -> Interval:
-    """Mark an interval that few questions carry, or that few replications move.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats import count_statistic
-    >>> agreement = count_statistic("percent_agreement", n_values=2)
-    >>> flagged(Interval(), np.array([[1.0, 1.0]]), np.array([0]), agreement).few_informative
-    True
-    """
+    """Mark an interval that few questions carry, or that few replications move."""
     if statistic.needs_replications:
         unsteady = np.median(row_sums(counts)) < max(_REPLICATIONS, n_distinct(clusters))
         found = replace(found, biased=found.biased or bool(unsteady))
@@ -476,7 +416,7 @@ def bootstrap_interval(
     >>> found.low, found.high, found.method
     (0.25, 1.0, 'percentile bootstrap, 2000 resamples of 4 questions')
     """
-    check_choices(confidence, n_resamples, method, function="bootstrap_interval")
+    check_resampling(confidence, n_resamples, method, function="bootstrap_interval")
     statistic = named_statistic(
         statistic, counts_UV, values=values, level=level, n_categories=n_categories
     )
@@ -501,13 +441,7 @@ def bootstrap_interval(
 
 
 def bootstrap_weights(n: int, *, n_resamples: int, seed: int) -> Iterator[Floats]:
-    """Draw how often each of n questions is in each resample, a block of resamples at a time.
-
-    Examples
-    --------
-    >>> [weights.sum(axis=1).tolist() for weights in bootstrap_weights(3, n_resamples=2, seed=0)]
-    [[3.0, 3.0]]
-    """
+    """Draw how often each of n questions is in each resample, a block of resamples at a time."""
     rng = np.random.default_rng(seed)
     block = max(1, min(500, _CELLS // n))
     for start in range(0, n_resamples, block):
@@ -520,14 +454,7 @@ def bootstrap_weights(n: int, *, n_resamples: int, seed: int) -> Iterator[Floats
 def between(
     value: float, values_B: Floats, confidence: float, method: BootstrapMethod, n: int
 ) -> Interval:
-    """Compute the percentile or basic interval of the resamples of n that have a value.
-
-    Examples
-    --------
-    >>> found = between(0.5, np.linspace(0, 1, 101), 0.9, "percentile", 9)
-    >>> round(found.low, 6), round(found.high, 6)
-    (0.05, 0.95)
-    """
+    """Compute the percentile or basic interval of the resamples of n that have a value."""
     n_undefined = int(np.isnan(values_B).sum())
     if n_undefined > _MOST_UNDEFINED * values_B.size:
         return Interval(undefined="undefined_resamples", n_questions=n)
@@ -542,16 +469,9 @@ def between(
     )  # fmt: skip
 
 
-def check_choices(confidence: float, n_resamples: int, method: str, *, function: str) -> None:
-    """Refuse choices out of range (ValueError).
-
-    Examples
-    --------
-    >>> check_choices(0.95, 2000, "percentile", function="bootstrap_interval")
-    """
-    if not 0 < confidence < 1:
-        raise ValueError(f"{function}: confidence must be between 0 and 1, got {confidence!r}")
-    if n_resamples < 1:
-        raise ValueError(f"{function}: n_resamples must be at least 1, got {n_resamples}")
+def check_resampling(confidence: float, n_resamples: int, method: str, *, function: str) -> None:
+    """Refuse choices out of range (ValueError)."""
+    check_confidence(confidence, function=function)
+    check_at_least_1(function, n_resamples=n_resamples)
     if method not in ("percentile", "basic"):
         raise ValueError(f"{function}: method must be percentile or basic, got {method!r}")

@@ -66,14 +66,7 @@ class QuestionKinds:
         return 4.0 * n_terms * len(self.copies_J) + n_rows * (len(self.copies_J) + 2.0)
 
     def differences(self, value: Value, held_SG: Floats) -> tuple[Floats, Floats]:
-        """Give differences and their errors, the low row on the first side in so many questions.
-
-        Examples
-        --------
-        >>> kinds = question_kinds(np.array([[1.0], [2.0]]), np.array([[3.0], [2.0]]))
-        >>> kinds.differences(lambda t: t[..., 0], np.array([[1.0], [0.0]]))[0].tolist()
-        [2.0, -2.0]
-        """
+        """Give differences and their errors, the low row on the first side in so many questions."""
         given_SG = self.n_G - held_SG
         (first_S, first_SJ), (second_S, second_SJ) = self._sides(value, held_SG)
         low_JG, high_JG, same_JR = self._columns
@@ -94,14 +87,7 @@ class QuestionKinds:
         return second_S - first_S, np.sqrt(own_S + BORROWED / n * crossed_S)
 
     def effective(self, value: Value) -> float:
-        """Count the questions whose exchange matters, less where some matter more than others.
-
-        Examples
-        --------
-        >>> first, second = np.array([[1.0], [2.0], [3.0]]), np.array([[3.0], [2.0], [1.0]])
-        >>> question_kinds(first, second).effective(lambda t: t[..., 0])
-        2.0
-        """
+        """Count the questions whose exchange matters, less where some matter more than others."""
         (_, first_SJ), (_, second_SJ) = self._sides(value, self.held_G[None])
         low_JG, high_JG, _ = self._columns
         squares_G = ((first_SJ + second_SJ) @ (high_JG - low_JG))[0] ** 2
@@ -143,14 +129,7 @@ def _dot(left_SG: Floats, right_SG: Floats) -> Floats:
 
 
 def question_kinds(first_CT: Floats, second_CT: Floats) -> QuestionKinds:
-    """Sort questions by what they add to either side.
-
-    Examples
-    --------
-    >>> kinds = question_kinds(np.array([[1.0], [2.0], [3.0]]), np.array([[3.0], [2.0], [1.0]]))
-    >>> kinds.n_G.tolist(), kinds.held_G.tolist(), kinds.n_R.tolist()
-    ([2], [1.0], [1.0])
-    """
+    """Sort questions by what they add to either side."""
     n = len(first_CT)
     rows_RT, row_C = _distinct(np.concatenate([first_CT, second_CT]))
     first_C, second_C = row_C[:n], row_C[n:]
@@ -222,14 +201,7 @@ class SwapTest:
     scale: float | None = None
 
     def p(self, difference: float) -> float:
-        """Give the probability of a difference at least as large, either way.
-
-        Examples
-        --------
-        >>> found = SwapTest(value=0.5, error=0.25, n_differing=9, method="", degrees=10)
-        >>> round(found.p(0.5), 4)
-        0.0734
-        """
+        """Give the probability of a difference at least as large, either way."""
         distance = float(_distances(np.array(difference), np.array(self.error)))
         from scipy.special import stdtr
 
@@ -248,12 +220,6 @@ class SwapTest:
         """Give half the width of an interval that excludes 0 exactly where p < 1 - confidence.
 
         Infinite where too many exchanges leave a side without a value.
-
-        Examples
-        --------
-        >>> found = SwapTest(value=0.5, error=0.25, n_differing=9, method="", degrees=10)
-        >>> round(found.reach(0.95), 4)
-        0.557
         """
         student = t_quantile(self.degrees, confidence)
         if self.distances_S is None or self.tails_S is None:
@@ -280,8 +246,6 @@ def swap_test(first_CT: Floats, second_CT: Floats, value: Value, *, draws: int =
 
     Over all exchanges where they are no more than the draws. Exchanges that leave a side without a
     value count as the furthest apart.
-
-    Shapes: ``first_CT, second_CT`` (n_questions, n_terms).
 
     Notes
     -----
@@ -408,16 +372,6 @@ def judge_difference(first: QuestionStatistic, second: QuestionStatistic) -> Jud
     coefficients whose terms have one layout (:class:`QuestionTerms`) and this p is neither large
     nor beyond doubt, the judges are exchanged inside questions instead
     (:func:`swap_test`).
-
-    Examples
-    --------
-    >>> def mean(numbers):
-    ...     return QuestionTerms(name="mean", questions_C=np.arange(len(numbers)),
-    ...                          terms_CT=np.stack([numbers, np.ones(len(numbers))], axis=1),
-    ...                          value=lambda total: total[..., 0] / total[..., 1])
-    >>> found = judge_difference(mean([1.0, 2, 3, 4]), mean([2.0, 4, 4, 6]))
-    >>> round(found.p, 4), found.few
-    (0.0138, True)
     """
     questions = np.union1d(first.questions_C, second.questions_C)
     plain = _by_pseudo_values(first, second, questions.size)
@@ -579,7 +533,6 @@ def benjamini_hochberg(p_M: Sequence[float | None]) -> tuple[float | None, ...]:
 
 
 def _p_values(p_M: Sequence[float | None], *, function: str) -> Floats:
-    """The p-values there are."""
     p = np.array([one for one in p_M if one is not None], dtype=np.float64)
     if not ((p >= 0) & (p <= 1)).all():
         raise ValueError(f"{function}: p_M must be between 0 and 1, got {list(p_M)!r}")

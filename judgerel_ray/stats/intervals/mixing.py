@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
+from judgerel_ray.stats.arguments import check_confidence
 from judgerel_ray.stats.counts import CountStatistic, Floats, checked_counts, term_sums
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.null.noise import noise_floor
@@ -37,6 +38,7 @@ CHAINS, _DROPPED, KEPT = 4, 40, 100
 MOST_CELLS = 20_000
 """Distinct rows times values above which there is no posterior: about ten seconds."""
 TINY = 1e-300
+_SHARES = 400  # equal weights that stand for the posterior mean
 
 
 def mixing_states(
@@ -48,8 +50,6 @@ def mixing_states(
     (n_tables, n_atoms, n_values). The first 40 draws are dropped already; neighbouring draws are
     correlated.
 
-    Shapes: ``rows_DV`` (n_rows, n_values), ``numbers_BD`` (n_tables, n_rows).
-
     Notes
     -----
     Twenty atoms with Dirichlet(M / 20) weights, a finite form of the process with total weight M
@@ -59,16 +59,6 @@ def mixing_states(
     ----------
     .. [1] Ishwaran, H. and James, L. F. (2001), Gibbs sampling methods for stick-breaking priors,
        doi:10.1198/016214501750332758.
-
-    Examples
-    --------
-    Nine of ten questions unanimous, half of them each way, asked twenty times:
-
-    >>> rows, numbers = np.array([[20, 0], [0, 20], [10, 10]]), np.array([[45, 45, 10]])
-    >>> states = list(mixing_states(rows, numbers, np.random.default_rng(0)))
-    >>> disagreement = [(w * 2 * atoms[..., 0] * atoms[..., 1]).sum() for w, atoms in states]
-    >>> round(float(np.mean(disagreement)), 2)
-    0.06
     """
     from scipy.special import gammaln
 
@@ -92,21 +82,13 @@ def mixing_states(
             yield weights, atoms
 
 
-def posterior_shares(counts_UV: ArrayLike, *, n_shares: int = 400, seed: int = 0) -> Floats:
+def posterior_shares(counts_UV: ArrayLike) -> Floats:
     """Estimate the verdict distributions of questions like these, as a table of equal weights.
 
     Shape (n_shares, n_values that occur). Evenly spread over the posterior mean of the mixing
     distribution, values from the most frequent on; no rows where no unit takes part. Unlike
     observed shares they differ no more than the questions do, and unlike shares drawn together by
     one factor they keep questions of two kinds apart.
-
-    Shapes: ``counts_UV`` (n_units, n_values).
-
-    Examples
-    --------
-    >>> shares = posterior_shares([[5, 0]] * 40 + [[0, 5]] * 40 + [[3, 2]] * 20)
-    >>> shares.shape, round(float((shares.max(axis=1) > 0.9).mean()), 1)
-    ((400, 2), 0.8)
     """
     counts = checked_counts(counts_UV, function="posterior_shares")
     counts = counts[counts.sum(axis=1) >= 2]
@@ -115,12 +97,12 @@ def posterior_shares(counts_UV: ArrayLike, *, n_shares: int = 400, seed: int = 0
     rows, numbers = distinct_rows(counts)
     step = -(-rows.size // MOST_CELLS)  # of many thousand different rows some are enough
     chains = np.repeat(numbers[None, ::step], CHAINS, axis=0)
-    states = list(mixing_states(rows[::step], chains, np.random.default_rng(seed)))[::10]
+    states = list(mixing_states(rows[::step], chains, np.random.default_rng(0)))[::10]
     weights = np.concatenate([weights.ravel() for weights, _ in states])
     atoms = np.concatenate([atoms.reshape(-1, rows.shape[1]) for _, atoms in states])
     order = np.lexsort(atoms.T)
     reached = np.cumsum(weights[order])
-    places = (np.arange(n_shares) + 0.5) / n_shares * reached[-1]
+    places = (np.arange(_SHARES) + 0.5) / _SHARES * reached[-1]
     shares: Floats = atoms[order][np.searchsorted(reached, places)]
     return shares
 
@@ -227,12 +209,6 @@ def distinct_rows(counts_UV: Floats) -> tuple[Ints, Ints]:
     """List the different rows of counts, and how often each occurs.
 
     Columns are put in an order that does not depend on theirs, from the most frequent value on.
-
-    Examples
-    --------
-    >>> rows, numbers = distinct_rows(np.array([[0.0, 2.0], [1.0, 1.0], [0.0, 2.0]]))
-    >>> rows.tolist(), numbers.tolist()
-    ([[1, 1], [2, 0]], [1, 2])
     """
     counts: Ints = counts_UV.astype(np.int64)
     counts = counts[:, counts.any(axis=0)]
@@ -291,14 +267,7 @@ def sorted_likelihood(rows_DV: Floats, shares_JV: Floats) -> Floats:
 
 
 def sorted_rows(counts: Floats) -> tuple[Floats, Floats]:
-    """List distinct rows, sorted from the most frequent value on, and how often each occurs.
-
-    Examples
-    --------
-    >>> rows, numbers = sorted_rows(np.array([[0.0, 2.0], [1.0, 1.0], [2.0, 0.0]]))
-    >>> rows.tolist(), numbers.tolist()
-    ([[1.0, 1.0], [2.0, 0.0]], [1.0, 2.0])
-    """
+    """List distinct rows, sorted from the most frequent value on, and how often each occurs."""
     ordered = -np.sort(-counts, axis=1)
     rows, numbers = distinct_rows(ordered)
     rows = -np.sort(-rows, axis=1)
@@ -308,13 +277,7 @@ def sorted_rows(counts: Floats) -> tuple[Floats, Floats]:
 
 
 def thinned(counts: Floats, most: int) -> Floats:
-    """Draw at most so many ratings of each unit at random; the order of units does not matter.
-
-    Examples
-    --------
-    >>> thinned(np.array([[9.0, 0.0], [1.0, 2.0]]), 5).sum(axis=1).tolist()
-    [5.0, 3.0]
-    """
+    """Draw at most so many ratings of each unit at random; the order of units does not matter."""
     rng = np.random.default_rng(0)
     rows = -np.sort(-counts.astype(np.int64), axis=1)
     rows = rows[np.lexsort(rows.T)]
@@ -330,13 +293,7 @@ def thinned(counts: Floats, most: int) -> Floats:
 
 @lru_cache(maxsize=8)
 def sorted_distributions(n_values: int) -> Floats:
-    """List sorted distributions, finer towards unanimity: (n_distributions, n_values).
-
-    Examples
-    --------
-    >>> sorted_distributions(2)[[0, -1]].round(3).tolist()
-    [[0.5, 0.5], [1.0, 0.0]]
-    """
+    """List sorted distributions, finer towards unanimity: (n_distributions, n_values)."""
     top = np.sin(np.linspace(np.pi / 4, np.pi / 2, 65)) ** 2
     two = np.zeros((top.size, n_values))
     two[:, 0], two[:, 1] = top, 1 - top
@@ -351,13 +308,7 @@ def sorted_distributions(n_values: int) -> Floats:
 
 
 def partitions(n: int, n_parts: int, most: int | None = None) -> list[list[int]]:
-    """List all ways to write n as a sum of so many parts, the largest first.
-
-    Examples
-    --------
-    >>> partitions(3, 2)
-    [[3, 0], [2, 1]]
-    """
+    """List all ways to write n as a sum of so many parts, the largest first."""
     most = n if most is None else min(n, most)
     if n_parts == 1:
         return [[n]] if n <= most else []
@@ -376,23 +327,15 @@ _EXTENDED = {
 }
 
 
-def alpha_draws(rows_DV: Ints, numbers_BD: Ints, *, seed: int = 0) -> Floats:
+def alpha_draws(rows_DV: Ints, numbers_BD: Ints) -> Floats:
     """Draw nominal alpha of infinitely many questions from its posterior.
 
     Shape (n_draws, n_tables). Each in [0, 1]: 400 draws of a table, from four chains.
-
-    Shapes: ``rows_DV`` (n_rows, n_values), ``numbers_BD`` (n_tables, n_rows).
-
-    Examples
-    --------
-    >>> draws = alpha_draws(np.array([[5, 0], [0, 5], [3, 2]]), np.array([[40, 40, 20]]))
-    >>> draws.shape, round(float(np.median(draws)), 1)
-    ((400, 1), 0.8)
     """
     n_tables = len(numbers_BD)
     found = []
     chains = np.repeat(numbers_BD, CHAINS, axis=0)
-    for weights, atoms in mixing_states(rows_DV, chains, np.random.default_rng(seed)):
+    for weights, atoms in mixing_states(rows_DV, chains, np.random.default_rng(0)):
         mean = np.einsum("bj,bjv->bv", weights, atoms)
         within = 1 - np.einsum("bj,bjv,bjv->b", weights, atoms, atoms)
         chance = 1 - (mean**2).sum(axis=1)
@@ -454,10 +397,7 @@ def posterior_interval(
     >>> round(found.low, 1), round(found.high, 1), found.method
     (0.4, 0.9, 'Dirichlet process posterior over 20 questions')
     """
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"posterior_interval: confidence must be between 0 and 1, got {confidence!r}"
-        )
+    check_confidence(confidence, function="posterior_interval")
     if not _is_nominal_alpha(statistic):
         return None
     counts = statistic.checked(counts_UV, function="posterior_interval")

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
+from judgerel_ray.stats.arguments import check_confidence
 from judgerel_ray.stats.counts import CountStatistic, Floats
 from judgerel_ray.stats.intervals.interval import Interval, by_cluster, flagged
 from judgerel_ray.stats.intervals.judge_differences import DRAWS, swap_test
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.precision import jackknife_error, t_quantile
 from judgerel_ray.stats.intervals.question_statistic import (
     QuestionStatistic,
     QuestionTerms,
@@ -208,8 +209,7 @@ def terms_difference(
     (1.25, 0.015625, 7, 'all 2^7 exchanges')
     """
     name = "terms_difference"
-    if not 0 < confidence < 1:
-        raise ValueError(f"{name}: confidence must be between 0 and 1, got {confidence!r}")
+    check_confidence(confidence, function=name)
     if margin is not None and not margin > 0:
         raise ValueError(f"{name}: margin must be above 0, got {margin!r}")
     common = np.intersect1d(first.questions_C, second.questions_C)
@@ -352,22 +352,12 @@ class Estimate:
     no_interval: str | None = None
 
 
-def estimate(
+def estimate_by_question(
     statistic: QuestionStatistic, *, undefined: str | None, unit: str, estimator: str, n_units: int,
     name: str | None = None, heuristic: bool = False, scale: IntervalScale = "plain",
     confidence: float = 0.95,
 ) -> Estimate:  # fmt: skip
-    """Give a number with its interval, or the reasons why there is none.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
-    >>> one = QuestionTerms(name="sum", questions_C=np.arange(1), terms_CT=np.ones((1, 1)),
-    ...                     value=lambda t: t[..., 0])
-    >>> found = estimate(one, undefined=None, unit="points", estimator="sum", n_units=1)
-    >>> found.value, found.low, found.no_interval
-    (1.0, None, 'too_few_units')
-    """
+    """Give a number with its interval, or the reasons why there is none."""
     check_confidence(confidence, function=name or statistic.name)
     ends = Interval(undefined="undefined", n_questions=statistic.questions_C.size)
     if undefined is None:
@@ -383,18 +373,7 @@ def estimate(
 def left_out_interval(
     statistic: QuestionStatistic, *, scale: IntervalScale = "plain", confidence: float = 0.95
 ) -> Interval:
-    """Compute an interval by leaving one question out at a time, with Student's t.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
-    >>> mean = QuestionTerms(name="mean", questions_C=np.arange(4),
-    ...                      terms_CT=np.array([[1.0, 1], [3, 1], [2, 1], [6, 1]]),
-    ...                      value=lambda t: t[..., 0] / t[..., 1])
-    >>> found = left_out_interval(mean)
-    >>> round(found.low, 3), round(found.high, 3), found.method
-    (-0.437, 6.437, 'jackknife-t over 4 questions')
-    """
+    """Compute an interval by leaving one question out at a time, with Student's t."""
     check_confidence(confidence, function="left_out_interval")
     if scale not in ("plain", "fisher"):
         raise ValueError(f"left_out_interval: scale must be plain or fisher, got {scale!r}")
@@ -416,19 +395,7 @@ def left_out_interval(
 def left_out_difference(
     name: str, first: QuestionStatistic, second: QuestionStatistic, *, confidence: float = 0.95
 ) -> Difference:
-    """Compare two numbers of the same questions, second minus first, leaving both out together.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
-    >>> one, two = (QuestionTerms(name="mean", questions_C=np.arange(3),
-    ...                           terms_CT=np.array([[x, 1.0] for x in numbers]),
-    ...                           value=lambda t: t[..., 0] / t[..., 1])
-    ...             for numbers in ([1, 2, 3], [2, 4, 3]))
-    >>> found = left_out_difference("mean", one, two)
-    >>> found.value, round(found.standard_error, 4), round(found.p, 4)
-    (1.0, 0.5774, 0.2254)
-    """
+    """Compare two numbers of the same questions, second minus first, leaving both out together."""
     check_confidence(confidence, function="left_out_difference")
     if not np.array_equal(first.questions_C, second.questions_C):
         raise ValueError("left_out_difference: both numbers must rest on the same questions")
@@ -455,31 +422,6 @@ def left_out_difference(
         low=value - half, high=value + half, p=2 * float(stdtr(n - 1, -abs(value) / error)),
         n_questions=n,
     )  # fmt: skip
-
-
-def jackknife_error(left_out_C: Floats) -> float:
-    """Compute the standard error from values without each question in turn.
-
-    Examples
-    --------
-    The mean of 1, 2 and 3: its error is sqrt(1 / 3).
-
-    >>> round(jackknife_error(np.array([2.5, 2.0, 1.5])) ** 2, 6)
-    0.333333
-    """
-    n = left_out_C.size
-    return sqrt((n - 1) / n * float(((left_out_C - left_out_C.mean()) ** 2).sum()))
-
-
-def check_confidence(confidence: float, *, function: str) -> None:
-    """Refuse a confidence that is none (ValueError).
-
-    Examples
-    --------
-    >>> check_confidence(0.95, function="left_out_interval")
-    """
-    if not 0 < confidence < 1:
-        raise ValueError(f"{function}: confidence must be between 0 and 1, got {confidence!r}")
 
 
 def _why_none(value: float, left_out_C: Floats) -> str | None:

@@ -203,14 +203,14 @@ def alpha_precision(
     )
 
 
-def t_quantile(degrees: float, confidence: float) -> float:
-    """Give Student's t that a two-sided interval needs.
+def jackknife_error(left_out_C: Floats) -> float:
+    """Compute the standard error from values without each question in turn."""
+    n = left_out_C.size
+    return math.sqrt((n - 1) / n * float(((left_out_C - left_out_C.mean()) ** 2).sum()))
 
-    Examples
-    --------
-    >>> round(t_quantile(10, 0.95), 3), round(t_quantile(10**6, 0.95), 6)
-    (2.228, 1.959966)
-    """
+
+def t_quantile(degrees: float, confidence: float) -> float:
+    """Give Student's t that a two-sided interval needs."""
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, (1 + confidence) / 2))
@@ -242,14 +242,6 @@ def effective_questions(
     counted by value, for more than ten thousand questions, which few hardly carry.
 
     Shapes: ``counts`` (n_units, n_values), ``clusters`` (n_units,).
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.agreement.intraclass import moment_statistic, moments_from_scores
-    >>> moments = moments_from_scores([[1.0, 1.0]] * 18 + [[5.0, 5.0]] * 2)
-    >>> n = effective_questions(moments, np.arange(20), moment_statistic("icc1"))
-    >>> round(n, 2)
-    2.47
     """
     apart_U = _between(counts, clusters, statistic)
     if apart_U is None:
@@ -267,15 +259,6 @@ def carried_by_few(
     Fewer than five do; or fewer than fifteen that lie on one side of the others, so that the
     skewness of their means is beyond 1.645 of its standard error under normal scores. One question
     in ten that is low is told from normal scores by it best (docs/coverage.md).
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats.agreement.intraclass import moment_statistic, moments_from_scores
-    >>> icc, at = moment_statistic("icc1"), np.arange(20)
-    >>> moments = moments_from_scores([[k % 5] * 2 for k in range(18)] + [[7.0, 7.0]] * 2)
-    >>> n = effective_questions(moments, at, icc)
-    >>> round(n, 1), carried_by_few(moments, at, icc, n)
-    (6.2, True)
     """
     if n is None or n < FEWEST_CARRYING or n >= SKEWED_CARRYING:
         return n is not None and n < FEWEST_CARRYING
@@ -307,13 +290,7 @@ def _means(counts: Floats, statistic: CountStatistic) -> tuple[Floats, Floats] |
 
 
 def n_distinct(clusters: NDArray[np.intp]) -> int:
-    """Count the different ones among sorted clusters.
-
-    Examples
-    --------
-    >>> n_distinct(np.array([0, 0, 2]))
-    2
-    """
+    """Count the different ones among sorted clusters."""
     return 1 + int(np.count_nonzero(np.diff(clusters))) if clusters.size else 0
 
 

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import clusters_of
 from judgerel_ray.stats.counts import BLOCK, CountStatistic, Floats, divide
 from judgerel_ray.stats.intervals.interval import by_cluster, cluster_terms
 
@@ -54,15 +55,7 @@ class QuestionTerms:
     layout: object = None
 
     def at(self, weights_BC: Floats) -> Floats:
-        """Compute the value with these weights of the questions.
-
-        Examples
-        --------
-        >>> mean = QuestionTerms(name="mean", questions_C=np.arange(2), value=lambda t: t[..., 0],
-        ...                      terms_CT=np.array([[1.0], [3.0]]))
-        >>> mean.at(np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
-        [1.0, 2.0]
-        """
+        """Compute the value with these weights of the questions."""
         return self.value(weights_BC @ self.terms_CT)
 
     def left_out(self) -> Floats:
@@ -142,15 +135,7 @@ class Remembered:
 
 
 def whole(statistic: QuestionStatistic) -> float:
-    """Compute a number of all its questions, NaN where there is none.
-
-    Examples
-    --------
-    >>> total = QuestionTerms(name="sum", questions_C=np.arange(2), value=lambda t: t[..., 0],
-    ...                       terms_CT=np.array([[1.0], [3.0]]))
-    >>> whole(total), total.left_out().tolist()
-    (4.0, [3.0, 1.0])
-    """
+    """Compute a number of all its questions, NaN where there is none."""
     return float(statistic.at(np.ones((1, statistic.questions_C.size)))[0])
 
 
@@ -195,12 +180,6 @@ def mean_terms(
     """Lay a mean of numbers out by question.
 
     Shapes: ``numbers_N`` (n_numbers,), ``questions_N`` (n_numbers,).
-
-    Examples
-    --------
-    >>> found = mean_terms("mean", [1, 2, 6], ["q", "r", "r"])
-    >>> whole(found), found.terms_CT.tolist()
-    (3.0, [[1.0, 1.0], [8.0, 2.0]])
     """
     numbers = np.asarray(numbers_N, dtype=np.float64)
     questions = np.arange(numbers.size) if questions_N is None else np.asarray(questions_N)
@@ -246,11 +225,9 @@ def count_terms(
     (0.5, [0, 1], [0.0, 1.0])
     """
     counts = statistic.checked(counts_UV, function="count_terms")
-    questions = np.arange(len(counts)) if questions_U is None else np.asarray(questions_U)
-    if questions.shape != counts.shape[:1]:
-        raise ValueError(
-            f"count_terms: questions_U must have shape ({len(counts)},), got {questions.shape}"
-        )
+    questions = clusters_of(
+        questions_U, len(counts), function="count_terms", argument="questions_U"
+    )
     names, number = np.unique(questions, return_inverse=True)
     taking = names[np.unique(number[statistic.takes_part(counts)])]
     counts, clusters = by_cluster(counts, number, statistic)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod
+from judgerel_ray.stats.arguments import check_confidence
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.intervals.precision import t_quantile
@@ -54,8 +55,7 @@ def clopper_pearson(k: int, n: int, *, confidence: float = 0.95) -> Interval:
     """
     if not 0 <= k <= n:
         raise ValueError(f"clopper_pearson: k must be between 0 and n={n}, got {k}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"clopper_pearson: confidence must be between 0 and 1, got {confidence!r}")
+    check_confidence(confidence, function="clopper_pearson")
     if n == 0:
         return Interval(undefined="too_few_units")
     low, high = trial_ends(k, n, confidence)
@@ -63,13 +63,7 @@ def clopper_pearson(k: int, n: int, *, confidence: float = 0.95) -> Interval:
 
 
 def trial_ends(k: float, n: float, confidence: float) -> tuple[float, float]:
-    """Give Clopper and Pearson's ends of k successes in n trials, which need not be whole.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in trial_ends(4.5, 5, 0.95)]
-    [0.371, 1.0]
-    """
+    """Give Clopper and Pearson's ends of k successes in n trials, which need not be whole."""
     from scipy.special import betaincinv
 
     tail = (1 - confidence) / 2
@@ -92,14 +86,8 @@ class Share:
     method: str  # How the interval was made, in words.
 
 
-def share(k: int, n: int, *, confidence: float = 0.95) -> Share:
-    """Give a share of independent trials with its exact interval.
-
-    Examples
-    --------
-    >>> share(0, 0).value is None, share(1, 2).value
-    (True, 0.5)
-    """
+def exact_share(k: int, n: int, *, confidence: float = 0.95) -> Share:
+    """Give a share of independent trials with its exact interval."""
     ends = clopper_pearson(k, n, confidence=confidence)
     return Share(
         k=k, n=n, value=k / n if n else None, low=ends.low, high=ends.high, n_questions=n,
@@ -116,24 +104,10 @@ def clustered_share(
     many independent trials as the spread over questions is worth [1]_, at most all and at least the
     questions where no spread can be seen (all trials are hits, or none is).
 
-    Shapes: ``hits_N`` (n_trials,), ``clusters_N`` (n_trials,).
-
     References
     ----------
     .. [1] Korn, E. L. and Graubard, B. I. (1998), Confidence intervals for proportions with small
        expected number of positive counts estimated from survey data, Survey Methodology 24.
-
-    Examples
-    --------
-    >>> found = clustered_share([True, True, False])
-    >>> found.k, found.n, round(found.low, 3), found.method
-    (2, 3, 0.094, 'exact binomial')
-
-    Ten trials of three questions tell no more than three do:
-
-    >>> wide = clustered_share([True] * 10, clusters_N=[1] * 4 + [2] * 3 + [3] * 3)
-    >>> round(wide.low, 2), wide.n_questions
-    (0.29, 3)
     """
     hits = np.asarray(hits_N, dtype=bool)
     clusters = np.arange(hits.size) if clusters_N is None else np.asarray(clusters_N)
@@ -142,13 +116,12 @@ def clustered_share(
             f"clustered_share: hits_N and clusters_N must be of one length, "
             f"got {hits.shape} and {clusters.shape}"
         )
-    if not 0 < confidence < 1:
-        raise ValueError(f"clustered_share: confidence must be between 0 and 1, got {confidence!r}")
+    check_confidence(confidence, function="clustered_share")
     k, n = int(hits.sum()), hits.size
     number = np.unique(clusters, return_inverse=True)[1]
     n_questions = int(number.max()) + 1 if n else 0
     if n_questions == n:
-        return share(k, n, confidence=confidence)
+        return exact_share(k, n, confidence=confidence)
     low = high = None
     if n_questions > 1:
         worth = _worth(hits, number, confidence)
@@ -170,11 +143,6 @@ def share_ends(
     References
     ----------
     .. [1] Korn and Graubard (1998), as of :func:`clustered_share`.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in share_ends(0.9, 0.03, 40)]
-    [0.821, 0.952]
     """
     lost = t_quantile(_MANY_TRIALS, confidence) / t_quantile(n_questions - 1, confidence)
     worth = value * (1 - value) / error**2 * lost**2
@@ -232,13 +200,7 @@ class ClusteredMean:
 
 
 def cluster_sums(values_N: Floats, clusters_N: ArrayLike | None) -> Floats:
-    """Sum values by cluster; without clusters every row is one.
-
-    Examples
-    --------
-    >>> cluster_sums(np.array([1.0, 2.0, 3.0]), ["q", "q", "r"]).tolist()
-    [3.0, 3.0]
-    """
+    """Sum values by cluster; without clusters every row is one."""
     if clusters_N is None:
         return values_N
     _, code_N = np.unique(np.asarray(clusters_N), return_inverse=True)
@@ -261,15 +223,7 @@ class Linearised(Protocol):
 
 
 def paired_variance(a: Linearised, b: Linearised) -> float:
-    """Compute the variance of a difference, paired by the clusters that both have.
-
-    Examples
-    --------
-    >>> one = clustered_mean([1, 1, 1, 0], clusters_N=[1, 2, 3, 4])
-    >>> other = clustered_mean([1, 1, 1, 0], clusters_N=[5, 6, 7, 8])
-    >>> paired_variance(one, one), paired_variance(one, other) == 2 * one.variance
-    (0.0, True)
-    """
+    """Compute the variance of a difference, paired by the clusters that both have."""
     moved = cluster_sums(
         np.concatenate([a.influence_C, -b.influence_C]),
         np.concatenate([a.clusters_C, b.clusters_C]),
@@ -287,16 +241,6 @@ def clustered_mean(
     r"""Compute a weighted mean and its variance over clusters.
 
     .. math:: V = \sum_c (\sum_{i \in c} w_i (x_i - \bar x))^2 / (\sum_i w_i)^2
-
-    Shapes: ``values_N`` (n_rows,), ``weights_N`` (n_rows,), ``clusters_N`` (n_rows,).
-
-    Examples
-    --------
-    Three of four pass; the variance is that of a share:
-
-    >>> found = clustered_mean([1, 1, 1, 0])
-    >>> found.value, found.variance == 0.75 * 0.25 / 4
-    (0.75, True)
     """
     values: Floats = np.asarray(values_N, dtype=np.float64)
     weights: Floats = np.ones(values.size) if weights_N is None else np.asarray(weights_N, float)
@@ -323,7 +267,7 @@ def clustered_mean(
     )
 
 
-def share_interval(mean: ClusteredMean, *, confidence: float = 0.95) -> Interval:
+def weighted_share_interval(mean: ClusteredMean, *, confidence: float = 0.95) -> Interval:
     """Give Clopper and Pearson's ends of a share, for as many coins as vary like it.
 
     Rows of one cluster, weights and means of several judgments change how many coins those are;
@@ -333,12 +277,6 @@ def share_interval(mean: ClusteredMean, *, confidence: float = 0.95) -> Interval
     ----------
     .. [1] Clopper, C. J. and Pearson, E. S. (1934), doi:10.1093/biomet/26.4.404.
     .. [2] Korn, E. L. and Graubard, B. I. (1998), Survey Methodology 24(2), 193-201.
-
-    Examples
-    --------
-    >>> found = share_interval(clustered_mean([1.0] * 431 + [0.0] * 169))
-    >>> round(found.low, 6), round(found.high, 6)
-    (0.680493, 0.754009)
     """
     if not mean.n_clusters:
         return Interval(undefined="too_few_units")

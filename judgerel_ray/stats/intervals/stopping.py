@@ -105,13 +105,7 @@ def _edge(counts: Floats, rest: Floats, least: Floats, *, lower: bool) -> Floats
 
 
 def checked_draws(counts_V: ArrayLike, delta: float, *, function: str) -> Floats:
-    """Read the draws of each verdict, refusing what is none.
-
-    Examples
-    --------
-    >>> checked_draws([3, 1], 0.05, function="mode_is_settled").tolist()
-    [3.0, 1.0]
-    """
+    """Read the draws of each verdict, refusing what is none."""
     counts = np.asarray(counts_V, dtype=np.float64)
     if counts.ndim != 1 or not counts.size or (counts < 0).any() or (counts % 1 != 0).any():
         raise ValueError(f"{function}: counts_V must hold whole numbers from 0 on")
@@ -211,13 +205,7 @@ def mode_is_settled(counts_V: ArrayLike, *, delta: float = 0.05) -> bool:
 
 
 def least_settling(n_verdicts: int, delta: float = 0.05) -> int:
-    """Tell how many draws settle a verdict that is always drawn: the fewest any question needs.
-
-    Examples
-    --------
-    >>> [least_settling(k) for k in (2, 3, 5, 7)]
-    [8, 9, 10, 11]
-    """
+    """Tell how many draws settle a verdict that is always drawn: the fewest any question needs."""
     n = 1
     while not mode_is_settled([n, *[0] * (n_verdicts - 1)], delta=delta):
         n += 1
@@ -251,13 +239,7 @@ def next_replications(counts_V: ArrayLike, rule: StoppingRule) -> int:
 
 
 def more_replications(counts: Sequence[int], rule: StoppingRule) -> int:
-    """As :func:`next_replications`, of counts that are known to be some.
-
-    Examples
-    --------
-    >>> more_replications([3, 1, 1], StoppingRule(step=5))
-    5
-    """
+    """As :func:`next_replications`, of counts that are known to be some."""
     n = sum(counts)
     if n < rule.first:
         return rule.first - n

@@ -41,7 +41,7 @@ _STARTS = (-2.0, -0.7, 0.0, 0.7, 2.0)
 _TINY = 1e-300
 
 
-class Limits(NamedTuple):
+class StabilityLimits(NamedTuple):
     """Two ends of what a quantity may be.
 
     Attributes
@@ -82,9 +82,9 @@ class VoteLimits:
         self._likelihood_DJ = likelihood / likelihood.max(axis=1, keepdims=True)
         self._n = float(numbers_D.sum())
         self._share_D = numbers_D / self._n
-        self._found: dict[int, Limits] = {}
+        self._found: dict[int, StabilityLimits] = {}
 
-    def stability(self, k: int) -> Limits:
+    def stability(self, k: int) -> StabilityLimits:
         """Compute the limits of how often two majority votes of k agree.
 
         Examples
@@ -98,7 +98,9 @@ class VoteLimits:
         """
         if k not in self._found:
             agreement_J = _agreement_of_atoms(self._atoms_JV.shape[1], k)
-            self._found[k] = Limits(self._end(agreement_J, 1.0), self._end(agreement_J, -1.0))
+            self._found[k] = StabilityLimits(
+                self._end(agreement_J, 1.0), self._end(agreement_J, -1.0)
+            )
         return self._found[k]
 
     @cached_property
@@ -251,17 +253,7 @@ def vote_limits(counts_UV: ArrayLike, *, n_questions: int | None = None) -> Vote
 def expected_limits(
     shares_UV: Floats, *, n_questions: float, n_replications: int
 ) -> VoteLimits | None:
-    """Find what would fit if other questions like these were asked so often.
-
-    Shapes: ``shares_UV`` (n_units, n_values).
-
-    Examples
-    --------
-    >>> shares = np.array([[1.0, 0.0]] * 8 + [[0.5, 0.5]] * 2)
-    >>> found = expected_limits(shares, n_questions=1000, n_replications=20)
-    >>> [round(end, 2) for end in found.stability(11)]
-    [0.88, 0.92]
-    """
+    """Find what would fit if other questions like these were asked so often."""
     shares = -np.sort(-shares_UV, axis=1)
     shares = shares[:, : max(2, int((shares > 0).any(axis=0).sum()))]
     if shares.shape[1] > MOST_VALUES:

@@ -46,13 +46,7 @@ class ClosedNull:
 
     @property
     def settled(self) -> bool:
-        """Whether permuting would add nothing.
-
-        Examples
-        --------
-        >>> ClosedNull(value=0.0, mean=0.0, sd=1.0, skewness=0.05, kurtosis=9.0).settled
-        False
-        """
+        """Whether permuting would add nothing."""
         return self._rare or (
             abs(self.skewness) <= SETTLED_SKEWNESS and self.kurtosis <= _SETTLED_KURTOSIS
         )
@@ -62,11 +56,6 @@ class ClosedNull:
         """Whether a p may be read off the moments, if permuting is too dear.
 
         Of rare events alone (steps, as often as their spread says) that is so however skewed.
-
-        Examples
-        --------
-        >>> ClosedNull(value=0.0, mean=0.0, sd=1.0, skewness=0.3).tells_p
-        True
         """
         return self._rare or (
             abs(self.skewness) <= _MOST_SKEWNESS and self.kurtosis <= _MOST_KURTOSIS
@@ -81,19 +70,7 @@ class ClosedNull:
 
     @property
     def p(self) -> float:
-        """Share of the null at least as far from its mean as the value, on either side.
-
-        Examples
-        --------
-        >>> round(ClosedNull(value=1.96, mean=0.0, sd=1.0, skewness=0.0).p, 3)
-        0.05
-
-        Rare events, 0.1 on average: one or more are met in 9.5 of 100 cases.
-
-        >>> rare = ClosedNull(value=1.0, mean=0.1, sd=0.1**0.5, skewness=0.1**-0.5, step=1.0)
-        >>> round(rare.p, 3)
-        0.095
-        """
+        """Share of the null at least as far from its mean as the value, on either side."""
         far = abs(self.value - self.mean)
         if not self.sd >= _SETTLED and not self._rare:
             return float(far <= max(1e-9, self.step / 2))
@@ -131,20 +108,9 @@ _FEWEST_DRAWS = 200
 def unit_floor(counts_UV: Floats, statistic: CountStatistic, *, seed: int = 0) -> ClosedNull | None:
     """Compute the moments of a coefficient over all permutations.
 
-    Shapes: ``counts_UV`` (n_units, n_values).
-
     Notes
     -----
     The relative error of the spread is of the order of 1 / n, and 0.5 % where it rests on draws.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats import count_statistic
-    >>> counts = np.tile([[2.0, 0.0], [1.0, 1.0], [0.0, 2.0]], (1000, 1))
-    >>> unanimity = count_statistic("total_agreement", n_values=2)
-    >>> found = unit_floor(counts, unanimity)
-    >>> round(found.value, 4), round(found.mean, 4), round(found.sd, 4)
-    (0.6667, 0.4999, 0.0091)
     """
     term = statistic.permuted
     total_T = term_sums(counts_UV, statistic)

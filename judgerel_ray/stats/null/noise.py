@@ -22,6 +22,7 @@ from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.agreement import Statistic, named_statistic
 from judgerel_ray.stats.agreement.intraclass import WITHIN, moment_statistic
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
+from judgerel_ray.stats.arguments import check_at_least_1
 from judgerel_ray.stats.counts import (
     AgreeingPairs,
     CountStatistic,
@@ -44,7 +45,7 @@ from judgerel_ray.stats.null.permutation import (
     Margins,
     PermutedRuns,
     Way,
-    cheapest,
+    choose_way,
     margins_of,
     permuted,
     permuted_runs,
@@ -195,8 +196,7 @@ def noise_floors(
     >>> abs(alpha.mean) < 0.05, alpha.p, abs(agreement.mean - 0.5) < 0.05
     (True, 0.001, True)
     """
-    if n_permutations < 1:
-        raise ValueError(f"noise_floor: n_permutations must be at least 1, got {n_permutations}")
+    check_at_least_1("noise_floor", n_permutations=n_permutations)
     table = counts_UV if isinstance(counts_UV, CountTable) else CountTable(
         counts_UV=checked_counts(counts_UV, function="noise_floor")
     )  # fmt: skip
@@ -233,7 +233,7 @@ def _floors(
         if null is None and many:
             null = unit_floor(counts, statistic, seed=seed)
         if null is not None and (
-            _settled(null, statistic, margins) or (many and not affordable(cheapest(margins)[1]))
+            _settled(null, statistic, margins) or (many and not affordable(choose_way(margins)[1]))
         ):
             found[place] = closed_floor(null)
     left = [place for place in range(len(statistics)) if place not in found]
@@ -250,13 +250,7 @@ def _settled(null: ClosedNull, statistic: CountStatistic, margins: Margins) -> b
 
 
 def affordable(cost: int) -> bool:
-    """Whether the fewest permutations are cheap enough, each costing so many verdicts.
-
-    Examples
-    --------
-    >>> affordable(1_000_000), affordable(20_000_000)
-    (True, False)
-    """
+    """Whether the fewest permutations are cheap enough, each costing so many verdicts."""
     return cost * FEWEST <= MOST_LABELS
 
 
@@ -272,7 +266,7 @@ def _permuted_floors(
     way: Way = "verdicts"
     cost = margins.n
     if cost > LABELS // FEWEST:
-        way, cost = cheapest(margins)
+        way, cost = choose_way(margins)
     n_permutations = min(n_permutations, max(FEWEST, LABELS // max(1, cost)))
     rng = np.random.default_rng(seed)
     empty = margins.totals_V.size * margins.sizes_U.size > _EMPTY * margins.n
@@ -379,16 +373,7 @@ def _narrow_sums(runs: PermutedRuns, margins: Margins, statistic: CountStatistic
 
 
 def closed_floor(null: ClosedNull) -> NoiseFloor:
-    """Write a null that is known by its moments as a floor.
-
-    Examples
-    --------
-    >>> closed_floor(ClosedNull(value=0.0, mean=0.0, sd=0.1, skewness=0.0)).p
-    1.0
-    >>> heavy = closed_floor(ClosedNull(value=0.0, mean=0.0, sd=0.1, skewness=3.0))
-    >>> heavy.p, heavy.method
-    (None, 'all reassignments in closed form; no p: too skewed to tell it, too many to permute')
-    """
+    """Write a null that is known by its moments as a floor."""
     skewed = abs(null.skewness) > SETTLED_SKEWNESS
     kind = NullMethod.CLOSED_FORM_SKEWED if skewed else NullMethod.CLOSED_FORM
     return NoiseFloor(
@@ -401,13 +386,7 @@ def closed_floor(null: ClosedNull) -> NoiseFloor:
 
 
 def floor_of(value: float, null: Floats, kind: NullMethod) -> NoiseFloor:
-    """Sum up a null: its mean and spread, and the share at least as far from the mean as the value.
-
-    Examples
-    --------
-    >>> floor_of(2.0, np.array([-1.0, 0.0, 1.0]), NullMethod.REASSIGNMENTS).p
-    0.25
-    """
+    """Sum up a null: mean, spread, and the share at least as far from the mean as the value."""
     if np.isnan(value) or not null.size:
         return NOTHING
     mean, sd = float(null.mean()), float(null.std(ddof=1)) if null.size > 1 else 0.0
@@ -474,8 +453,7 @@ def score_floor(
     >>> score_floor(noise, units).p > 0.05, score_floor(judge, units).p
     (True, 0.001)
     """
-    if n_permutations < 1:
-        raise ValueError(f"score_floor: n_permutations must be at least 1, got {n_permutations}")
+    check_at_least_1("score_floor", n_permutations=n_permutations)
     scores, units = _checked_scores(scores_N, unit_N)
     statistic = moment_statistic(name)
     sizes = np.bincount(units)

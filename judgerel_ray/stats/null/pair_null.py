@@ -55,17 +55,7 @@ class PairKernel:
 
 
 def kernel_of_counts(totals_V: NDArray[np.int64], pairs_VV: Floats) -> PairKernel:
-    """Sum up a table of what pairs of values count.
-
-    Shapes: ``totals_V`` (n_values,), ``pairs_VV`` (n_values, n_values).
-
-    Examples
-    --------
-    Two of one, one of the other: of six ordered pairs two agree.
-
-    >>> round(kernel_of_counts(np.array([2, 1]), np.eye(2)).mean, 6)
-    0.333333
-    """
+    """Sum up a table of what pairs of values count."""
     c = totals_V.astype(np.float64)
     n = int(totals_V.sum())
     own_V = np.diagonal(pairs_VV)
@@ -98,18 +88,10 @@ def kernel_of_counts(totals_V: NDArray[np.int64], pairs_VV: Floats) -> PairKerne
 def kernel_of_agreement(totals_V: NDArray[np.int64]) -> PairKernel:
     """Sum up pairs that count 1 where their values are equal: :func:`kernel_of_counts` of an eye.
 
-    Shapes: ``totals_V`` (n_values,).
-
     Notes
     -----
     What is left of a pair of values v, w is ``[v = w] - p_v - p_w + sum p^2``: an eye and a matrix
     of rank two, whose moments are power sums of the shares p. Time and memory O(V).
-
-    Examples
-    --------
-    >>> eye = kernel_of_counts(np.array([2, 1, 4]), np.eye(3))
-    >>> bool(np.isclose(kernel_of_agreement(np.array([2, 1, 4])).cycle, eye.cycle))
-    True
     """
     c = totals_V.astype(np.float64)
     n = int(totals_V.sum())
@@ -149,16 +131,9 @@ def kernel_of_agreement(totals_V: NDArray[np.int64]) -> PairKernel:
 def kernel_of_scores(scores_N: Floats) -> PairKernel:
     """Sum up squared differences of scores.
 
-    Shapes: ``scores_N`` (n_ratings,).
-
     Notes
     -----
     (x - y)^2 = -2 x y + x^2 + y^2, about the mean: power sums are all it takes.
-
-    Examples
-    --------
-    >>> kernel_of_scores(np.array([0.0, 1.0, 2.0])).mean
-    2.0
     """
     n = scores_N.size
     x = scores_N - scores_N.mean()
@@ -194,18 +169,9 @@ def permuted_moments(
     central moment in the limit of many ratings, that of independent ratings less what their totals
     explain. Last, what the fourth cumulant is at most about, from its largest parts.
 
-    Shapes: ``sizes_U`` (n_units,).
-
     References
     ----------
     .. [1] Mantel, N. (1967), as of :func:`pair_floor`.
-
-    Examples
-    --------
-    >>> kernel = kernel_of_counts(np.array([2, 2]), np.eye(2))
-    >>> mean, variance, *_ = permuted_moments(np.array([2, 2]), lambda m: Fraction(1, 2), kernel)
-    >>> round(mean, 6), round(variance, 6)
-    (0.666667, 0.888889)
     """
     sizes, numbers = np.unique(sizes_U[sizes_U >= 2], return_counts=True)
     m, k = sizes.astype(np.float64), numbers.astype(np.float64)
@@ -249,8 +215,6 @@ def pair_floor(
 
     None where the coefficient rests on more than pairs and mean shares, has no value, there are
     fewer than four ratings, or mean shares vary of more than 3,000 values.
-
-    Shapes: ``total_T`` (n_terms,).
 
     Notes
     -----
@@ -303,15 +267,6 @@ def linear_null(
     """Carry moments of the terms that permuting changes over to the coefficient.
 
     `higher` are third moment and fourth cumulant of the first term.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats import count_statistic
-    >>> agreement = count_statistic("percent_agreement", n_values=2)
-    >>> moments = np.array([2.0]), np.array([[1.0]]), (0.0, 0.5)
-    >>> found = linear_null(agreement, np.array([4.0, 3.0]), [1], *moments)
-    >>> found.value, found.mean, found.sd, found.skewness, found.kurtosis
-    (0.75, 0.5, 0.25, 0.0, 0.5)
     """
     value = float(statistic.value(total_T))
     if np.isnan(value):
@@ -359,14 +314,7 @@ def _moments(
 def pair_moments(
     sizes_U: NDArray[np.int64], totals_V: NDArray[np.int64], pairs: AgreeingPairs
 ) -> tuple[Fraction, Fraction]:
-    """Compute mean and variance of the weighted number of agreeing ordered pairs.
-
-    Examples
-    --------
-    >>> pairs = AgreeingPairs(place=1, weight=lambda m: Fraction(1, m * (m - 1)))
-    >>> pair_moments(np.array([2, 2]), np.array([2, 2]), pairs)
-    (Fraction(2, 3), Fraction(8, 9))
-    """
+    """Compute mean and variance of the weighted number of agreeing ordered pairs."""
     sizes, numbers = np.unique(sizes_U, return_counts=True)
     w_sum = w_squares = w_rows = Fraction(0)
     for m, k in zip(sizes.tolist(), numbers.tolist(), strict=True):
@@ -394,15 +342,6 @@ def share_moments(
 
     Returns their means, their covariances, and those with the weighted number of agreeing ordered
     pairs.
-
-    Examples
-    --------
-    Of three ratings, one differs: it is alone in its unit in a third of all permutations.
-
-    >>> pairs = AgreeingPairs(place=1, weight=lambda m: Fraction(1, m * (m - 1)))
-    >>> mean, cov, cross = share_moments(np.array([2, 1]), np.array([2, 1]), pairs)
-    >>> mean.round(3).tolist(), cov.round(3).tolist(), cross.round(3).tolist()
-    ([1.333, 0.667], [[0.056, -0.056], [-0.056, 0.056]], [-0.111, 0.111])
     """
     sizes, numbers = np.unique(sizes_U[sizes_U > 0], return_counts=True)
     w_sum = w_shared = squares = Fraction(0)
@@ -429,14 +368,7 @@ def share_moments(
 
 
 def observed_pairs(counts_UV: Floats, sizes_U: NDArray[np.int64], pairs: AgreeingPairs) -> float:
-    """Sum what ordered pairs inside units count, each with the weight of its unit.
-
-    Examples
-    --------
-    >>> pairs = AgreeingPairs(place=1, weight=lambda m: Fraction(1, m * (m - 1)))
-    >>> observed_pairs(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([2, 2]), pairs)
-    1.0
-    """
+    """Sum what ordered pairs inside units count, each with the weight of its unit."""
     if pairs.distances_VV is None:
         inside_U = np.einsum("uv,uv->u", counts_UV, counts_UV) - sizes_U
     else:

@@ -64,13 +64,7 @@ class PermutedTables:
 
 
 def margins_of(counts_UV: Floats) -> Margins:
-    """Sum a table both ways.
-
-    Examples
-    --------
-    >>> margins_of(np.array([[3.0, 1.0], [0.0, 2.0]])).sizes_U.tolist()
-    [2, 4]
-    """
+    """Sum a table both ways."""
     totals = counts_UV.sum(axis=0).astype(np.int64)
     columns = np.argsort(totals, kind="stable")
     return Margins(
@@ -80,16 +74,8 @@ def margins_of(counts_UV: Floats) -> Margins:
     )
 
 
-def cheapest(margins: Margins) -> tuple[Way, int]:
-    """Choose a way to permute, with what one permutation costs in verdicts shuffled.
-
-    Examples
-    --------
-    Twenty units of a million ratings each are drawn, not shuffled:
-
-    >>> cheapest(margins_of(np.full((20, 2), 500_000.0)))
-    ('units', 140)
-    """
+def choose_way(margins: Margins) -> tuple[Way, int]:
+    """Choose a way to permute, with what one permutation costs in verdicts shuffled."""
     n, units = margins.n, margins.sizes_U.size
     costs: list[tuple[int, Way]] = [(n, "verdicts")]
     if n < _LARGEST:
@@ -104,15 +90,7 @@ def cheapest(margins: Margins) -> tuple[Way, int]:
 def permuted(
     margins: Margins, n_permutations: int, way: Way, rng: np.random.Generator, *, width: int
 ) -> Iterator[PermutedTables]:
-    """Permute verdicts over units at random.
-
-    Examples
-    --------
-    >>> margins = margins_of(np.array([[3.0, 1.0], [0.0, 2.0]]))
-    >>> one = next(permuted(margins, 1, "units", np.random.default_rng(0), width=2))
-    >>> one.tables_BRV.sum(axis=2).tolist(), one.tables_BRV.sum(axis=1).tolist()
-    ([[2.0, 4.0]], [[3.0, 3.0]])
-    """
+    """Permute verdicts over units at random."""
     if way == "minority":
         for _ in range(n_permutations):
             yield _minority_placed(margins, rng)
@@ -165,13 +143,6 @@ def permuted_runs(
     """Permute verdicts as the way "verdicts" of :func:`permuted` does, without laying tables out.
 
     Time and memory are in proportion to ratings, however many values there are.
-
-    Examples
-    --------
-    >>> margins = margins_of(np.array([[2.0, 0.0], [0.0, 1.0]]))
-    >>> one = next(permuted_runs(margins, 1, np.random.default_rng(0)))
-    >>> one.unit_R.tolist(), one.number_R.tolist(), one.shares_BV.tolist()
-    ([0, 1, 1], [1, 1, 1], [[1.5, 0.5]])
     """
     n, n_values, sizes_U = margins.n, margins.totals_V.size, margins.sizes_U
     share_N = np.repeat(1 / np.maximum(sizes_U, 1), sizes_U)

@@ -80,19 +80,10 @@ class CascadeStages:
             raise ValueError("CascadeStages: one question a unit, and no cost below 0")
 
 
-def run_cascade(stages: CascadeStages, thresholds: ArrayLike) -> CascadeOutcome:
+def simulate_cascade(stages: CascadeStages, thresholds: ArrayLike) -> CascadeOutcome:
     """Ask one after the other until someone is sure enough.
 
     Shapes: ``thresholds`` (n_stages - 1,).
-
-    Examples
-    --------
-    >>> stages = CascadeStages(confidence_UL=np.array([[0.9, 0.5], [0.6, 0.5]]),
-    ...     right_UL=np.array([[1.0, 0.0], [0.0, 1.0]]), spent_UL=np.array([[1.0, 5.0]] * 2),
-    ...     questions_U=np.array([0, 1]))
-    >>> found = run_cascade(stages, [0.8])
-    >>> found.stage_U.tolist(), found.right_U.tolist(), found.spent_U.tolist()
-    ([0, 1], [1.0, 1.0], [1.0, 6.0])
     """
     needed: Floats = np.asarray(thresholds, dtype=np.float64)
     n_units, n_stages = stages.confidence_UL.shape
@@ -116,17 +107,7 @@ def best_cascades(
     n_folds: int = 5,
     seed: int = 0,
 ) -> tuple[CascadePoint, ...]:
-    """Choose the thresholds with the most right answers within each budget, cross-fitted.
-
-    Examples
-    --------
-    >>> stages = CascadeStages(confidence_UL=np.array([[0.9, 0.5], [0.6, 0.5]] * 4),
-    ...     right_UL=np.array([[1.0, 0.0], [0.0, 1.0]] * 4),
-    ...     spent_UL=np.array([[1.0, 5.0]] * 8), questions_U=np.arange(8))
-    >>> [one] = best_cascades(stages, [4.0], n_folds=2)
-    >>> one.thresholds, one.in_sample, one.in_sample_cost
-    ((0.9,), 1.0, 3.5)
-    """
+    """Choose the thresholds with the most right answers within each budget, cross-fitted."""
     questions = stages.questions_U
     n_questions = int(questions.max()) + 1 if questions.size else 0
     if n_questions < 2:
@@ -161,15 +142,7 @@ def best_cascades(
 
 
 def policy_grid(confidence_UL: Floats, *, most: int = MOST_POLICIES) -> tuple[Thresholds, ...]:
-    """Every combination of thresholds at which decisions differ, or evenly some of them.
-
-    Shapes: ``confidence_UL`` (n_units, n_stages).
-
-    Examples
-    --------
-    >>> policy_grid(np.array([[0.9, 0.5], [0.6, 0.5]]))
-    ((-inf,), (0.6,), (0.9,), (inf,))
-    """
+    """Every combination of thresholds at which decisions differ, or evenly some of them."""
     n_stages = confidence_UL.shape[1]
     each = max(2, int(most ** (1 / (n_stages - 1)) + _EQUAL))
     grids = []
@@ -191,7 +164,7 @@ def _scores(
     weight_U = 1.0 / np.bincount(stages.questions_U)[stages.questions_U]
     right, spent = np.empty((2, len(policies), n_folds))
     for place, thresholds in enumerate(policies):
-        found = run_cascade(stages, thresholds)
+        found = simulate_cascade(stages, thresholds)
         right[place] = np.bincount(fold_U, found.right_U * weight_U, n_folds)
         spent[place] = np.bincount(fold_U, found.spent_U * weight_U, n_folds)
     return right, spent
@@ -214,7 +187,7 @@ def _cross_fitted(
     answered_QL = np.empty((fold_Q.size, n_stages))
     means_QL = np.stack([question_means(one, questions) for one in stages.right_UL.T], axis=1)
     for k, thresholds in enumerate(by_fold):
-        found = run_cascade(stages, thresholds)
+        found = simulate_cascade(stages, thresholds)
         inside = fold_Q == k
         right_Q[inside] = question_means(found.right_U, questions)[inside]
         spent_Q[inside] = question_means(found.spent_U, questions)[inside]

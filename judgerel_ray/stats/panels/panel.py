@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import IntervalMethod, NullMethod
 from judgerel_ray.stats.agreement.majority import majority_vote
+from judgerel_ray.stats.arguments import check_at_least_1, check_confidence
 from judgerel_ray.stats.counts import Floats
-from judgerel_ray.stats.generalizability.component import left_out_interval
+from judgerel_ray.stats.generalizability.component import component_interval
 from judgerel_ray.stats.intervals.interval import Interval
 from judgerel_ray.stats.intervals.mixing import drawn_together
 from judgerel_ray.stats.intervals.precision import t_quantile
@@ -50,9 +51,6 @@ def panel_votes(
 ) -> PanelVotes:
     """Count a panel's votes, unit by unit.
 
-    Shapes: ``votes_UJ`` (n_units, n_judges), ``right_U`` (n_units,), ``weights_UJ`` (n_units,
-    n_judges).
-
     Examples
     --------
     Two against one, a tie, and nobody:
@@ -79,11 +77,6 @@ def first_places(votes_UJ: Ints) -> Ints:
     """Give each vote the place of the first judge of the unit who cast the same.
 
     Verdicts may have any names and be any number; of a unit they are no more than its judges.
-
-    Examples
-    --------
-    >>> first_places(np.array([[7, 3, 7], [-1, 5, -1]])).tolist()
-    [[0, 1, 0], [0, 1, 0]]
     """
     first: Ints = np.full(votes_UJ.shape, -1, dtype=np.int64)
     for j in range(votes_UJ.shape[1]):
@@ -108,13 +101,6 @@ def question_means(values_U: ArrayLike, questions_U: ArrayLike) -> Floats:
     """Average what was seen of each question, so that every question counts once.
 
     Shape (n_questions,).
-
-    Shapes: ``values_U`` (n_units,), ``questions_U`` (n_units,).
-
-    Examples
-    --------
-    >>> question_means([1.0, 0.0, 1.0], [0, 0, 1]).tolist()
-    [0.5, 1.0]
     """
     questions = np.asarray(questions_U)
     means: Floats = np.bincount(questions, np.asarray(values_U)) / np.bincount(questions)
@@ -124,18 +110,7 @@ def question_means(values_U: ArrayLike, questions_U: ArrayLike) -> Floats:
 def mean_interval(
     values_Q: ArrayLike, *, is_share: bool = True, confidence: float = 0.95
 ) -> Interval:
-    """Compute the interval of a mean over questions.
-
-    Shapes: ``values_Q`` (n_questions,).
-
-    Examples
-    --------
-    >>> found = mean_interval([1.0] * 356 + [0.0] * 244)
-    >>> round(found.low, 5), round(found.high, 5)
-    (0.55282, 0.63293)
-    >>> mean_interval([0.2], is_share=False).undefined
-    'too_few_units'
-    """
+    """Compute the interval of a mean over questions."""
     values: Floats = np.asarray(values_Q, dtype=np.float64)
     n = values.size
     if is_share and n:
@@ -177,8 +152,6 @@ def panel_floor(
     All verdicts on one question go together to another question's right answer; mean and
     variance of such a permutation are known in closed form.
 
-    Shapes: ``questions_U`` (n_units,), ``weights_UJ`` (n_units, n_judges).
-
     Notes
     -----
     Of a sum :math:`\sum_q a_{q \pi(q)}` over a random permutation :math:`\pi` the mean is
@@ -188,12 +161,6 @@ def panel_floor(
     References
     ----------
     .. [1] Hoeffding, W. (1951), A combinatorial central limit theorem.
-
-    Examples
-    --------
-    >>> found = panel_floor([[0], [0], [1], [1]], [0, 0, 1, 1], [0, 1, 2, 3])
-    >>> found.mean, round(found.sd, 4)
-    (0.5, 0.2887)
     """
     votes, right = checked_votes(votes_UJ, right_U, function="panel_floor")
     questions = np.asarray(questions_U)
@@ -238,13 +205,7 @@ def _panel_verdicts(votes: Ints, questions: Ints, weights: Floats) -> tuple[Ints
 
 
 def checked_votes(votes_UJ: ArrayLike, right_U: ArrayLike, *, function: str) -> tuple[Ints, Ints]:
-    """Give votes and right verdicts their types.
-
-    Examples
-    --------
-    >>> checked_votes([[0, 1]], [1], function="panel_votes")[0].shape
-    (1, 2)
-    """
+    """Give votes and right verdicts their types."""
     votes: Ints = np.asarray(votes_UJ, dtype=np.int64)
     right: Ints = np.asarray(right_U, dtype=np.int64)
     if votes.ndim != 2 or right.shape != votes.shape[:1]:
@@ -347,10 +308,7 @@ def effective_judges(
     errors: Floats = np.asarray(errors_NJ, dtype=np.float64)
     if errors.ndim != 2:
         raise ValueError(f"effective_judges: errors_NJ must have 2 dimensions, got {errors.ndim}")
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"effective_judges: confidence must be between 0 and 1, got {confidence!r}"
-        )
+    check_confidence(confidence, function="effective_judges")
     within = np.zeros_like(errors) if within_NJ is None else np.asarray(within_NJ, np.float64)
     if within.shape != errors.shape:
         raise ValueError(
@@ -371,13 +329,13 @@ def effective_judges(
         return EffectiveJudges(
             n_judges=n_judges, n_questions=n, correlation=correlation, undefined="no_bound"
         )
-    low, high = left_out_interval(correlation, [(left_out_N, 1.0)], confidence=confidence)
+    low, high = component_interval(correlation, [(left_out_N, 1.0)], confidence=confidence)
     return EffectiveJudges(
         n_judges=n_judges,
         n_questions=n,
         correlation=correlation,
         value=n_judges / worth,
-        low=None if high is None else n_judges / (1 + (n_judges - 1) * min(1.0, high)),
+        low=None if high is None else _worth(n_judges, min(1.0, high)),
         high=_worth(n_judges, low),
         most=1 / correlation if correlation > 0 else None,
     )
@@ -418,8 +376,7 @@ def panel_steps(counts_UJV: ArrayLike, *, most: int) -> tuple[PanelStep, ...]:
     >>> [round(step.agreement, 3) for step in steps]
     [0.667, 0.667, 0.76]
     """
-    if most < 1:
-        raise ValueError(f"panel_steps: most must be at least 1, got {most}")
+    check_at_least_1("panel_steps", most=most)
     counts: Floats = np.asarray(counts_UJV, dtype=np.float64)
     if counts.ndim != 3 or (counts < 0).any():
         raise ValueError("panel_steps: counts_UJV must be counts in 3 dimensions")
@@ -495,19 +452,10 @@ def random_panels(votes_UJ: ArrayLike, right_U: ArrayLike) -> Floats:
     Shape (n_units, n_judges). Column k - 1: mean over all panels of k judges; verdicts that tie are
     drawn by lot.
 
-    Shapes: ``votes_UJ`` (n_units, n_judges), ``right_U`` (n_units,).
-
     Notes
     -----
     No panel is drawn: a panel's votes are hypergeometric, and how many verdicts tie is counted by
     a generating function, once for each pattern of counts.
-
-    Examples
-    --------
-    Two of three are right. Pairs tie twice out of three times:
-
-    >>> random_panels([[0, 0, 1]], [0]).round(3).tolist()
-    [[0.667, 0.667, 1.0]]
     """
     votes, right = checked_votes(votes_UJ, right_U, function="random_panels")
     n_judges = votes.shape[1]

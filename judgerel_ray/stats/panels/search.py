@@ -37,15 +37,7 @@ class PanelPrices:
     prices_P: Floats  # noqa: N815
 
     def of(self, members: Sequence[int]) -> float:
-        """Give the cost of a panel.
-
-        Examples
-        --------
-        >>> prices = PanelPrices(needs_JP=np.array([[True, False], [True, True]]),
-        ...                      prices_P=np.array([1.0, 2.0]))
-        >>> prices.of([0]), prices.of([0, 1])
-        (1.0, 3.0)
-        """
+        """Give the cost of a panel."""
         return float(self.prices_P[self.needs_JP[list(members)].any(axis=0)].sum())
 
 
@@ -72,15 +64,7 @@ class PanelScorer:
     fold_Q: NDArray[np.intp]  # noqa: N815
 
     def by_question(self, panel: Panel) -> Floats:
-        """Share right of each question by a panel's majority.
-
-        Examples
-        --------
-        >>> scorer = PanelScorer(np.array([[0, 1], [1, 1]]), np.array([1, 1]), np.array([0, 1]),
-        ...     PanelPrices(needs_JP=np.eye(2, dtype=bool), prices_P=np.ones(2)), np.array([0, 1]))
-        >>> scorer.by_question((0,)).tolist(), scorer.sums([(0,), (0, 1)]).tolist()
-        ([0.0, 1.0], [[0.0, 1.0], [0.5, 1.0]])
-        """
+        """Share right of each question by a panel's majority."""
         credit_U = panel_votes(self.votes[:, list(panel)], self.right).credit_U
         return question_means(credit_U, self.questions)
 
@@ -110,13 +94,7 @@ class PanelScorer:
 
 
 def singles(n_judges: int) -> list[Panel]:
-    """Panels of one.
-
-    Examples
-    --------
-    >>> singles(2)
-    [(0,), (1,)]
-    """
+    """Panels of one."""
     return [(j,) for j in range(n_judges)]
 
 
@@ -197,18 +175,7 @@ def search_panels(
     n_folds: int = 5,
     seed: int = 0,
 ) -> PanelSearch:
-    """Choose the panel with the most accurate majority within each budget, cross-fitted.
-
-    Shapes: ``questions_U`` (n_units,).
-
-    Examples
-    --------
-    >>> prices = PanelPrices(needs_JP=np.eye(3, dtype=bool), prices_P=np.ones(3))
-    >>> votes = [[0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 0]]
-    >>> found = search_panels(votes, [0] * 4, range(4), prices, budgets=[1, 3], n_folds=2)
-    >>> [(one.members, one.in_sample) for one in found.best]
-    [((0,), 0.75), ((0, 1, 2), 1.0)]
-    """
+    """Choose the panel with the most accurate majority within each budget, cross-fitted."""
     votes, right = checked_votes(votes_UJ, right_U, function="search_panels")
     questions = np.asarray(questions_U, dtype=np.int64)
     n_questions = int(questions.max()) + 1 if questions.size else 0
@@ -317,16 +284,7 @@ class Affordable:
 def best_affordable(
     right_MQ: ArrayLike, costs_M: ArrayLike, budget: float, *, n_folds: int = 5, seed: int = 0
 ) -> Affordable:
-    """Choose the method with the most right answers within a budget, cross-fitted.
-
-    Shapes: ``right_MQ`` (n_methods, n_questions), ``costs_M`` (n_methods,).
-
-    Examples
-    --------
-    >>> found = best_affordable([[1, 0, 1, 0], [1, 1, 1, 0]], [1.0, 3.0], 2.0, n_folds=2)
-    >>> found.place, found.right_Q.tolist(), found.cost
-    (0, [1.0, 0.0, 1.0, 0.0], 1.0)
-    """
+    """Choose the method with the most right answers within a budget, cross-fitted."""
     right: Floats = np.asarray(right_MQ, dtype=np.float64)
     costs: Floats = np.asarray(costs_M, dtype=np.float64)
     if right.ndim != 2 or costs.shape != right.shape[:1] or right.shape[1] < 2:
@@ -358,28 +316,16 @@ def vote_methods(votes_QR: ArrayLike, right_Q: ArrayLike) -> Floats:
     choices of k; ties drawn by lot.
 
     Shapes: ``votes_QR`` (n_questions, n_replications), ``right_Q`` (n_questions,).
-
-    Examples
-    --------
-    >>> vote_methods([[0, 0, 1]], [0]).round(3).tolist()
-    [[0.667], [0.667], [1.0]]
     """
     return random_panels(votes_QR, right_Q).T
 
 
 def _best_method(right_M: Floats, costs: Floats, allowed: np.ndarray) -> int:
-    """Place of the best method allowed."""
     ties = allowed[right_M[allowed] >= right_M[allowed].max() - _EQUAL]
     return cheapest(ties, costs)
 
 
 def cheapest(places: NDArray[np.intp], costs: Floats) -> int:
-    """Place of the least cost, the first of equals: not the one whose sum was rounded down.
-
-    Examples
-    --------
-    >>> cheapest(np.array([1, 2]), np.array([0.0, 0.3, 0.1 + 0.2 - 1e-16]))
-    1
-    """
+    """Place of the least cost, the first of equals: not the one whose sum was rounded down."""
     least = float(costs[places].min())
     return int(places[np.argmax(costs[places] <= least * (1 + _EQUAL))])

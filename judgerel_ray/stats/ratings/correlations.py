@@ -40,27 +40,21 @@ class PlacedItems:
     # Shape (n_items,). The place of each item's question.
     number_N: Codes  # noqa: N815
 
+    def at(self, weights_BC: Floats) -> Floats:
+        """Compute it with these weights of the questions, each item having its question's."""
+        step = max(1, _CELLS // max(1, self.first_N.size))
+        starts = range(0, len(weights_BC), step)
+        parts = [self._by_items(weights_BC[at : at + step][:, self.number_N]) for at in starts]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def _by_items(self, weights_BN: Floats) -> Floats:
+        """It with these weights of the items."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ConcordantPairs(PlacedItems):
     """Kendall's tau-b of items that belong to questions, in time O(N log N)."""
-
-    def at(self, weights_BC: Floats) -> Floats:
-        """Compute it with these weights of the questions, pairs by the product of their items'.
-
-        Examples
-        --------
-        >>> pairs = ConcordantPairs(name="kendall", questions_C=np.arange(3), number_N=np.arange(3),
-        ...                         first_N=np.array([0, 1, 2]), second_N=np.array([0, 2, 1]))
-        >>> pairs.at(np.ones((1, 3))).round(6).tolist()
-        [0.333333]
-        """
-        step = max(1, _CELLS // max(1, self.first_N.size))
-        parts = [
-            self._tau(weights_BC[start : start + step][:, self.number_N])
-            for start in range(0, len(weights_BC), step)
-        ]
-        return np.concatenate(parts) if parts else np.empty(0)
 
     def left_out(self) -> Floats:
         """Compute it without each question: its items' pairs go, those among them once only."""
@@ -95,7 +89,7 @@ class ConcordantPairs(PlacedItems):
         net_N = 2 * (below(one, two, ones) - below(one, opposite, ones))[0]
         return np.stack([net_N, sizes_N - _equal(one), sizes_N - _equal(two)])
 
-    def _tau(self, weights_BN: Floats) -> Floats:
+    def _by_items(self, weights_BN: Floats) -> Floats:
         """Tau-b with these weights of the items."""
         unit = weights_BN.sum(axis=1) ** 2
         concordant, discordant = (
@@ -112,13 +106,7 @@ class ConcordantPairs(PlacedItems):
 
 
 def places(values: NDArray[np.generic]) -> Codes:
-    """Number the different values from 0, the lowest.
-
-    Examples
-    --------
-    >>> places(np.array([2.5, 1.0, 2.5])).tolist()
-    [1, 0, 1]
-    """
+    """Number the different values from 0, the lowest."""
     found: Codes = np.unique(values, return_inverse=True)[1]
     return found
 
@@ -128,18 +116,11 @@ def below(first_N: Codes, second_N: Codes, weights_BN: Floats) -> Floats:
 
     Shape (n_sets, n_items).
 
-    Shapes: ``first_N, second_N`` (n_items,), ``weights_BN`` (n_sets, n_items).
-
     Notes
     -----
     Items lie sorted by the second number. The values of the first are halved again and again; each
     time, an item of an upper half counts what lies before it of its lower half. Any two values part
     in one halving exactly.
-
-    Examples
-    --------
-    >>> below(np.array([0, 1, 1, 2]), np.array([5, 6, 5, 9]), np.ones((1, 4))).tolist()
-    [[0.0, 1.0, 0.0, 3.0]]
     """
     found = np.zeros_like(weights_BN)
     # Of equals by the second number the greater come first, so that none counts the less.
@@ -160,13 +141,7 @@ def below(first_N: Codes, second_N: Codes, weights_BN: Floats) -> Floats:
 
 
 def ratio(sums_3: Floats, unit: Floats) -> Floats:
-    """Compute A / sqrt(b c), NaN where b or c is nothing but rounding of `unit`.
-
-    Examples
-    --------
-    >>> ratio(np.array([3.0, 9.0, 4.0]), np.array(1.0)).tolist()
-    0.5
-    """
+    """Compute A / sqrt(b c), NaN where b or c is nothing but rounding of `unit`."""
     across, one, two = sums_3
     varies = (one > 1e-12 * unit) & (two > 1e-12 * unit)
     found = divide(across, np.where(varies, np.sqrt(np.maximum(one * two, 0.0)), 0.0))
@@ -177,13 +152,6 @@ def net_order(first_N: Codes, second_N: Codes, weights_BN: Floats) -> Floats:
     """Sum the weights of the items in the same order with each by both, less those opposite.
 
     Shape (n_sets, n_items).
-
-    Shapes: ``first_N, second_N`` (n_items,), ``weights_BN`` (n_sets, n_items).
-
-    Examples
-    --------
-    >>> net_order(np.array([0, 1, 2]), np.array([0, 2, 1]), np.ones((1, 3))).tolist()
-    [[2.0, 0.0, 0.0]]
     """
     back_N = first_N.max(initial=0) - first_N
     same = below(first_N, second_N, weights_BN) + below(back_N, -second_N, weights_BN)
@@ -192,26 +160,14 @@ def net_order(first_N: Codes, second_N: Codes, weights_BN: Floats) -> Floats:
 
 
 def joint_places(number_N: Codes, codes_N: Codes) -> Codes:
-    """Number items by one number, and by another where that is equal.
-
-    Examples
-    --------
-    >>> joint_places(np.array([0, 1, 1]), np.array([7, 2, 1])).tolist()
-    [0, 2, 1]
-    """
+    """Number items by one number, and by another where that is equal."""
     if not codes_N.size:
         return codes_N
     return places(number_N * (np.ptp(codes_N) + 1) + codes_N - codes_N.min())
 
 
 def value_weights(codes_N: Codes, weights_BN: Floats) -> Floats:
-    """Sum the weights of every value that occurs, shape (n_sets, n_values), sorted.
-
-    Examples
-    --------
-    >>> value_weights(np.array([1, 0, 1]), np.array([[1.0, 2.0, 4.0]])).tolist()
-    [[2.0, 5.0]]
-    """
+    """Sum the weights of every value that occurs, shape (n_sets, n_values), sorted."""
     order = np.argsort(codes_N, kind="stable")
     starts = np.flatnonzero(np.diff(codes_N[order], prepend=-1))
     totals: Floats = np.add.reduceat(weights_BN[:, order], starts, axis=1)
@@ -231,21 +187,6 @@ _DENSER = 8  # a pair inside a question costs as much as so many weights
 class Midranks(PlacedItems):
     """Spearman's rho of items that belong to questions."""
 
-    def at(self, weights_BC: Floats) -> Floats:
-        """Compute it with these weights of the questions.
-
-        Examples
-        --------
-        >>> ranks = Midranks(name="spearman", questions_C=np.arange(3), number_N=np.arange(3),
-        ...                  first_N=np.array([0, 1, 2]), second_N=np.array([0, 2, 1]))
-        >>> ranks.at(np.ones((1, 3))).round(6).tolist()
-        [0.5]
-        """
-        step = max(1, _CELLS // max(1, self.first_N.size))
-        starts = range(0, len(weights_BC), step)
-        parts = [self._rho(weights_BC[start : start + step][:, self.number_N]) for start in starts]
-        return np.concatenate(parts) if parts else np.empty(0)
-
     def left_out(self) -> Floats:
         """Compute it without each question in turn; O(N log N) where questions have few items."""
         n, n_questions = self.first_N.size, self.questions_C.size
@@ -263,7 +204,7 @@ class Midranks(PlacedItems):
             or [np.empty(0)]
         )
 
-    def _rho(self, weights_BN: Floats) -> Floats:
+    def _by_items(self, weights_BN: Floats) -> Floats:
         """Correlation of the midranks that items have by their weights."""
         n = weights_BN.sum(axis=1)
         one, two = (_centred(codes, weights_BN) for codes in (self.first_N, self.second_N))

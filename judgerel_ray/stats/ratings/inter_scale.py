@@ -17,9 +17,10 @@ import numpy as np
 
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
+from judgerel_ray.stats.arguments import check_confidence
 from judgerel_ray.stats.counts import Coefficient, Floats, divide, row_means
 from judgerel_ray.stats.intervals.interval import Interval, student_interval
-from judgerel_ray.stats.intervals.paired import Estimate, IntervalScale, check_confidence, estimate
+from judgerel_ray.stats.intervals.paired import Estimate, IntervalScale, estimate_by_question
 from judgerel_ray.stats.intervals.question_statistic import (
     Combined,
     QuestionStatistic,
@@ -323,15 +324,7 @@ def scale_rank_correlation(ratings: ScaleRatings, *, confidence: float = 0.95) -
 
 
 def self_consistency_terms(ratings: ScaleRatings, place: int) -> QuestionTerms:
-    """Lay the alpha of one scale with its own replications out by question.
-
-    Examples
-    --------
-    >>> from judgerel_ray.stats import scale_ratings
-    >>> ratings = scale_ratings([[[1, 1], [5, 5]], [1, 5]], ranges=[(1, 5), (1, 5)])
-    >>> whole(self_consistency_terms(ratings, 0))
-    1.0
-    """
+    """Lay the alpha of one scale with its own replications out by question."""
     mapped, values = ratings.mapped[place], ratings.axis.values[place]
     level = "ordinal" if ratings.axis.ranked else ratings.axis.level
     statistic = alpha_statistic(n_values=values.size, values=values, level=level)
@@ -346,7 +339,7 @@ def _estimated(
     scale: IntervalScale = "plain",
 ) -> Estimate:  # fmt: skip
     """The value with its interval, or why there is none."""
-    return estimate(
+    return estimate_by_question(
         statistic, name="scale_rank_correlation" if statistic.name == "spearman" else None,
         undefined=undefined, unit=unit, estimator=estimator, heuristic=heuristic, scale=scale,
         n_units=int((ratings.n_scales() >= 2).sum()), confidence=confidence,

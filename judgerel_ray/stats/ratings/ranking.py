@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgerel_ray.stats.counts import Floats
-from judgerel_ray.stats.intervals.interval import bootstrap_weights, check_choices
+from judgerel_ray.stats.intervals.interval import bootstrap_weights, check_resampling
 from judgerel_ray.stats.intervals.judge_differences import holm, judge_difference
 from judgerel_ray.stats.intervals.question_statistic import QuestionStatistic, Remembered, whole
 
@@ -87,17 +87,7 @@ class MeasureColumn:
 
 
 def ranks_by_measure(judges: Sequence[str], column: MeasureColumn, confidence: float) -> list[Rank]:
-    """Rank the judges by one measure.
-
-    Examples
-    --------
-    >>> column = MeasureColumn(name="m", sign=1.0, value_J=np.array([0.1, 0.9]),
-    ...                        resampled_BJ=np.array([[0.1, 0.9], [0.2, 0.8]]),
-    ...                        n_questions_J=np.array([9, 9]), fixed_J=np.array([False, False]),
-    ...                        p_JJ=np.full((2, 2), 0.01), few_JJ=np.full((2, 2), True))
-    >>> [(one.rank, one.low, one.high) for one in ranks_by_measure(["a", "b"], column, 0.95)]
-    [(2.0, 2, 2), (1.0, 1, 1)]
-    """
+    """Rank the judges by one measure."""
     better_J = column.sign * column.value_J
     rank_J = _places(better_J[None])[0]
     reason_J = [_why_no_interval(column, j) for j in range(len(judges))]
@@ -132,17 +122,7 @@ def ranks_by_measure(judges: Sequence[str], column: MeasureColumn, confidence: f
 def mean_ranks(
     judges: Sequence[str], columns: Sequence[MeasureColumn], confidence: float
 ) -> tuple[MeanRank, ...]:
-    """Average each judge's ranks over the measures by which all ranked judges have one.
-
-    Examples
-    --------
-    >>> column = MeasureColumn(name="m", sign=-1.0, value_J=np.array([0.1, 0.9]),
-    ...                        resampled_BJ=np.array([[0.1, 0.9], [0.2, 0.8]]),
-    ...                        n_questions_J=np.array([9, 9]), fixed_J=np.array([False, False]),
-    ...                        p_JJ=np.full((2, 2), 0.01), few_JJ=np.full((2, 2), True))
-    >>> [(one.value, one.p_best) for one in mean_ranks(["a", "b"], [column], 0.95)]
-    [(1.0, 1.0), (2.0, 0.0)]
-    """
+    """Average each judge's ranks over the measures by which all ranked judges have one."""
     bare = tuple(MeanRank(judge=judge, value=None) for judge in judges)
     there_J = counted_judges(columns)
     complete = [one for one in columns if not np.isnan(one.value_J[there_J]).any()]
@@ -173,17 +153,7 @@ def mean_ranks(
 
 
 def counted_judges(columns: Sequence[MeasureColumn]) -> NDArray[np.bool_]:
-    """Tell which judges are ranked by any measure that rests on questions, or by any at all.
-
-    Examples
-    --------
-    >>> column = MeasureColumn(name="m", sign=1.0, value_J=np.array([0.1, np.nan]),
-    ...                        resampled_BJ=np.array([[0.1, np.nan]]),
-    ...                        n_questions_J=np.ones(2, int), fixed_J=np.zeros(2, bool),
-    ...                        p_JJ=np.ones((2, 2)), few_JJ=np.full((2, 2), True))
-    >>> counted_judges([column]).tolist()
-    [True, False]
-    """
+    """Tell which judges are ranked by any measure that rests on questions, or by any at all."""
     measured = [~np.isnan(one.value_J) & (one.fixed_J == 0) for one in columns]
     if not np.any(measured):
         measured = [~np.isnan(one.value_J) for one in columns]
@@ -352,7 +322,7 @@ def rank_judges(
     >>> found.agreements[0].tau
     -1.0
     """
-    check_choices(confidence, n_resamples, "percentile", function="rank_judges")
+    check_resampling(confidence, n_resamples, "percentile", function="rank_judges")
     _check(judges, measures, smaller_is_better)
     drawn = [one for row in measures.values() for one in row if _is_drawn(one)]
     every = np.unique(np.concatenate([one.questions_C for one in drawn])) if drawn else np.empty(0)
@@ -407,18 +377,7 @@ def _compare(column: MeasureColumn, row: Sequence[Measured]) -> None:
 
 
 def rank_agreement(first: MeasureColumn, second: MeasureColumn, confidence: float) -> RankAgreement:
-    """Compute Kendall's tau-b of the judges by two measures.
-
-    Examples
-    --------
-    >>> columns = [MeasureColumn(name=name, sign=sign, value_J=np.array([0.1, 0.9]),
-    ...                          resampled_BJ=np.array([[0.1, 0.9]]), fixed_J=np.zeros(2, bool),
-    ...                          n_questions_J=np.ones(2, int), p_JJ=np.ones((2, 2)),
-    ...                          few_JJ=np.ones((2, 2), bool))
-    ...            for name, sign in (("one", 1.0), ("two", -1.0))]
-    >>> rank_agreement(*columns, 0.95).tau
-    -1.0
-    """
+    """Compute Kendall's tau-b of the judges by two measures."""
     both_J = ~(np.isnan(first.value_J) | np.isnan(second.value_J))
     signs = first.sign * second.sign
     tau = float(_tau(first.value_J[None, both_J], signs * second.value_J[None, both_J])[0])

@@ -28,7 +28,7 @@ from judgerel_ray.stats.ratings.scale_mapping import (
     ScaleLevel,
     ScaleMapping,
     Tie,
-    checked_scores,
+    checked_scale_scores,
     common_points,
     map_scores,
     mapping_level,
@@ -59,13 +59,6 @@ class ScaleAxis:
         """Compute what each item adds, from its distribution on each scale.
 
         Shape (n_items, n_terms).
-
-        Examples
-        --------
-        >>> axis = ScaleAxis(values=(np.array([0.0, 1.0]),) * 2, level="nominal")
-        >>> agreeing, split = np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]])
-        >>> axis.terms([agreeing, split]).tolist()
-        [[1.0, 1.5, 0.5]]
         """
         there_NM = np.stack([one.sum(axis=1) > 0 for one in shares], axis=1)
         there_NM &= (there_NM.sum(axis=1) >= 2)[:, None]
@@ -91,39 +84,17 @@ class ScaleAxis:
         Shape (...). 1 - Do / De; NaN where all scores are one value.
 
         Shapes: ``total`` (..., n_terms).
-
-        Examples
-        --------
-        Two items, 0 with 0 and 1 with 1:
-
-        >>> axis = ScaleAxis(values=(np.array([0.0, 1.0]),) * 2, level="nominal")
-        >>> float(axis.value(np.array([0.0, 2.0, 2.0])))
-        1.0
         """
         observed, expected, n = self._disagreement(total)
         return 1 - divide((n if limit else n - 1) * observed, expected)
 
     def slope(self, total: Floats) -> Floats:
-        """Compute by how much alpha falls where items disagree by 1 more and totals stay.
-
-        Examples
-        --------
-        >>> axis = ScaleAxis(values=(np.array([0.0, 1.0]),) * 2, level="nominal")
-        >>> float(axis.slope(np.array([0.0, 2.0, 2.0])))
-        0.375
-        """
+        """Compute by how much alpha falls where items disagree by 1 more and totals stay."""
         _, expected, n = self._disagreement(total)
         return divide(n - 1, expected)
 
     def vectors(self, shares: Sequence[Floats], total_T: Floats) -> list[Floats]:
-        """Give vectors whose products across scales are all that permuting scores changes.
-
-        Examples
-        --------
-        >>> axis = ScaleAxis(values=(np.array([0.0, 1.0]),) * 2, level="interval")
-        >>> axis.vectors([np.array([[0.5, 0.5]])] * 2, np.zeros(4))[0].tolist()
-        [[0.0]]
-        """
+        """Give vectors whose products across scales are all that permuting scores changes."""
         if self.level == "nominal":
             return [one / np.sqrt(2) for one in self._by_kind(shares)]
         if self.level == "interval" and not self.ranked:
@@ -378,7 +349,7 @@ def scale_ratings(
 
 def _table(scores: ArrayLike, lowest: float, highest: float, pairing: Pairing) -> Floats:
     """Scores of one scale, one column a replication that counts."""
-    table = checked_scores(scores, lowest=lowest, highest=highest, function="scale_ratings")
+    table = checked_scale_scores(scores, lowest=lowest, highest=highest, function="scale_ratings")
     table = table[:, None] if table.ndim == 1 else table
     if table.ndim != 2:
         raise ValueError(
@@ -527,7 +498,6 @@ def _weighted(ratings: ScaleRatings, width_S: Floats) -> Floats:
 
 
 def _n_steps(lowest: float, highest: float, step: float) -> int:
-    """Steps from the lowest to the highest point."""
     n = (highest - lowest) / step if step > 0 else 0.0
     if not 1 <= n <= _MOST_POINTS or abs(n - round(n)) > 1e-6:
         raise ValueError(

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.agreement import count_statistic
+from judgerel_ray.stats.arguments import check_confidence
 from judgerel_ray.stats.counts import (
     Coefficient,
     Floats,
@@ -30,8 +31,7 @@ from judgerel_ray.stats.intervals.interval import jackknife_interval, student_in
 from judgerel_ray.stats.intervals.paired import (
     Difference,
     Estimate,
-    check_confidence,
-    estimate,
+    estimate_by_question,
     left_out_difference,
 )
 from judgerel_ray.stats.intervals.precision import t_quantile
@@ -83,8 +83,6 @@ def people_match(
     A judge that answers as one more person would has the same expectation as a person, however
     many people an item has: no majority is taken, so nothing ties. A majority's label is another
     matter: people who agree make it, and items on which they do not have none.
-
-    Shapes: ``counts_UV`` (n_items, n_labels), ``verdicts_U`` (n_items,), ``clusters_U`` (n_items,).
 
     Examples
     --------
@@ -172,7 +170,7 @@ def _share(
     side: QuestionTerms, undefined: str | None, words: str, n_items: int, confidence: float
 ) -> Estimate:
     """A share with its interval, which ends at 0 and 1 as all intervals of shares do."""
-    found = estimate(
+    found = estimate_by_question(
         side, undefined=undefined, unit="share", estimator=words, n_units=n_items,
         confidence=confidence,
     )  # fmt: skip
@@ -424,7 +422,7 @@ def reference_agreement(
         undefined = None
         if np.isnan(whole(statistic)):
             undefined = "too_few_units" if len(scores) < _LEAST else "no_variance"
-        return estimate(
+        return estimate_by_question(
             statistic, undefined=undefined, unit="dimensionless", scale="fisher",
             estimator=f"{_WORDS[coefficient]} {words} with the reference", n_units=len(scores),
             confidence=confidence,

@@ -36,14 +36,7 @@ _ROUNDING = 1e-9
 
 
 class MappingError(ValueError):
-    """Scales that do not allow a mapping: why as a code with its numbers, and in words.
-
-    Examples
-    --------
-    >>> error = MappingError("map_scores", Flag.UNEQUAL_GROUPS, 5, 2)
-    >>> error.noted[1], str(error)
-    ((5, 2), 'map_scores: 5 points cannot collapse to 2 equal groups of points')
-    """
+    """Scales that do not allow a mapping: why as a code with its numbers, and in words."""
 
     def __init__(self, function: str, flag: Flag, *numbers: float) -> None:
         super().__init__(f"{function}: {flag.note(numbers)}")
@@ -104,7 +97,7 @@ def map_scores(
     >>> map_scores([7, 7, 9], "midrank", lowest=1, highest=10).round(3).tolist()
     [0.333, 0.333, 0.833]
     """
-    values = checked_scores(scores, lowest=lowest, highest=highest, function="map_scores")
+    values = checked_scale_scores(scores, lowest=lowest, highest=highest, function="map_scores")
     check_mapping(mapping, tie, function="map_scores")
     if mapping == "minmax":
         return (values - lowest) / (highest - lowest)
@@ -158,26 +151,16 @@ def mapping_level(mapping: ScaleMapping, level: ScaleLevel | None = None) -> Sca
 
 
 def common_points(ranges: Sequence[tuple[float, float]]) -> int:
-    """Give the number of points of the coarsest scale: what "collapse" leaves of all of them.
-
-    Examples
-    --------
-    >>> common_points([(1, 5), (1, 10)])
-    5
-    """
+    """Give the number of points of the coarsest scale: what "collapse" leaves of all of them."""
     if not ranges:
         raise ValueError("common_points: there must be at least one scale")
     return min(_n_points(*ends) for ends in ranges)
 
 
-def checked_scores(scores: ArrayLike, *, lowest: float, highest: float, function: str) -> Floats:
-    """Read scores, refusing what is not on the scale (ValueError).
-
-    Examples
-    --------
-    >>> checked_scores([1, float("nan")], lowest=1, highest=5, function="map_scores").tolist()
-    [1.0, nan]
-    """
+def checked_scale_scores(
+    scores: ArrayLike, *, lowest: float, highest: float, function: str
+) -> Floats:
+    """Read scores, refusing what is not on the scale (ValueError)."""
     if not (np.isfinite(lowest) and np.isfinite(highest) and lowest < highest):
         raise ValueError(
             f"{function}: the scale's lowest must be below its highest, got {lowest!r}, {highest!r}"
@@ -192,12 +175,7 @@ def checked_scores(scores: ArrayLike, *, lowest: float, highest: float, function
 
 
 def check_mapping(mapping: str, tie: str, *, function: str) -> None:
-    """Refuse an unknown mapping or rule for ties (ValueError).
-
-    Examples
-    --------
-    >>> check_mapping("minmax", ">mid", function="map_scores")
-    """
+    """Refuse an unknown mapping or rule for ties (ValueError)."""
     if mapping not in SCALE_MAPPINGS:
         raise ValueError(
             f"{function}: mapping must be one of {', '.join(SCALE_MAPPINGS)}, got {mapping!r}"

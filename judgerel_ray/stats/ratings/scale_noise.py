@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.krippendorff import Level, alpha_statistic
+from judgerel_ray.stats.arguments import check_at_least_1
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.question_statistic import whole
 from judgerel_ray.stats.null.closed_null import ClosedNull
@@ -135,10 +136,7 @@ def scale_noise_floor(
     >>> abs(floor.mean) < 0.1, floor.p
     (True, 0.001)
     """
-    if n_permutations < 1:
-        raise ValueError(
-            f"scale_noise_floor: n_permutations must be at least 1, got {n_permutations}"
-        )
+    check_at_least_1("scale_noise_floor", n_permutations=n_permutations)
     first, second = (np.asarray(one, dtype=np.float64) for one in (first_N, second_N))
     if first.ndim != 1 or first.shape != second.shape:
         raise ValueError(
@@ -212,10 +210,7 @@ def inter_scale_floor(
     >>> abs(floor.mean) < 0.1, floor.p
     (True, 0.001)
     """
-    if n_permutations < 1:
-        raise ValueError(
-            f"inter_scale_floor: n_permutations must be at least 1, got {n_permutations}"
-        )
+    check_at_least_1("inter_scale_floor", n_permutations=n_permutations)
     terms = inter_scale_terms(ratings)
     value, total_T = whole(terms), terms.terms_CT.sum(axis=0)
     if np.isnan(value):

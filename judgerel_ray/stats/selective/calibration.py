@@ -11,8 +11,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import check_confidence, clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.precision import jackknife_error, t_quantile
 from judgerel_ray.stats.intervals.shares import Share, clustered_share
 from judgerel_ray.stats.selective.discrimination import checked_scores
 
@@ -175,17 +176,9 @@ def calibration_error(
 def stated_confidences(
     confidences_N: ArrayLike, correct_N: ArrayLike, clusters_N: ArrayLike | None, function: str
 ) -> tuple[Floats, NDArray[np.bool_], NDArray[np.intp]]:
-    """Take the judgments with a confidence, and number their questions.
-
-    Examples
-    --------
-    >>> stated_confidences([0.5, float("nan")], [1, 0], None, "brier_score")[0].tolist()
-    [0.5]
-    """
+    """Take the judgments with a confidence, and number their questions."""
     stated, right = checked_scores(confidences_N, correct_N, function=function)
-    clusters = np.arange(stated.size) if clusters_N is None else np.asarray(clusters_N)
-    if clusters.shape != stated.shape:
-        raise ValueError(f"{function}: clusters_N must have shape {stated.shape}")
+    clusters = clusters_of(clusters_N, stated.size, function=function, argument="clusters_N")
     there = ~np.isnan(stated)
     outside = there & ~((stated >= 0) & (stated <= 1))
     if outside.any():
@@ -196,7 +189,6 @@ def stated_confidences(
 
 
 def _bins(stated: Floats, n_bins: int, binning: str, *, function: str) -> NDArray[np.intp]:
-    """The bin of each judgment."""
     if n_bins < 1 or binning not in BINNINGS:
         raise ValueError(
             f"{function}: n_bins must be at least 1 and binning width or mass, "
@@ -267,8 +259,7 @@ def brier_score(
     stated, right, clusters = stated_confidences(
         confidences_N, correct_N, clusters_N, "brier_score"
     )
-    if not 0 < confidence < 1:
-        raise ValueError(f"brier_score: confidence must be between 0 and 1, got {confidence!r}")
+    check_confidence(confidence, function="brier_score")
     n, n_all = stated.size, np.size(correct_N)
     if not n:
         return Coefficient(
@@ -297,7 +288,7 @@ def _ratio_ends(
     if n < 2:
         return None, None
     left_out = (sums_C.sum() - sums_C) / (counts_C.sum() - counts_C)
-    error = float(np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()))
+    error = jackknife_error(left_out)
     if error < 1e-12:
         return None, None
     value, half = float(sums_C.sum() / counts_C.sum()), t_quantile(n - 1, confidence) * error

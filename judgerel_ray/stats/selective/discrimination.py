@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.core.codes import Flag, Noted, NullMethod
+from judgerel_ray.stats.arguments import check_confidence, clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats
 from judgerel_ray.stats.intervals.interval import logit_ends
 from judgerel_ray.stats.intervals.precision import t_quantile
@@ -75,12 +76,9 @@ def auroc(
     >>> auroc([0.9, 0.6, 0.7, 0.2], [True, True, False, False]).value
     0.75
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"auroc: confidence must be between 0 and 1, got {confidence!r}")
+    check_confidence(confidence, function="auroc")
     scores, correct = checked_scores(scores_N, correct_N, function="auroc")
-    clusters = np.arange(scores.size) if clusters_N is None else np.asarray(clusters_N)
-    if clusters.shape != scores.shape:
-        raise ValueError(f"auroc: clusters_N must have shape {scores.shape}, got {clusters.shape}")
+    clusters = clusters_of(clusters_N, scores.size, function="auroc", argument="clusters_N")
     there = ~np.isnan(scores)
     kept, right, clusters = scores[there], correct[there], clusters[there]
     value: float | None = None
@@ -125,11 +123,6 @@ def few_answers(
 
     Shapes: ``scores_N`` (n_judgments,), ``correct_N`` (n_judgments,), ``clusters_N``
     (n_judgments,).
-
-    Examples
-    --------
-    >>> few_answers(np.ones(39), np.array([True] * 30 + [False] * 9), np.arange(39))
-    'few_wrong'
     """
     (n_right, n_wrong), few = _by_kind(scores_N, correct_N, clusters_N), "few_wrong"
     if n_right < n_wrong:
@@ -140,13 +133,7 @@ def few_answers(
 def few_flags(
     scores_N: NDArray[np.floating], correct_N: NDArray[np.bool_], clusters_N: NDArray[np.generic]
 ) -> list[Noted]:
-    """Flag which answers are few, with the number of questions they are of.
-
-    Examples
-    --------
-    >>> few_flags(np.ones(39), np.array([True] * 30 + [False] * 9), np.arange(39))
-    [(<Flag.FEW_WRONG: 'few_wrong_answers'>, (9,))]
-    """
+    """Flag which answers are few, with the number of questions they are of."""
     few = few_answers(scores_N, correct_N, clusters_N)
     if few is None:
         return []
@@ -167,10 +154,8 @@ def _by_kind(
 
 def _placements(first_N: Floats, second_M: Floats) -> Floats:
     """Share of the second that each of the first exceeds, ties counting half."""
-    ordered = np.sort(second_M)
-    below = np.searchsorted(ordered, first_N, side="left")
-    upto = np.searchsorted(ordered, first_N, side="right")
-    placed: Floats = (below + upto) / (2 * ordered.size)
+    below, tied = _ordered(first_N, second_M)
+    placed: Floats = (below + tied / 2) / second_M.size
     return placed
 
 
@@ -207,13 +192,7 @@ def _ends(
 def checked_scores(
     scores_N: ArrayLike, correct_N: ArrayLike, *, function: str
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Read scores and which judgments are right, refusing two lengths.
-
-    Examples
-    --------
-    >>> checked_scores([0.5], [1], function="auroc")[1].tolist()
-    [True]
-    """
+    """Read scores and which judgments are right, refusing two lengths."""
     scores = np.asarray(scores_N, dtype=np.float64)
     correct = np.asarray(correct_N, dtype=bool)
     if scores.ndim != 1 or scores.shape != correct.shape:
@@ -273,8 +252,7 @@ def cross_fitted_auroc(
     1.0
     """
     name = "cross_fitted_auroc"
-    if not 0 < confidence < 1:
-        raise ValueError(f"{name}: confidence must be between 0 and 1, got {confidence!r}")
+    check_confidence(confidence, function=name)
     scores, correct = checked_scores(scores_N, correct_N, function=name)
     folds = np.asarray(fold_N)
     clusters = np.arange(scores.size) if clusters_N is None else np.asarray(clusters_N)
@@ -385,19 +363,9 @@ def ranking_floor(
     scores (ties counted), else of the questions' contributions, each being one piece of evidence.
     ``p`` is two-sided, from the normal distribution. Nothing where all are right or all wrong, or
     all scores tie.
-
-    Examples
-    --------
-    Four scores without ties: sqrt((4 + 1) / (12 x 2 x 2)).
-
-    >>> floor = ranking_floor([0.9, 0.6, 0.7, 0.2], [True, True, False, False])
-    >>> floor.mean, round(floor.sd, 4)
-    (0.5, 0.3227)
     """
     scores, correct = checked_scores(scores_N, correct_N, function="ranking_floor")
-    clusters = np.arange(scores.size) if clusters_N is None else np.asarray(clusters_N)
-    if clusters.shape != scores.shape:
-        raise ValueError(f"ranking_floor: clusters_N must have shape {scores.shape}")
+    clusters = clusters_of(clusters_N, scores.size, function="ranking_floor", argument="clusters_N")
     there = ~np.isnan(scores)
     right = correct[there].astype(np.float64)
     n, n_right = right.size, int(right.sum())

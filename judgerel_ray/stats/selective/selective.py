@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import check_confidence, clusters_of
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.interval import logit_ends
 from judgerel_ray.stats.intervals.precision import t_quantile
@@ -110,10 +111,7 @@ def acceptance_curve(
     ([0.5, 0.75], [1, 1])
     """
     scores, correct = checked_scores(scores_N, correct_N, function="acceptance_curve")
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"acceptance_curve: confidence must be between 0 and 1, got {confidence!r}"
-        )
+    check_confidence(confidence, function="acceptance_curve")
     thresholds, accepted, errors = _steps(scores, correct)
     level = (
         1 - (1 - confidence) / thresholds.size if simultaneous and thresholds.size else confidence
@@ -172,13 +170,8 @@ def risk_coverage(
     ([0.5, 0.5, 0.333], 0.444)
     """
     scores, correct = checked_scores(scores_N, correct_N, function="risk_coverage")
-    clusters = np.arange(scores.size) if clusters_N is None else np.asarray(clusters_N)
-    if clusters.shape != scores.shape:
-        raise ValueError(
-            f"risk_coverage: clusters_N must have shape {scores.shape}, got {clusters.shape}"
-        )
-    if not 0 < confidence < 1:
-        raise ValueError(f"risk_coverage: confidence must be between 0 and 1, got {confidence!r}")
+    clusters = clusters_of(clusters_N, scores.size, function="risk_coverage", argument="clusters_N")
+    check_confidence(confidence, function="risk_coverage")
     there = ~np.isnan(scores)
     n, n_errors = int(there.sum()), int((there & ~correct).sum())
     if not n:
@@ -290,20 +283,9 @@ def accepted_errors(
 ) -> AcceptedErrors:
     """Compute the error among the accepted at scores that occur, with pointwise and joint ends.
 
-    Shapes: ``scores_N`` (n_judgments,), ``correct_N`` (n_judgments,), ``clusters_N``
-    (n_judgments,).
-
     References
     ----------
     .. [1] Massart, P. (1990), doi:10.1214/aop/1176990746.
-
-    Examples
-    --------
-    >>> found = accepted_errors([0.9, 0.9, 0.5, float("nan")], [True, False, True, True])
-    >>> found.acceptance_T.tolist(), found.error_T.round(3).tolist()
-    ([0.5, 0.75], [0.5, 0.333])
-    >>> bool((found.band_high_T >= found.high_T).all())
-    True
     """
     scores, correct, clusters = _checked(scores_N, correct_N, clusters_N, confidence, band, most)
     there = ~np.isnan(scores)
@@ -353,9 +335,9 @@ def _checked(
 ) -> tuple[Floats, NDArray[np.bool_], NDArray[np.generic]]:
     """What was given, refused where it is out of range."""
     scores, correct = checked_scores(scores_N, correct_N, function="accepted_errors")
-    clusters = np.arange(scores.size) if clusters_N is None else np.asarray(clusters_N)
-    if clusters.shape != scores.shape:
-        raise ValueError(f"accepted_errors: clusters_N must have shape {scores.shape}")
+    clusters = clusters_of(
+        clusters_N, scores.size, function="accepted_errors", argument="clusters_N"
+    )
     if not 0 < confidence < 1 or most < 1 or band not in BANDS:
         raise ValueError(
             "accepted_errors: confidence must be between 0 and 1, most at least 1 and band of "

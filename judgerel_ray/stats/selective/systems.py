@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.arguments import check_confidence, clusters_of
 from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.interval import bootstrap_weights
 from judgerel_ray.stats.intervals.precision import t_quantile
@@ -98,12 +99,6 @@ def paired_accuracy(
     References
     ----------
     .. [1] Bonett, D. G. and Price, R. M. (2012), doi:10.3102/1076998611411915.
-
-    Examples
-    --------
-    >>> found = paired_accuracy([1, 1, 0, 0, 0], [1, 1, 1, 1, 0])
-    >>> found.difference, found.second_only, found.p
-    (0.4, 2, 0.5)
     """
     first, second = (np.asarray(one, dtype=np.float64) for one in (first_Q, second_Q))
     if first.ndim != 1 or first.shape != second.shape:
@@ -112,8 +107,7 @@ def paired_accuracy(
         )
     if not all(((one >= 0) & (one <= 1)).all() for one in (first, second)):
         raise ValueError("paired_accuracy: shares must be in [0, 1]")
-    if not 0 < confidence < 1:
-        raise ValueError(f"paired_accuracy: confidence must be in (0, 1), got {confidence!r}")
+    check_confidence(confidence, function="paired_accuracy")
     n = first.size
     single = bool(np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all())
     counts: tuple[int | None, ...] = (None,) * 4
@@ -169,7 +163,7 @@ REACHED = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class SystemAnswers:
     """Answers of one system: the surer, the sooner accepted."""
 
     # NaN is never accepted.
@@ -179,24 +173,13 @@ class Answered:
     questions_N: NDArray[np.generic]  # noqa: N815
 
 
-def answered(
+def checked_answers(
     scores_N: ArrayLike, correct_N: ArrayLike, questions_N: ArrayLike | None = None
-) -> Answered:
-    """Take answers of a system.
-
-    Shapes: ``scores_N`` (n_judgments,), ``correct_N`` (n_judgments,), ``questions_N``
-    (n_judgments,).
-
-    Examples
-    --------
-    >>> answered([0.9, 0.4], [True, False]).questions_N.tolist()
-    [0, 1]
-    """
+) -> SystemAnswers:
+    """Take answers of a system."""
     scores, correct = checked_scores(scores_N, correct_N, function="answered")
-    questions = np.arange(scores.size) if questions_N is None else np.asarray(questions_N)
-    if questions.shape != scores.shape:
-        raise ValueError(f"answered: questions_N must have shape {scores.shape}")
-    return Answered(scores_N=scores, correct_N=correct, questions_N=questions)
+    questions = clusters_of(questions_N, scores.size, function="answered", argument="questions_N")
+    return SystemAnswers(scores_N=scores, correct_N=correct, questions_N=questions)
 
 
 class OrderedAnswers:
@@ -206,15 +189,9 @@ class OrderedAnswers:
     ----------
     reach : float
         Share of the answers that can be accepted: those with a score.
-
-    Examples
-    --------
-    >>> one = answered([0.9, float("nan")], [True, True], ["q", "r"])
-    >>> OrderedAnswers(one, np.array(["q", "r"])).reach
-    0.5
     """
 
-    def __init__(self, one: Answered, common: NDArray[np.generic]) -> None:
+    def __init__(self, one: SystemAnswers, common: NDArray[np.generic]) -> None:
         kept = np.isin(one.questions_N, common)
         question = np.searchsorted(common, one.questions_N[kept])
         scores, wrong = one.scores_N[kept], ~one.correct_N[kept]
@@ -321,8 +298,8 @@ class EqualAcceptance:
 
 
 def equal_acceptance(
-    first: Answered,
-    second: Answered,
+    first: SystemAnswers,
+    second: SystemAnswers,
     *,
     shares: Sequence[float] = SHARES,
     n_resamples: int = 2000,
@@ -338,7 +315,7 @@ def equal_acceptance(
     Parameters
     ----------
     first, second : Answered
-        From :func:`.answered`; questions that only one of them
+        From :func:`.checked_answers`; questions that only one of them
         was asked are left out.
     shares : sequence of float
         Shares accepted of all answers, in (0, 1].
@@ -360,9 +337,9 @@ def equal_acceptance(
 
     Examples
     --------
-    >>> from judgerel_ray.stats.selective.systems import answered
-    >>> surer = answered([0.9, 0.8, 0.2, 0.1], [True, True, False, False], list("abcd"))
-    >>> other = answered([0.9, 0.8, 0.2, 0.1], [True, True, False, False], list("dcba"))
+    >>> from judgerel_ray.stats.selective.systems import checked_answers
+    >>> surer = checked_answers([0.9, 0.8, 0.2, 0.1], [True, True, False, False], list("abcd"))
+    >>> other = checked_answers([0.9, 0.8, 0.2, 0.1], [True, True, False, False], list("dcba"))
     >>> found = equal_acceptance(surer, other, shares=[0.5, 1.0])
     >>> found.first_G.tolist(), found.second_G.tolist(), found.mean
     ([0.0, 0.5], [0.0, 0.5], 0.0)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.agreement.majority import majority_probabilities
+from judgerel_ray.stats.arguments import check_confidence, clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats, divide
 from judgerel_ray.stats.intervals.interval import student_interval
 
@@ -91,10 +92,7 @@ def limit_coefficients(
     n_values = n_categories if n_categories is not None else shares.shape[1]
     if n_values < 1 or any(k < 1 for k in majorities):
         raise ValueError("limit_coefficients: n_categories and majorities must be at least 1")
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"limit_coefficients: confidence must be between 0 and 1, got {confidence!r}"
-        )
+    check_confidence(confidence, function="limit_coefficients")
     stability = [(majority_probabilities(shares, k) ** 2).sum(axis=1) for k in majorities]
     logs = np.log(np.where(shares > 0, shares, 1.0))
     terms = np.column_stack(
@@ -171,11 +169,7 @@ def _checked(
         raise ValueError(
             f"limit_coefficients: distributions_UV must have 2 dimensions, got {shares.shape}"
         )
-    clusters = np.arange(len(shares)) if clusters_U is None else np.asarray(clusters_U)
-    if clusters.shape != shares.shape[:1]:
-        raise ValueError(
-            f"limit_coefficients: clusters_U must have shape ({len(shares)},), got {clusters.shape}"
-        )
+    clusters = clusters_of(clusters_U, len(shares), function="limit_coefficients")
     there = ~np.isnan(shares).any(axis=1)
     kept = shares[there]
     if (kept < 0).any() or (np.abs(kept.sum(axis=1) - 1) > 1e-6).any():
@@ -205,9 +199,6 @@ def score_limit(
     krippendorff_alpha. ``undefined`` is "no_verdicts" where no reply has a score, and "no_variance"
     where all have the same. ``n_raters`` and ``n_ratings`` are 0.
 
-    Shapes: ``distributions_UV`` (n_units, n_values), ``values_V`` (n_values,), ``clusters_U``
-    (n_units,).
-
     Examples
     --------
     Var within: (0 + 1) / 2; of all: scores 1 with .75 and 3 with .25, so .75.
@@ -217,8 +208,7 @@ def score_limit(
     0.3333
     """
     shares, values, clusters = _score_limits_checked(distributions_UV, values_V, clusters_U, level)
-    if not 0 < confidence < 1:
-        raise ValueError(f"score_limit: confidence must be between 0 and 1, got {confidence!r}")
+    check_confidence(confidence, function="score_limit")
     mass_U = shares.sum(axis=1)
     taking = mass_U > 0
     shares, mass_U, clusters = shares[taking], mass_U[taking], clusters[taking]
@@ -294,11 +284,7 @@ def _score_limits_checked(
     sums = shares.sum(axis=1)
     if not np.isfinite(shares).all() or (shares < 0).any() or (sums > 1 + 1e-6).any():
         raise ValueError("score_limit: rows must be probabilities, of sum 1 at most")
-    clusters = np.arange(len(shares)) if clusters_U is None else np.asarray(clusters_U)
-    if clusters.shape != shares.shape[:1]:
-        raise ValueError(
-            f"score_limit: clusters_U must have shape ({len(shares)},), got {clusters.shape}"
-        )
+    clusters = clusters_of(clusters_U, len(shares), function="score_limit")
     order = np.argsort(values)
     return shares[:, order], values[order], clusters
 
@@ -325,12 +311,6 @@ def weighted_bounds(low_NV: ArrayLike, high_NV: ArrayLike, values_V: ArrayLike) 
     A ratio is largest where what is open goes to values from the highest down, to "no score" at the
     place where a score would lower the mean, and to lower ones only if it must. Every such place is
     tried: each gives a distribution within the bounds, and one of them is the best.
-
-    Examples
-    --------
-    >>> found = weighted_bounds([[0.5, 0.25, 0.0]], [[0.75, 0.5, 0.25]], [1, 5])
-    >>> found.low_N.tolist(), found.high_N.tolist()
-    ([2.0], [3.0])
     """
     low, high = np.asarray(low_NV, dtype=np.float64), np.asarray(high_NV, dtype=np.float64)
     values = np.asarray(values_V, dtype=np.float64)

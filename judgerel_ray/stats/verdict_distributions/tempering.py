@@ -199,13 +199,7 @@ def verdict_bounds(
 def closed_bounds(
     temperatures: Sequence[float], low_TV: Floats, high_TV: Floats | None = None
 ) -> VerdictBounds:
-    """Make bounds of what is settled: no verdict can have more than the others leave.
-
-    Examples
-    --------
-    >>> closed_bounds([1.0], np.array([[0.5, 0.3, 0.1]])).high_TV.round(2).tolist()
-    [[0.6, 0.4, 0.2]]
-    """
+    """Make bounds of what is settled: no verdict can have more than the others leave."""
     settled = low_TV.sum(axis=1, keepdims=True)
     left = np.maximum(low_TV, np.minimum(1.0, 1 - settled + low_TV))
     high = left if high_TV is None else np.maximum(low_TV, np.minimum(left, high_TV))

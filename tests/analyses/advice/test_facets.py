@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.advice.facets import (
-    COMPONENT_COLUMNS,
     component_rows,
     facet_groups,
     key_schema,
 )
+from judgerel_ray.analyses.advice.tables import Components
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.stats.generalizability.facet_cells import label_cells, score_cells
@@ -19,7 +19,7 @@ from judgerel_ray.stats.generalizability.variance_components import variance_com
 def variance_table(frame, **options):
     groups = [*facet_groups(frame, **options)]
     found = [{**group.key, **row} for group in groups for row in component_rows(group)]
-    return pl.DataFrame(found, schema={**key_schema(groups), **COMPONENT_COLUMNS}, orient="row")
+    return Components.frame(found, key_schema(groups))
 
 
 def rows(**columns):
@@ -220,7 +220,7 @@ def test_a_model_alone_and_as_a_judge_are_told_apart():
     found = variance_table(frame)
     assert set(found["role"]) == {"responder", "participant"}
     assert set(found["part"]) == {"wanted", "error"}
-    assert set(COMPONENT_COLUMNS).isdisjoint({"item_id", *FACETS})
+    assert set(Components.columns).isdisjoint({"item_id", *FACETS})
 
 
 @pytest.mark.slow

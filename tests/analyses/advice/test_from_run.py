@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.advice.from_run import advise_path, gpu_seconds
-from judgerel_ray.analyses.comparison.from_run import compare_with_serving
+import judgerel_ray
+from judgerel_ray.analyses.advice.from_run import gpu_seconds
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError, TokenCounts
 from judgerel_ray.store import JudgeTotals, RunDirectory
@@ -34,20 +34,20 @@ def files(tmp_path):
 
 
 def test_advice_of_a_file(files):
-    advice = advise_path(files[0], targets=["generalizability=0.8"], budget="100")
+    advice = judgerel_ray.advise(files[0], targets=["generalizability=0.8"], budget="100")
     assert advice.needs["target"].to_list() == ["generalizability"]
     assert advice.splits["judgments"].max() <= 100
 
 
 @pytest.mark.slow
 def test_how_many_judges_there_are_can_be_declared(files):
-    unlimited = advise_path(files[2], by=[])
+    unlimited = judgerel_ray.advise(files[2], by=[])
     assert set(unlimited.components["no_interval"]) == {"too_few_levels"}
     for told in ("judge=2", "judge=fixed"):
-        advice = advise_path(files[2], by=[], facet_sizes=[told])
+        advice = judgerel_ray.advise(files[2], by=[], facet_sizes=[told])
         row = advice.components.filter(component="judge").row(0, named=True)
         assert (row["n_levels"], row["levels_of"], row["no_interval"]) == (2, 2, None)
-    again = advise_path(files[2], by=[], facet_sizes=["judge=unlimited"])
+    again = judgerel_ray.advise(files[2], by=[], facet_sizes=["judge=unlimited"])
     assert again.components.equals(unlimited.components)
 
 
@@ -69,15 +69,15 @@ def test_how_many_judges_there_are_can_be_declared(files):
 )
 def test_mistakes_are_refused(files, options, words):
     with pytest.raises(SweepError) as error:
-        advise_path(files[0], **options)
+        judgerel_ray.advise(files[0], **options)
     assert words in str(error.value)
 
 
 def test_two_files_and_one_file_compared(files):
-    two, _ = compare_with_serving(files[0], files[1])
+    two = judgerel_ray.compare(files[0], files[1])
     assert two.select("a", "b").unique().rows() == [(files[0], files[1])]
     assert two["judge"].unique().to_list() == ["j"]
-    one, _ = compare_with_serving(
+    one = judgerel_ray.compare(
         files[2], by=["judge"], coefficients=["percent_agreement"], tolerance=0.5
     )
     agreement = two.filter(coefficient="percent_agreement")
@@ -85,7 +85,7 @@ def test_two_files_and_one_file_compared(files):
     assert one["difference"].to_list() == agreement["difference"].to_list()
 
 
-def test_gpu_seconds_are_those_of_judges_on_gpus():
+def test_gpu_seconds_are_those_of_judges_on_gpus(monkeypatch):
     judges = "".join(
         f'[[judge]]\nname = "{name}"\nmodel = "m"\ngpus = {gpus}\n'
         for name, gpus in (("one", 1), ("four", 4), ("cpu", 0), ("idle", 1))
@@ -100,11 +100,9 @@ def test_gpu_seconds_are_those_of_judges_on_gpus():
             ("idle", 0, 0.0),
         )
     }
-    run = SimpleNamespace(
-        read_text=lambda _: sweep,
-        address=lambda name: name,
-        ledger=SimpleNamespace(judges=totals),
-    )
+    ledger = SimpleNamespace(judges=totals)
+    monkeypatch.setattr("judgerel_ray.analyses.advice.from_run.checked_ledger", lambda _: ledger)
+    run = SimpleNamespace(read_text=lambda _: sweep, address=lambda name: name)
     assert gpu_seconds(run) == {"one": 0.5, "four": 2.0}
 
 
@@ -129,7 +127,7 @@ def test_the_verbs_print_tables_and_json(files, capsys):
 
 def test_right_options_of_a_run_become_gold():
     from judgerel_ray.analyses.reliability import from_run
-    from judgerel_ray.counting.judged import Judged
+    from judgerel_ray.counting.snapshot import Snapshot
 
     items = pl.DataFrame(
         {
@@ -150,7 +148,7 @@ def test_right_options_of_a_run_become_gold():
     data = io.BytesIO()
     items.write_parquet(data)
     run.write_bytes("items.parquet", data.getvalue())
-    judged = Judged(frame=frame, run=run)
+    judged = Snapshot(frame=frame, run=run)
     found = from_run.with_gold(judged).frame.collect().sort("protocol", "item_id")
     assert found["gold"].to_list() == ["x", None, "x", None, "x"]
 

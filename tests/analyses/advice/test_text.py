@@ -7,10 +7,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.advice.advice import NEED_COLUMNS, advise_judgments
-from judgerel_ray.analyses.advice.show import advice_text, tables_json, unreached
+from judgerel_ray.analyses.advice.advice import advise_judgments
+from judgerel_ray.analyses.advice.show import advice_text, unreached
+from judgerel_ray.analyses.advice.tables import Needs
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.analyses.comparison.show import comparison_text
+from judgerel_ray.blocks.result import tables_json
 
 
 @pytest.fixture(scope="module")
@@ -282,7 +284,7 @@ def test_few_verdicts_are_said_once_a_group():
 )  # fmt: skip
 def test_why_no_purchase_reaches_a_target_in_words(row, words):
     assert unreached(row) == words
-    empty = {**dict.fromkeys(NEED_COLUMNS), "target": "majority_stability", "now": 0.8}
-    needed = advice_text({"needs": pl.DataFrame([empty | row], schema=NEED_COLUMNS)})
+    empty = {**dict.fromkeys(Needs.columns), "target": "majority_stability", "now": 0.8}
+    needed = advice_text({"needs": Needs.frame([empty | row])})
     known = "not known" in words
     assert column(needed, "needed").startswith("not known" if known else "out of reach")

@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from judgerel_ray.analyses.confusion.confusion import matched_table, uncertainty_tables
 from judgerel_ray.analyses.confusion.from_run import right_options
 from judgerel_ray.analyses.confusion.groups import judged_groups, labellings, labels_of_others
 from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions, scored_matrices
 from judgerel_ray.analyses.confusion.show import uncertainty_blocks
-from judgerel_ray.analyses.confusion.tables import matched_table, uncertainty_tables
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.core import HumanRating, Item, Option
 from judgerel_ray.tables import Confusions, items_to_frame

@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from judgerel_ray.analyses.confusion.confusion import label_table
 from judgerel_ray.analyses.confusion.groups import judged_groups, transfer_table
 from judgerel_ray.analyses.confusion.matrices import UncertaintyOptions, scored_matrices
-from judgerel_ray.analyses.confusion.tables import label_table
 from judgerel_ray.analyses.confusion.worth import model_quantities
 from judgerel_ray.tables import Confusions
 

@@ -11,7 +11,6 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray.analyses.doctor.diagnosis import checks
-from judgerel_ray.analyses.doctor.show import diagnosis_text
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
 
@@ -163,7 +162,7 @@ def test_the_command_says_what_the_machine_has(capsys):
 
 def test_the_machine_is_looked_at_without_what_it_may_lack():
     code = (
-        "import judgerel_ray, sys; judgerel_ray.doctor().text(); "
+        "import judgerel_ray, sys; judgerel_ray.doctor().as_text(); "
         "sys.exit(bool({'polars', 'ray', 'torch', 'rich'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -263,5 +262,5 @@ def test_an_empty_cell_is_no_value_of_its_column():
     told = {one.column: (one.n_values, one.n_empty) for one in found.columns}
     assert told["confidence"] == (0, 72)
     assert told["cost"] == told["option_order"] == (1, 36)
-    shown = [line.split() for line in diagnosis_text(found).splitlines()]
+    shown = [line.split() for line in found.as_text().splitlines()]
     assert ["1", "value,", "36", "empty"] in [line[-4:] for line in shown if line[:1] == ["cost"]]

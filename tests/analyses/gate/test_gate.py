@@ -14,17 +14,16 @@ from judgerel_ray.analyses.gate.from_run import gate_by_default
 from judgerel_ray.analyses.gate.requirement import requirement, requirements
 from judgerel_ray.analyses.gate.show import (
     decisions,
-    gate_markdown,
-    gate_text,
     more_words,
     verdict_line,
 )
 from judgerel_ray.core import ReadingWarning, SweepError
-from judgerel_ray.counting import judged as counting_judged
-from judgerel_ray.counting.judged import open_judgments
+from judgerel_ray.counting import snapshot as counting_snapshot
+from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.measuring.reducing import ReduceOptions, reduce_judged
 from judgerel_ray.stats import COEFFICIENTS, clopper_pearson
 from judgerel_ray.stats.agreement.agreement import declaration
+from tests.opening import snapshot
 
 # Spellings of verdicts are nothing that a gate does, and most of the time it takes.
 gate = partial(judgerel_ray.gate, exact_values=True)
@@ -183,9 +182,9 @@ def test_what_holds_where_nothing_is_required(kind):
 
 def test_a_requirement_in_two_rows_says_what_a_reply_without_a_verdict_counts_as():
     found = gate(judged(valid=0.8), require="percent_agreement >= .5")
-    for text in (gate_text(found), found.as_markdown()):
+    for text in (found.as_text(), found.as_markdown()):
         assert text.count("counts as a verdict") == text.count("left out") == 1
-    assert "counts as a verdict" not in gate_text(gate(judged(), require="valid_rate >= .5"))
+    assert "counts as a verdict" not in gate(judged(), require="valid_rate >= .5").as_text()
 
 
 def test_repeatability_alone_passes_only_where_it_is_what_was_required():
@@ -220,9 +219,10 @@ def test_alpha_of_a_judge_that_never_wavers_has_an_exact_interval():
 
 
 def test_the_tolerances_of_a_sweep_are_required():
-    opened = open_judgments(judgerel_ray.example("run"))
+    opened = snapshot(judgerel_ray.example("run"))
     opened = replace(opened, tolerance={"krippendorff_alpha": 0.1})
-    found = gate_by_default(opened, reduce_judged(opened, ReduceOptions()))
+    options = ReduceOptions(intervals=IntervalChoice(with_errors=True))
+    found = gate_by_default(opened, reduce_judged(opened, options))
     asked = set(found["requirement"])
     assert "krippendorff_alpha >= 0.1" in asked
     assert "krippendorff_alpha >= .667" not in asked
@@ -256,7 +256,7 @@ def test_a_judge_that_the_baseline_does_not_have_does_not_pass(tmp_path, name):
     assert found.verdict == "INCONCLUSIVE"
     told = {row["judge"]: (row["verdict"], row["reason"]) for row in found.requirements.to_dicts()}
     assert told == {"old": ("PASS", None), "new": ("INCONCLUSIVE", "no_baseline")}
-    assert "the baseline has no judgments of this group" in gate_text(found)
+    assert "the baseline has no judgments of this group" in found.as_text()
     rule = f"drop of {name} <= .5 where judge=old against {tmp_path}/baseline.parquet"
     assert gate(both, require=rule).verdict == "PASS"
 
@@ -472,7 +472,8 @@ def test_what_is_printed_is_parsed_back():
     )  # fmt: skip
     lines = found.as_markdown().splitlines()
     assert lines[0] == "### Judge gate: FAIL: 1 missed, 1 open, of 2"
-    assert all(line.replace("\\|", "").count("|") == 8 for line in lines if line.startswith("|"))
+    cells = {line.replace("\\|", "").count("|") for line in lines if line.startswith("|")}
+    assert len(cells) == 1
     told = found.as_markdown()
     assert not any(acts in told for acts in ("<script>", "\n::", " &lt;", "n::error::$", "]]>"))
 
@@ -505,7 +506,7 @@ def test_serving_noise_is_said_in_a_sentence():
     })  # fmt: skip
     found = gate(rows, require="flip_rate <= .1")
     assert found.requirements["reason"].to_list() == ["serving_noise"]
-    for text in (gate_text(found), gate_markdown(found)):
+    for text in (found.as_text(), found.as_markdown()):
         assert "how steady the server is, not how" in " ".join(text.split())
 
 
@@ -545,7 +546,7 @@ def test_a_class_that_a_judge_never_names_does_not_pass_for_it():
     found = gate(pl.concat([judged(60), other]), require="class_agreement:a >= .3")
     told = {row["judge"]: (row["verdict"], row["reason"]) for row in found.requirements.to_dicts()}
     assert told == {"j": ("PASS", None), "k": ("INCONCLUSIVE", "never_given")}
-    assert "names this verdict" in gate_text(found)
+    assert "names this verdict" in found.as_text()
 
 
 def test_more_questions_are_those_that_count():
@@ -555,7 +556,7 @@ def test_more_questions_are_those_that_count():
     row = gate(rows, require="accuracy >= .5").requirements.row(0, named=True)
     assert (row["n_items"], row["n_compared"], row["more_questions"]) == (60, 3, 3)
     assert clopper_pearson(6, 6).low >= 0.5 > clopper_pearson(5, 5).low
-    text = " ".join(gate_text(gate(rows, require="accuracy >= .5")).split())
+    text = " ".join(gate(rows, require="accuracy >= .5").as_text().split())
     assert "3 more questions like the 3 of 60 that count here" in text
     twice = judged(60, steady=0.8).filter((pl.col("replication") == 0) | pl.col("item_id").is_in(
         [f"q{one}" for one in range(12)]))  # fmt: skip
@@ -602,8 +603,8 @@ def test_a_drop_that_a_worse_judge_meets_is_refused(tmp_path):
     judged(60, steady=0.95).write_parquet(tmp_path / "baseline.parquet")
     rule = f"drop of flip_rate >= -.02 against {tmp_path}/baseline.parquet"
     assert gate(judged(60, steady=0.7), require=rule).verdict == "FAIL"
-    assert "asks for more" in gate_text(gate(judged(), require="flip_rate >= .01"))
-    assert "asks for more" not in gate_text(gate(judged(), require="flip_rate <= .01"))
+    assert "asks for more" in gate(judged(), require="flip_rate >= .01").as_text()
+    assert "asks for more" not in gate(judged(), require="flip_rate <= .01").as_text()
 
 
 def test_a_drop_of_agreement_of_a_judge_with_a_habit_meets_nothing(tmp_path):
@@ -658,7 +659,7 @@ def test_a_drop_says_which_questions_one_side_alone_has(name, why, tmp_path):
     counts = f"3 of the frame given, 1 of {tmp_path}/baseline.parquet"
     assert found.notes == (f"{rule}: questions left out, as the other side {why}: {counts}",)
     assert json.loads(found.as_json())["notes"] == [*found.notes]
-    assert "questions left out" in " ".join(gate_text(found).split())
+    assert "questions left out" in " ".join(found.as_text().split())
     rows.write_parquet(tmp_path / "baseline.parquet")
     assert gate(rows, require=rule).notes == ()
 
@@ -682,7 +683,7 @@ def test_repeats_of_other_answers_are_not_called_the_same_prompt():
         [decision] = decisions(found.requirements)
         line = "".join(span.text for span in verdict_line(decision, ["judge"]).spans)
         assert of in line
-        assert ("its repeats judge other answers" in gate_text(found)) == (n_answers > 1)
+        assert ("its repeats judge other answers" in found.as_text()) == (n_answers > 1)
         assert json.loads(found.as_json())["requirements"][0]["flags"] is not None
 
 
@@ -724,7 +725,7 @@ def test_requests_that_failed_are_said_beside_a_valid_rate_that_leaves_them_out(
     [note] = found.notes
     assert note.startswith("j: 120 of 240 requests failed")
     assert json.loads(found.as_json())["notes"] == [note]
-    for text in (gate_text(found), gate_markdown(found).replace("\\", ""), found.as_junit()):
+    for text in (found.as_text(), found.as_markdown().replace("\\", ""), found.as_junit()):
         assert "120 of 240 requests failed" in " ".join(text.split())
     assert gate(judged(), require="valid_rate >= .9").notes == ()
 
@@ -735,13 +736,13 @@ def test_every_file_is_opened_once_and_its_notes_come_once(tmp_path, monkeypatch
     now.with_columns(pl.col("verdict").str.to_lowercase()).write_csv(tmp_path / "now.csv")
     earlier.write_csv(tmp_path / "earlier.csv")
     opened: list[str] = []
-    tally_file = counting_judged.tally_file
+    tally_file = counting_snapshot.tally_file
 
     def counted(path, **how):
         opened.append(path)
         return tally_file(path, **how)
 
-    monkeypatch.setattr(counting_judged, "tally_file", counted)
+    monkeypatch.setattr(counting_snapshot, "tally_file", counted)
     names = ("percent_agreement", "krippendorff_alpha", "accuracy", "valid_rate")
     rules = [f"drop of {name} <= .5 against {tmp_path}/earlier.csv" for name in names]
     found = judgerel_ray.gate(tmp_path / "now.csv", require=["valid_rate >= .5", *rules])

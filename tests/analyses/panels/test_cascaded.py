@@ -3,7 +3,8 @@
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.panels.cascades import A_PERSON, SCHEMA, WHOLE, cascaded_table
+from judgerel_ray.analyses.panels.cascades import A_PERSON, WHOLE, cascaded_table
+from judgerel_ray.analyses.panels.tables import CascadedShares
 
 GOLD = pl.DataFrame(
     {"benchmark": ["b"] * 4, "item_id": list("pqrs"), "gold": ["1", "2", "3", None]}
@@ -71,7 +72,7 @@ def test_a_cascade_that_nobody_answered_has_no_accuracy():
     found = told(reply("p", "s", "1", 0.1), reply("p", "m", "1", None))
     assert found[WHOLE]["accuracy"] is None
     assert found[A_PERSON]["n_asked"] == 1
-    assert set(found[WHOLE]) == set(SCHEMA)
+    assert set(found[WHOLE]) == set(CascadedShares.columns)
 
 
 def test_answers_shuffled_across_questions_are_the_floor():

@@ -5,13 +5,14 @@ import random
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.panels.from_run import run_cascaded
+from judgerel_ray.analyses.panels.from_run import cascaded_of
 from judgerel_ray.asking.run.pending import NeverSent, Pending, landed_texts
 from judgerel_ray.core import Completion, request_key
 from judgerel_ray.design import CutText, voices_of
 from judgerel_ray.store import end_session, read_ledger, scan_judgments, verify_run
 from judgerel_ray.store.records import PROGRESS, seal
 from judgerel_ray.store.status import read_status
+from tests.opening import snapshot
 from tests.tiers import first_of_each
 
 ITEMS = [
@@ -90,7 +91,7 @@ def check_told(driver):
     passed = rows.filter((pl.col("judge") == "small") & ~sure)
     asked = rows.filter(judge="large")
     assert sorted(passed.select(place).rows()) == sorted(asked.select(place).rows())
-    for row in run_cascaded(driver.out).filter(asked="large").to_dicts():
+    for row in cascaded_of(snapshot(driver.out)).filter(asked="large").to_dicts():
         assert row["n_asked"] == passed.filter(temperature=row["temperature"]).height
     return asked.height
 

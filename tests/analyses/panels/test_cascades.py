@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.panels.cascades import CascadeChoice, cascade_tables
-from judgerel_ray.analyses.panels.tables import panel_tables
+from judgerel_ray.analyses.panels.panels import panel_tables
 from judgerel_ray.analyses.panels.voters import read_voters
 from judgerel_ray.core import SweepError
 from judgerel_ray.measuring.systems import read_systems

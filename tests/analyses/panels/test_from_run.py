@@ -8,11 +8,12 @@ from io import BytesIO
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.panels.from_run import run_cascade, run_panels, together_of
+from judgerel_ray.analyses.panels.from_run import cascade_of, open_voters, together_of
+from judgerel_ray.analyses.panels.panels import panel_tables
 from judgerel_ray.core import Item, Option, SweepError, TokenCounts, request_key
-from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.store import RunDirectory, begin_session, land
 from judgerel_ray.tables import Completions, Judgments, items_to_frame
+from tests.opening import answers, snapshot
 
 HEAD = 'name = "s"\n' + "".join(
     f'[[judge]]\nname = "{name}"\nengine = "simulated"\nmodel = "dirichlet"\ngpus = 0\n'
@@ -75,7 +76,7 @@ def landed(tmp_path, ask=ASK):
 
 
 def test_a_run_knows_what_is_right_and_what_answers_stand_on(tmp_path):
-    found = run_panels(landed(tmp_path))
+    found = panel_tables(open_voters(answers(landed(tmp_path))))
     told = found.members.select("member", "accuracy", "cost", "cost_unit").rows()
     ant, bee = 2 * 110.0, 2 * 50.0
     assert told == [
@@ -88,7 +89,7 @@ def test_a_run_knows_what_is_right_and_what_answers_stand_on(tmp_path):
 
 
 def test_a_cascade_asks_the_models_of_a_run(tmp_path):
-    found = run_cascade(landed(tmp_path))
+    found = cascade_of(answers(landed(tmp_path)))
     assert found.stages["member"].to_list() == ["bee responder", "ant responder"]
     assert found.stages["cost"].to_list() == [100.0, 220.0]
     # Half of the answers of the first are unsure, and wrong.
@@ -97,7 +98,7 @@ def test_a_cascade_asks_the_models_of_a_run(tmp_path):
 
 
 def test_a_page_tells_both(tmp_path):
-    found = together_of(open_judgments(landed(tmp_path)))
+    found = together_of(snapshot(landed(tmp_path)))
     assert found is not None
     assert found.panels["members"].height == 3
     assert found.cascade["curve"].height == 10
@@ -107,10 +108,10 @@ def test_a_run_that_asked_a_cascade_has_no_panel(tmp_path):
     asked = ASK + 'responders = ["bee", "ant"]\ncascade = 0.8\n'
     path = landed(tmp_path, asked)
     with pytest.raises(SweepError, match="only the questions that the first ones passed on"):
-        run_panels(path)
-    assert together_of(open_judgments(path)) is None
+        open_voters(answers(path))
+    assert together_of(snapshot(path)) is None
 
 
 def test_confidence_by_replications_is_bought_by_no_cascade(tmp_path):
     with pytest.raises(SweepError, match="which a cascade does not buy"):
-        run_cascade(landed(tmp_path), confidence="agreement")
+        cascade_of(answers(landed(tmp_path)), confidence="agreement")

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from judgerel_ray import report
 from judgerel_ray.analyses.panels import from_run as panels_module
-from judgerel_ray.reporting.pages import report_path
 
 PANELS, CASCADE = "Judges as a panel", "Asking the next one only when in doubt"
 
@@ -34,7 +34,7 @@ def page(tmp_path):
     def write(frame):
         path = tmp_path / "answers.parquet"
         frame.write_parquet(path)
-        report_path(str(path), str(tmp_path / "page.html"))
+        report(str(path), out=str(tmp_path / "page.html"), force=True)
         return (tmp_path / "page.html").read_text()
 
     return write

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.panels.tables import panel_tables
+from judgerel_ray.analyses.panels.panels import panel_tables
 from judgerel_ray.analyses.panels.voters import read_voters, rule_weights
 from judgerel_ray.measuring.systems import read_systems
 

@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 
 import judgerel_ray as jr
-from judgerel_ray.analyses.reliability.from_run import reduce_with_basis
 from judgerel_ray.analyses.reliability.sections import outcome_section
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.measuring.reducing import ReduceOptions
+from tests.opening import reduction
 
 TOO_LONG = "refused: prompt_too_long: 9 prompt + 2 new tokens > 8"
 ROWS = ["item_id,judge,temperature,replication,verdict,outcome,finish_reason,block"]
@@ -138,10 +138,11 @@ def test_an_unfinished_run_says_so_before_its_numbers(half_run, capsys):
 @pytest.mark.slow
 def test_python_and_verbs_of_decisions_say_the_same(half_run, capsys):
     said = "unfinished: rests on 12 of 24 requests; judge x has none"
-    uses = [(jr.reduce, {}), (jr.questions, {}), (jr.advise, {}), (jr.compare, {"b": half_run})]
-    for use, options in uses:
+    for use in (jr.reduce, jr.questions, jr.advise):
         with pytest.warns(ReadingWarning, match=f"^{said}$"):
-            use(half_run, **options)
+            use(half_run)
+    with pytest.warns(ReadingWarning, match=f"^{half_run}: {said}$"):
+        jr.compare(half_run, b=half_run)
     for command, told in [(["advise", half_run], said),
                           (["compare", half_run, half_run], f"{half_run}: {said}")]:  # fmt: skip
         assert main(command) == 0
@@ -181,8 +182,8 @@ def test_later_blocks_are_cautioned_about_where_they_count(tmp_path):
     rows = {"item_id": list("qqqrr"), "replication": [0, 1, 2, 0, 1], "verdict": list("AABBB")}
     rows["block"] = [0, 0, 1, 0, 0]
     pl.DataFrame(rows).write_parquet(file)
-    caution = reduce_with_basis(file, ReduceOptions(block="all")).caution
+    caution = reduction(file, ReduceOptions(block="all")).caution
     assert caution.startswith("1 of these replications are of later blocks")
-    assert reduce_with_basis(file, ReduceOptions()).caution is None
+    assert reduction(file, ReduceOptions()).caution is None
     pl.DataFrame(rows).filter(pl.col("block") == 0).write_parquet(file)
-    assert reduce_with_basis(file, ReduceOptions(block="all")).caution is None
+    assert reduction(file, ReduceOptions(block="all")).caution is None

@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 
 import judgerel_ray as jr
 from judgerel_ray.analyses.panels.from_run import together_of
-from judgerel_ray.analyses.reliability.from_run import question_path
-from judgerel_ray.analyses.selection.from_run import run_selection
+from judgerel_ray.analyses.selection.from_run import selection_of
 from judgerel_ray.core import ReadingWarning, SweepError
-from judgerel_ray.counting.given import given as given_rows
-from judgerel_ray.counting.judged import open_judgments
 from judgerel_ray.counting.right_answers import contradicting
 from judgerel_ray.importers import TableMapping, import_table
-from judgerel_ray.measuring.reducing import ReduceOptions, reduce_path
+from judgerel_ray.measuring.reducing import ReduceOptions
+from tests.opening import answers, question_rows, snapshot
+from tests.opening import coefficients as coefficients_of
 
 ACCURACY = ReduceOptions(coefficients=("accuracy",), missing=("category",))
 
@@ -32,7 +31,7 @@ def accuracy(frame):
     """The accuracy, why there is none, and what was said of reading it."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        found = reduce_path(given_rows(frame), ACCURACY)
+        found = coefficients_of(frame, ACCURACY)
     lines = [str(one.message) for one in said if one.category is ReadingWarning]
     return found["value"][0], found["undefined"][0], [line for line in lines if "gold" in line]
 
@@ -78,7 +77,7 @@ def test_a_question_with_two_right_answers_is_said(tmp_path):
     file = tmp_path / "a.csv"
     table(["A", "B", "A", "B"]).write_csv(file)
     with pytest.warns(ReadingWarning, match=r"in 2 questions \(q0: 'A', 'B'\)"):
-        question_path(str(file))
+        question_rows(str(file))
 
 
 @pytest.mark.parametrize("use", [jr.select, jr.systems, jr.panels, jr.cascade, jr.advise])
@@ -106,7 +105,7 @@ def test_questions_have_no_accuracy_either(tmp_path):
     file = tmp_path / "a.csv"
     table(["Paris"] * 4).write_csv(file)
     with pytest.warns(ReadingWarning, match="gold matches no verdict of the file in any"):
-        found = question_path(str(file))
+        found = question_rows(str(file))
     assert found["accuracy"].to_list() == [None, None]
     assert found["percent_agreement"].to_list() == [0.0, 1.0]
 
@@ -123,7 +122,7 @@ def two_judges(words):
 def test_a_judge_who_answers_in_other_words_than_gold_has_no_accuracy():
     with pytest.warns(ReadingWarning, match="gold matches no verdict of judge b, so no accuracy is "
                       "given of it: 'fail', 'pass'; its verdicts are 'no', 'yes'"):  # fmt: skip
-        found = reduce_path(given_rows(two_judges(["yes", "no", "no"] * 2)), ACCURACY)
+        found = coefficients_of(two_judges(["yes", "no", "no"] * 2), ACCURACY)
     assert dict(found.select("judge", "value").iter_rows()) == {
         "a": pytest.approx(2 / 3),
         "b": None,
@@ -140,7 +139,7 @@ def test_a_judge_who_answers_in_other_words_than_gold_has_no_accuracy():
     ],
 )
 def test_a_judge_who_is_wrong_throughout_has_an_accuracy_of_nought(words):
-    found = reduce_path(given_rows(two_judges(words)), ACCURACY)
+    found = coefficients_of(two_judges(words), ACCURACY)
     assert found.filter(judge="b")["value"].item() == 0.0
 
 
@@ -150,7 +149,7 @@ def test_scores_on_another_scale_than_gold_have_no_accuracy():
         gold=pl.Series(["1", "2", "1"] * 4), benchmark=pl.lit("x"),
     )  # fmt: skip
     with pytest.warns(ReadingWarning, match="of judge b benchmark x.*'1', '2'.*are '20', '40'; wr"):
-        found = reduce_path(given_rows(rows), ACCURACY)
+        found = coefficients_of(rows, ACCURACY)
     assert found.sort("judge")["value"].to_list() == [pytest.approx(2 / 3), None]
 
 
@@ -163,17 +162,17 @@ def test_systems_who_answer_in_other_words_than_gold_are_refused(use):
 
 def test_a_page_goes_on_without_them():
     with pytest.warns(ReadingWarning, match="of b have no value in common.*left out of the page"):
-        assert together_of(open_judgments(given_rows(two_judges(["yes", "no", "no"] * 2)))) is None
+        assert together_of(snapshot(two_judges(["yes", "no", "no"] * 2))) is None
 
 
 def test_selection_says_what_it_counts_as_wrong_and_refuses_where_nothing_could_be_right(tmp_path):
     frame = table(["A", "A", "Rome", "Rome"]).with_columns(confidence=0.5, judge=pl.lit("j"))
     frame.write_csv(tmp_path / "a.csv")
     with pytest.warns(ReadingWarning, match="in 2 of the 4 rows with gold"):
-        run_selection(str(tmp_path / "a.csv"))
+        selection_of(answers(str(tmp_path / "a.csv")))
     frame.with_columns(gold=pl.lit("Rome")).write_csv(tmp_path / "b.csv")
     with pytest.raises(SweepError, match="verdict and gold have no value in common"):
-        run_selection(str(tmp_path / "b.csv"))
+        selection_of(answers(str(tmp_path / "b.csv")))
 
 
 def test_an_import_says_so_where_the_table_is_read(tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from judgerel_ray.analyses.reliability.show import print_coefficients
+from judgerel_ray.analyses.reliability.show import coefficients_text
 from judgerel_ray.cli import main
 from judgerel_ray.core import progress
 from judgerel_ray.counting import counted
@@ -70,11 +70,10 @@ def test_no_group_is_looked_for_among_all_others(monkeypatch):
     assert len([*found.groups()]) == 30
 
 
-def test_a_text_shows_the_first_groups_and_says_how_many_follow(monkeypatch, capsys):
+def test_a_text_shows_the_first_groups_and_says_how_many_follow(monkeypatch):
     monkeypatch.setattr("judgerel_ray.analyses.reliability.show._MOST_SHOWN", 3)
     found = reduce_judgments(judgments(5).lazy(), coefficients=["percent_agreement"])
-    print_coefficients(found)
-    text = capsys.readouterr().out
+    text = coefficients_text(found)
     assert "j2" in text
     assert "j3" not in text
     assert "2 more groups not shown: --out FILE or --format json has them all" in text

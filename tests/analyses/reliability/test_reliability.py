@@ -7,8 +7,8 @@ import pytest
 from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.core.codes import no_interval_words
 from judgerel_ray.counting.intervals import interval_choice
-from judgerel_ray.counting.verdicts.policy import COLUMNS
 from judgerel_ray.measuring.reliability import reduce_judgments
+from judgerel_ray.measuring.tables import Coefficients
 from judgerel_ray.stats import (
     DEFAULT_COEFFICIENTS,
     count_statistic,
@@ -66,8 +66,8 @@ def simple(verdicts: list[list[str | None]], **columns) -> pl.DataFrame:
 
 def test_columns_are_those_of_the_contract():
     found = reduce_judgments(judgments().lazy())
-    assert found.columns == ["judge", "benchmark", "temperature", *COLUMNS]
-    assert list(COLUMNS) == [
+    assert found.columns == ["judge", "benchmark", "temperature", *Coefficients.columns]
+    assert list(Coefficients.columns) == [
         "coefficient", "value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "noise",
         "measurement", "missing", "n_categories", "unit", "conditions", "n_items", "n_replications",
         "n_judgments", "n_missing", "statistic", "interval_method", "no_interval", "n_compared",

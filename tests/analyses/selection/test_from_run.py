@@ -10,7 +10,7 @@ from typing import Literal
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.selection.from_run import run_comparison, run_selection
+from judgerel_ray.analyses.selection.from_run import selection_of, systems_of
 from judgerel_ray.analyses.selection.selection import SelectionOptions
 from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
 from judgerel_ray.core import Item, Option, SweepError, TokenCounts, request_key, traits
@@ -19,6 +19,7 @@ from judgerel_ray.protocols.best_of import BestOf, BestOfAsk
 from judgerel_ray.store import RunDirectory, begin_session, land
 from judgerel_ray.store.made_tables import DISTRIBUTIONS
 from judgerel_ray.tables import Completions, Distributions, Judgments, items_to_frame
+from tests.opening import answers
 
 HEAD = 'name = "s"\n' + "".join(
     f'[[judge]]\nname = "{name}"\nengine = "simulated"\nmodel = "dirichlet"\ngpus = 0\n'
@@ -96,7 +97,7 @@ def thinking(heats=(0.7,)):
 
 def test_gold_and_chance_are_those_of_the_items(tmp_path):
     run = landed(tmp_path, THINK, thinking())
-    found = run_selection(run.url, FEW).systems.filter(pl.col("role") == "responder")
+    found = selection_of(answers(run.url), FEW).systems.filter(pl.col("role") == "responder")
     assert found.select("judge", "n_right", "chance", "auroc").unique().sort("judge").rows() == [
         ("ant", 9, 0.25, 1.0),
         ("bee", 6, 0.25, 1.0),
@@ -107,7 +108,7 @@ def test_gold_and_chance_are_those_of_the_items(tmp_path):
 def test_the_sweep_says_at_which_temperature_the_answers_were_compared(tmp_path):
     asks = THINK + "temperatures = [1.0, 0.0]\nanswer_temperature = 0.0\n"
     run = landed(tmp_path, asks, thinking(heats=(1.0, 0.0)))
-    found = run_comparison(run.url, ComparisonOptions(resamples=20))
+    found = systems_of(answers(run.url), ComparisonOptions(resamples=20))
     assert found.matched_cost["undefined"].is_null().all()
     assert found.matched_cost["first"].str.contains("temperature 0").all()
     # Two answers of two requests each and a reply, 110 tokens a request.
@@ -126,7 +127,7 @@ def test_sampled_verdicts_have_the_probability_read_at_their_place(tmp_path):
     # Tempered: at .7 the most probable letter is more probable than it is at 1.
     expected = 0.6 ** (1 / 0.7) / (0.6 ** (1 / 0.7) + 2 * 0.2 ** (1 / 0.7))
     run = landed(tmp_path, asks, rows, logprobs=told)
-    found = run_selection(run.url, FEW)
+    found = selection_of(answers(run.url), FEW)
     assert found.systems["confidence"].to_list() == ["probability"]
     assert found.acceptance["threshold"].to_list() == pytest.approx([expected])
 
@@ -147,7 +148,7 @@ def test_distributions_give_answers_where_none_was_sampled_and_chances_where_som
     rows = [row("ant", f"q{n}", f"o{n % 4}", replication=0) for n in range(N)]
     run = landed(tmp_path, BEST + 'mode = "exact"\n', rows)
     distributions(run, (0.7, 1.0))
-    found = run_selection(run.url, FEW)
+    found = selection_of(answers(run.url), FEW)
     told = found.systems.select("temperature", "confidence", "n_right", "n_answers").rows()
     assert told == [(0.7, "probability", 12, 12), (1.0, "probability", 3, 12)]
     steps = found.acceptance.select("temperature", "threshold", "n_accepted").rows()
@@ -157,7 +158,7 @@ def test_distributions_give_answers_where_none_was_sampled_and_chances_where_som
 def test_distributions_of_single_answers_are_no_answers_to_choose(tmp_path):
     run = landed(tmp_path, BEST + 'mode = "exact"\n', [row("ant", "q0", "o0")])
     distributions(run, (1.0,))
-    alone = run_selection(run.url, FEW).systems
+    alone = selection_of(answers(run.url), FEW).systems
     of_options = pl.read_parquet(BytesIO(run.read_bytes(DISTRIBUTIONS)))
     judged = [
         {"judge": "ant", "benchmark": "b", "item_id": f"q{n}", "template": "default",
@@ -168,7 +169,7 @@ def test_distributions_of_single_answers_are_no_answers_to_choose(tmp_path):
     data = BytesIO()
     pl.concat([pl.DataFrame(judged, schema=of_options.schema), of_options]).write_parquet(data)
     run.write_bytes(DISTRIBUTIONS, data.getvalue())
-    assert run_selection(run.url, FEW).systems.equals(alone)
+    assert selection_of(answers(run.url), FEW).systems.equals(alone)
 
 
 @pytest.fixture
@@ -197,7 +198,7 @@ def test_a_protocol_of_ones_own_whose_judges_choose_is_selected_among(tmp_path):
     rows = [{**one, "protocol": "pick"} for one in rows]
     run = landed(tmp_path, BEST.replace("best_of", "pick") + 'mode = "exact"\n', rows)
     distributions(run, (0.7, 1.0))
-    found = run_selection(run.url, FEW)
+    found = selection_of(answers(run.url), FEW)
     told = found.systems.select("temperature", "confidence", "n_right", "n_answers").rows()
     assert told == [(0.7, "probability", 12, 12), (1.0, "probability", 3, 12)]
 
@@ -205,9 +206,9 @@ def test_a_protocol_of_ones_own_whose_judges_choose_is_selected_among(tmp_path):
 def test_items_without_a_right_option_are_said(tmp_path):
     run = landed(tmp_path, THINK, thinking(), gold=False)
     with pytest.raises(SweepError, match="items of this run name no right option") as found:
-        run_selection(run.url, FEW)
+        selection_of(answers(run.url), FEW)
     assert "--gold FILE" in found.value.hint
     file = tmp_path / "gold.csv"
     file.write_text("item_id,gold\n" + "".join(f"q{n},o{n % 4}\n" for n in range(N)))
-    told = run_selection(run.url, FEW, gold=str(file)).systems
+    told = selection_of(answers(run.url), FEW, gold=str(file)).systems
     assert set(told["n_answers"]) == {N}

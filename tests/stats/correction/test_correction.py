@@ -15,7 +15,7 @@ from judgerel_ray.stats.correction.prediction_powered import (
     ppi_difference,
     ppi_mean,
 )
-from judgerel_ray.stats.intervals.shares import clustered_mean, share_interval
+from judgerel_ray.stats.intervals.shares import clustered_mean, weighted_share_interval
 
 Z = 1.959963984540054
 
@@ -146,7 +146,7 @@ def test_labels_for_a_width_give_that_width():
 # Clopper and Pearson by SciPy.
 @pytest.mark.parametrize(("k", "n"), [(0, 7), (3, 7), (7, 7), (431, 600)])
 def test_ends_of_a_plain_share_are_exact(k, n):
-    found = share_interval(clustered_mean([1.0] * k + [0.0] * (n - k)))
+    found = weighted_share_interval(clustered_mean([1.0] * k + [0.0] * (n - k)))
     exact = binomtest(k, n).proportion_ci()
     assert (found.low, found.high) == pytest.approx((exact.low, exact.high), abs=1e-9)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from judgerel_ray.stats.generalizability.component import share_interval
+from judgerel_ray.stats.generalizability.component import component_share_interval
 from judgerel_ray.stats.generalizability.dstudy import (
     dependability,
     judgments_for,
@@ -133,4 +133,4 @@ def test_mistakes_are_refused(crossed):
 def test_an_interval_near_one_that_one_question_widens_has_ends():
     """One question holds all error: on the logit scale its weight is beyond what exp can take."""
     left_out = 1 / (1 + np.r_[0.5, np.zeros(11)])
-    assert share_interval(1 / 1.0001, [(left_out, 1.0)], confidence=0.95) == (0.0, 1.0)
+    assert component_share_interval(1 / 1.0001, [(left_out, 1.0)], confidence=0.95) == (0.0, 1.0)

@@ -8,7 +8,9 @@ from judgerel_ray.stats.generalizability import facet_agreement, facet_null
 from judgerel_ray.stats.generalizability.facet_agreement import (
     PAIR_COEFFICIENTS,
     FacetLevels,
-    lay_out,
+    crossed_ratings,
+    lay_out_levels,
+    left_out_values,
     reproducibility,
     reproducibility_terms,
 )
@@ -245,9 +247,26 @@ def test_items_laid_out_in_parts_have_the_terms_of_all_at_once(n_levels, monkeyp
     counts = rng.integers(0, 4, (items.size, 3))
     moments = np.stack([counts.sum(axis=1), counts @ [1, 2, 3], counts @ [1, 4, 9]], axis=1)
     apart = 1 - np.eye(3)
-    whole = [lay_out(counts, levels, distances_VV=apart), lay_out(moments, levels)]
+    whole = [lay_out_levels(counts, levels, distances_VV=apart), lay_out_levels(moments, levels)]
     monkeypatch.setattr(facet_agreement, "BLOCK", 100)
-    parts = [lay_out(counts, levels, distances_VV=apart), lay_out(moments, levels)]
+    parts = [lay_out_levels(counts, levels, distances_VV=apart), lay_out_levels(moments, levels)]
     assert whole[0].terms_IT.shape[0] > 20
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_allclose(one.terms_IT, other.terms_IT, rtol=0, atol=1e-13)
+
+
+def test_ratings_count_where_an_item_has_two_levels():
+    levels = FacetLevels(items_U=np.array([0, 0, 1]), levels_U=np.array([0, 1, 0]))
+    assert crossed_ratings(np.array([2.0, 3.0, 2.0]), levels) == (5, 5)
+
+
+def test_values_without_each_question_are_those_of_the_others():
+    counts, levels = (
+        [[3, 1], [1, 3], [4, 0], [2, 2]],
+        FacetLevels(items_U=np.array([0, 0, 1, 1]), levels_U=np.array([0, 1, 0, 1])),
+    )
+    apart_VV = 1 - np.eye(2)
+    laid = lay_out_levels(counts, levels, distances_VV=apart_VV)
+    terms = reproducibility_terms("flip_rate", counts, levels, distances_VV=apart_VV)
+    [found] = left_out_values(terms.terms_CT, [("flip_rate", None)], laid.form_FF)
+    assert found == pytest.approx(terms.left_out(), abs=1e-12)

@@ -13,7 +13,7 @@ from judgerel_ray.stats import (
 )
 from judgerel_ray.stats.internal_consistency.minres import one_factor_minres
 from judgerel_ray.stats.internal_consistency.schmid_leiman import minres_factors, oblimin
-from judgerel_ray.stats.internal_consistency.scores import item_scores
+from judgerel_ray.stats.internal_consistency.scores import item_covariances
 
 
 def scores_of(matrix, n: int = 200) -> np.ndarray:
@@ -291,7 +291,7 @@ def test_pairwise_correlations_have_the_standard_deviations_of_their_pairs():
     for i, j in np.argwhere(~np.eye(4, dtype=bool)):
         both = ~np.isnan(scores[:, [i, j]]).any(axis=1)
         expected[i, j] = np.corrcoef(scores[both, i], scores[both, j])[0, 1]
-    found = item_scores(scores, missing="pairwise")
+    found = item_covariances(scores, missing="pairwise")
     assert found.correlation_KK == pytest.approx(expected, abs=1e-12)
     # As R's cov(use = "pairwise"): an item's own variance is of all its scores.
     variances = np.nanvar(scores, axis=0, ddof=1)

@@ -25,9 +25,15 @@ from judgerel_ray.stats import (
     measure,
     omega_bootstrap,
 )
+from judgerel_ray.stats.agreement.intraclass import moment_statistic, moments_from_scores
 from judgerel_ray.stats.intervals import interval
 from judgerel_ray.stats.intervals.interval import bootstrap_weights, ends_less_bias, student_ends
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.precision import (
+    carried_by_few,
+    effective_questions,
+    n_distinct,
+    t_quantile,
+)
 
 
 def covered(name, truth, tables):
@@ -527,3 +533,27 @@ def test_an_interval_about_a_value_less_its_bias_holds_the_value():
     )
     assert found.high == -0.5
     assert found.method.endswith("extended to the value")
+
+
+def test_two_low_questions_of_twenty_share_the_variance():
+    moments = moments_from_scores([[1.0, 1.0]] * 18 + [[5.0, 5.0]] * 2)
+    found = effective_questions(moments, np.arange(20), moment_statistic("icc1"))
+    # 18 questions at .4 from the mean, 2 at 3.6.
+    assert found == pytest.approx((18 * 0.16 + 2 * 12.96) ** 2 / (18 * 0.16**2 + 2 * 12.96**2))
+
+
+def test_sorted_clusters_are_counted():
+    assert [n_distinct(np.array(one, dtype=int)) for one in ([], [3], [0, 0, 2])] == [0, 1, 2]
+
+
+def test_six_effective_questions_are_few_where_they_lie_on_one_side():
+    icc, at = moment_statistic("icc1"), np.arange(20)
+    moments = moments_from_scores([[k % 5] * 2 for k in range(18)] + [[7.0, 7.0]] * 2)
+    n = effective_questions(moments, at, icc)
+    assert n == pytest.approx(6.2, abs=0.05)
+    assert carried_by_few(moments, at, icc, n)
+
+
+def test_students_t_is_that_of_two_sides():
+    assert t_quantile(10, 0.95) == pytest.approx(2.228139, abs=1e-6)
+    assert t_quantile(10**6, 0.95) == pytest.approx(1.959966, abs=1e-6)

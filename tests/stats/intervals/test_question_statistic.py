@@ -10,11 +10,11 @@ import pytest
 from judgerel_ray.stats import count_statistic, count_terms, jackknife_interval, mean_of
 from judgerel_ray.stats.intervals.interval import student_interval
 from judgerel_ray.stats.intervals.paired import (
-    estimate,
-    jackknife_error,
+    estimate_by_question,
     left_out_difference,
     left_out_interval,
 )
+from judgerel_ray.stats.intervals.precision import jackknife_error
 from judgerel_ray.stats.intervals.question_statistic import mean_terms, whole
 
 mean = partial(mean_terms, "mean")
@@ -71,7 +71,7 @@ def test_fishers_ends_stay_within_one():
     [([], "undefined"), ([1], "too_few_units"), ([2, 2, 2], "no_spread")],
 )
 def test_what_has_no_interval_says_why(numbers, reason):
-    found = estimate(
+    found = estimate_by_question(
         mean(numbers), undefined=None, unit="1", estimator="mean", n_units=len(numbers)
     ) if numbers else left_out_interval(mean(numbers))  # fmt: skip
     assert getattr(found, "no_interval", None) == reason or found.undefined == reason

@@ -10,7 +10,7 @@ from scipy import stats as scipy_stats
 from scipy.special import stdtrit
 
 from judgerel_ray.stats import label_accuracy
-from judgerel_ray.stats.intervals.shares import clustered_share, difference_ends
+from judgerel_ray.stats.intervals.shares import clustered_share, difference_ends, share_ends
 
 
 @given(st.integers(1, 40), st.data())
@@ -121,3 +121,10 @@ def test_ends_of_a_difference_are_alike_on_both_sides_and_in_reach():
     assert difference_ends(0.9, 0.3, 5)[1] == 1.0
     plain = 0.1 + stdtrit(9999, 0.975) * 0.04
     assert difference_ends(0.1, 0.04, 10_000)[1] == pytest.approx(plain, abs=2e-4)
+
+
+def test_ends_of_a_share_are_those_of_as_many_trials_as_its_error_is_worth():
+    lost = scipy_stats.norm.ppf(0.975) / stdtrit(39, 0.975)
+    n = 0.9 * 0.1 / 0.03**2 * lost**2
+    low, high = scipy_stats.beta.ppf([0.025, 0.975], [0.9 * n, 0.9 * n + 1], [0.1 * n + 1, 0.1 * n])
+    assert share_ends(0.9, 0.03, 40) == pytest.approx((low, high), abs=1e-6)

@@ -18,6 +18,7 @@ from judgerel_ray.stats import (
     percent_agreement,
     replay,
 )
+from judgerel_ray.stats.intervals.stopping import least_settling
 
 counts = st.lists(st.integers(0, 30), min_size=2, max_size=7)
 
@@ -193,3 +194,7 @@ def test_recorded_judges_replayed(recordings, name, shares, undecided):
         assert (~settled).mean() == pytest.approx(open_share, abs=5e-4)
         # What is settled is the verdict that all hundred draws give most often.
         assert found.agrees_U[settled].all()
+
+
+def test_more_verdicts_take_more_draws_alike():
+    assert [least_settling(n_verdicts) for n_verdicts in (2, 3, 5, 7)] == [8, 9, 10, 11]

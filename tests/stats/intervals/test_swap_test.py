@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bench.comparison_levels import levels, tables
 from judgerel_ray.stats import count_statistic, paired_difference, terms_difference
-from judgerel_ray.stats.intervals.judge_differences import swap_test
+from judgerel_ray.stats.intervals.judge_differences import question_kinds, swap_test
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms, count_terms
 
 ALPHA = count_statistic("krippendorff_alpha", n_values=2)
@@ -244,3 +244,8 @@ def test_a_few_odd_questions_carry_a_mean(n_odd, few):
     first, second = rng.normal(size=(2, 80))
     second[:n_odd] += 25 * rng.choice([-1, 1], n_odd)
     assert terms_difference(mean_of(first), mean_of(second)).few_informative == few
+
+
+def test_questions_that_sides_share_do_not_count_as_exchanged():
+    first, second = np.array([[1.0], [2.0], [3.0]]), np.array([[3.0], [2.0], [1.0]])
+    assert question_kinds(first, second).effective(lambda t: t[..., 0]) == pytest.approx(2.0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from judgerel_ray.stats import count_statistic
 from judgerel_ray.stats.null import noise
 from judgerel_ray.stats.null.noise import noise_floors
-from judgerel_ray.stats.null.permutation import cheapest, margins_of, permuted
+from judgerel_ray.stats.null.permutation import choose_way, margins_of, permuted
 
 COUNTS = np.array([[0.0, 0.0, 1.0], [2.0, 1.0, 0.0], [3.0, 0.0, 1.0]])
 WAYS = ("verdicts", "units", "minority")
@@ -45,11 +45,11 @@ def test_every_way_permutes_alike(way):
 def test_the_way_is_the_cheapest():
     few_units, rare = np.full((20, 3), 1e6), np.tile([50.0, 0.0], (10_000, 1))
     rare[:9] = [49.0, 1.0]
-    assert cheapest(margins_of(few_units))[0] == "units"
-    assert cheapest(margins_of(rare))[0] == "minority"
+    assert choose_way(margins_of(few_units))[0] == "units"
+    assert choose_way(margins_of(rare))[0] == "minority"
     # So many units are drawn for few permutations at once, one call each.
-    assert cheapest(margins_of(np.full((200_000, 3), 33.0)))[0] == "verdicts"
-    assert cheapest(margins_of(np.tile([1.0, 1.0], (100, 1))))[0] == "verdicts"
+    assert choose_way(margins_of(np.full((200_000, 3), 33.0)))[0] == "verdicts"
+    assert choose_way(margins_of(np.tile([1.0, 1.0], (100, 1))))[0] == "verdicts"
 
 
 @settings(max_examples=25, deadline=None)

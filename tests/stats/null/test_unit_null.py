@@ -5,7 +5,7 @@ import pytest
 
 from judgerel_ray.stats import count_statistic
 from judgerel_ray.stats.null.closed_null import unit_floor
-from judgerel_ray.stats.null.permutation import cheapest, margins_of, permuted
+from judgerel_ray.stats.null.permutation import choose_way, margins_of, permuted
 
 # Units of few ratings are enumerated, those of many are drawn: then next to all of the term follows
 # from the totals of the values, and what is left must not drown in the noise of the draws.
@@ -35,7 +35,7 @@ def test_the_spread_is_that_of_permutations(p_V, shape, k):
     statistic = count_statistic(f"majority_stability_{k}", n_values=len(p_V))
     found = unit_floor(counts, statistic)
     margins = margins_of(counts)
-    parts = permuted(margins, 600, cheapest(margins)[0], rng, width=2)
+    parts = permuted(margins, 600, choose_way(margins)[0], rng, width=2)
     shuffled = np.concatenate([statistic.value(sums(part, statistic)) for part in parts])
     # 600 permutations know a spread to 3 % (1 standard error), and a mean to sd / 24.
     assert found.sd == pytest.approx(shuffled.std(ddof=1), rel=0.15)

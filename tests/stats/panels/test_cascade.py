@@ -8,7 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgerel_ray.stats.folds import grouped_folds
-from judgerel_ray.stats.panels.cascade import CascadeStages, best_cascades, policy_grid, run_cascade
+from judgerel_ray.stats.panels.cascade import (
+    CascadeStages,
+    best_cascades,
+    policy_grid,
+    simulate_cascade,
+)
 from judgerel_ray.stats.panels.panel import panel_votes, question_means
 from judgerel_ray.stats.panels.search import best_affordable, vote_methods
 
@@ -46,7 +51,7 @@ def asked(stages, thresholds, unit):
                                        min_size=2, max_size=2))  # fmt: skip
 def test_everyone_is_asked_until_someone_is_sure(seed, thresholds):
     stages = drawn(seed, n=20)
-    found = run_cascade(stages, thresholds)
+    found = simulate_cascade(stages, thresholds)
     expected = [asked(stages, thresholds, unit) for unit in range(20)]
     assert found.stage_U.tolist() == [stage for stage, _, _ in expected]
     assert found.right_U.tolist() == [right for _, right, _ in expected]
@@ -75,9 +80,9 @@ def test_who_states_no_confidence_passes_on_and_the_last_always_answers():
         confidence_UL=np.array([[NAN, NAN], [0.2, 0.1]]), right_UL=np.array([[1.0, 0.0]] * 2),
         spent_UL=np.ones((2, 2)), questions_U=np.arange(2),
     )  # fmt: skip
-    assert run_cascade(stages, [0.0]).stage_U.tolist() == [1, 0]
-    assert run_cascade(stages, [np.inf]).stage_U.tolist() == [1, 1]
-    assert run_cascade(stages, [-np.inf]).stage_U.tolist() == [0, 0]
+    assert simulate_cascade(stages, [0.0]).stage_U.tolist() == [1, 0]
+    assert simulate_cascade(stages, [np.inf]).stage_U.tolist() == [1, 1]
+    assert simulate_cascade(stages, [-np.inf]).stage_U.tolist() == [0, 0]
 
 
 def test_thresholds_are_those_of_the_other_folds():
@@ -85,7 +90,7 @@ def test_thresholds_are_those_of_the_other_folds():
     questions = np.sort(np.r_[np.arange(40), rng.integers(0, 40, 25)])
     stages = drawn(9, n=65, levels=2, questions=questions)
     policies = policy_grid(stages.confidence_UL)
-    outcomes = [run_cascade(stages, one) for one in policies]
+    outcomes = [simulate_cascade(stages, one) for one in policies]
     right = np.stack([question_means(one.right_U, questions) for one in outcomes])
     spent = np.stack([question_means(one.spent_U, questions) for one in outcomes])
 
@@ -183,7 +188,7 @@ def test_mistakes_of_shape_are_named():
         confidence_UL=ones, right_UL=ones, spent_UL=ones, questions_U=np.zeros(3, int)
     )
     with pytest.raises(ValueError, match="expected 1 thresholds"):
-        run_cascade(good, [0.5, 0.5])
+        simulate_cascade(good, [0.5, 0.5])
     with pytest.raises(ValueError, match="needs 2 questions"):
         best_cascades(good, [1.0])
 

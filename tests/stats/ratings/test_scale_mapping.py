@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.stats import SCALE_MAPPINGS, map_scores, mapping_level
-from judgerel_ray.stats.ratings.scale_mapping import common_points
+from judgerel_ray.stats.ratings.scale_mapping import MappingError, common_points
 
 FIVE = {"lowest": 1, "highest": 5}
 TEN = {"lowest": 1, "highest": 10}
@@ -109,3 +110,9 @@ def test_each_mapping_leaves_a_level():
 def test_what_is_no_mapping_is_refused(call, what):
     with pytest.raises(ValueError, match=what):
         call()
+
+
+def test_a_refused_mapping_says_why_by_code_and_in_words():
+    error = MappingError("map_scores", Flag.UNEQUAL_GROUPS, 5, 2)
+    assert error.noted == (Flag.UNEQUAL_GROUPS, (5, 2))
+    assert str(error) == "map_scores: 5 points cannot collapse to 2 equal groups of points"

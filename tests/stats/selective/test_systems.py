@@ -11,7 +11,7 @@ from judgerel_ray.stats import mcnemar_exact, risk_coverage
 from judgerel_ray.stats.selective import systems
 from judgerel_ray.stats.selective.systems import (
     OrderedAnswers,
-    answered,
+    checked_answers,
     equal_acceptance,
     paired_accuracy,
 )
@@ -80,7 +80,7 @@ scored = st.lists(
 @given(scored)
 def test_errors_are_those_of_the_risk_coverage_curve(rows):
     scores, right = np.array([s for s, _ in rows]), np.array([r for _, r in rows])
-    side = OrderedAnswers(answered(scores, right), np.arange(len(rows)))
+    side = OrderedAnswers(checked_answers(scores, right), np.arange(len(rows)))
     shares = np.arange(1, len(rows) + 1) / len(rows)
     whole = np.ones((1, len(rows)))
     curve = risk_coverage(scores, right)
@@ -91,10 +91,10 @@ def test_many_distinct_scores_are_summed_as_few_are(monkeypatch):
     rng = np.random.default_rng(6)
     scores, right = rng.choice([0.2, 0.4, 0.6, 0.8], 90), rng.random(90) < 0.6
     names, weights = np.repeat(np.arange(30), 3), rng.integers(0, 3, (7, 30)).astype(float)
-    few = OrderedAnswers(answered(scores, right, names), np.arange(30))
+    few = OrderedAnswers(checked_answers(scores, right, names), np.arange(30))
     monkeypatch.setattr(systems, "_FEW", 0)
     monkeypatch.setattr(systems, "_CELLS", 200)
-    many = OrderedAnswers(answered(scores, right, names), np.arange(30))
+    many = OrderedAnswers(checked_answers(scores, right, names), np.arange(30))
     grid = np.array([0.1, 0.35, 1.0])
     assert many.errors(weights, grid) == pytest.approx(few.errors(weights, grid), nan_ok=True)
 
@@ -106,9 +106,9 @@ def test_the_order_of_rows_means_nothing(rows, random):
     names = np.array([f"q{i}" for i in range(len(rows))])
     order = list(range(len(rows)))
     random.shuffle(order)
-    first = answered(scores, right, names)
-    other = answered(1 - scores, right, names)
-    shuffled = answered((1 - scores)[order], right[order], names[order])
+    first = checked_answers(scores, right, names)
+    other = checked_answers(1 - scores, right, names)
+    shuffled = checked_answers((1 - scores)[order], right[order], names[order])
     plain = equal_acceptance(first, other, n_resamples=20)
     again = equal_acceptance(first, shuffled, n_resamples=20)
     assert again.value_G == pytest.approx(plain.value_G)
@@ -119,7 +119,7 @@ def test_the_order_of_rows_means_nothing(rows, random):
 @given(scored, scored)
 def test_first_and_second_are_mirror_images(rows, others):
     sides = [
-        answered([s for s, _ in one], [r for _, r in one], np.arange(len(one)))
+        checked_answers([s for s, _ in one], [r for _, r in one], np.arange(len(one)))
         for one in (rows, others)
     ]
     ahead, back = equal_acceptance(*sides, n_resamples=30), equal_acceptance(
@@ -136,8 +136,8 @@ def test_a_system_is_no_better_than_itself_however_its_rows_lie():
     scores, right = rng.choice([0.5, 0.7, 0.9], 120), rng.random(120) < 0.6
     order = rng.permutation(120)
     found = equal_acceptance(
-        answered(scores, right, np.arange(120)),
-        answered(scores[order], right[order], np.arange(120)[order]),
+        checked_answers(scores, right, np.arange(120)),
+        checked_answers(scores[order], right[order], np.arange(120)[order]),
         n_resamples=50,
     )
     assert (found.mean, found.mean_low, found.p) == (0.0, None, None)
@@ -148,7 +148,9 @@ def test_a_share_that_one_rejects_is_not_compared():
     scores = rng.random(100)
     right = rng.random(100) < scores
     half = np.where(scores < np.median(scores), np.nan, scores)
-    found = equal_acceptance(answered(scores, right), answered(half, right), n_resamples=30)
+    found = equal_acceptance(
+        checked_answers(scores, right), checked_answers(half, right), n_resamples=30
+    )
     assert found.acceptance_G.max() == 0.5
     assert found.value_G == pytest.approx(np.zeros(found.value_G.size))
 
@@ -158,7 +160,9 @@ def test_a_system_that_rejects_a_few_still_has_an_interval():
     scores, other = rng.random(120), rng.random(120)
     right = rng.random(120) < scores
     scores[rng.permutation(120)[:5]] = np.nan
-    found = equal_acceptance(answered(scores, right), answered(other, right), n_resamples=200)
+    found = equal_acceptance(
+        checked_answers(scores, right), checked_answers(other, right), n_resamples=200
+    )
     assert found.acceptance_G.max() == 0.95
     assert found.mean_low < found.mean < found.mean_high
     assert found.p is not None
@@ -171,7 +175,7 @@ def test_the_interval_excludes_nothing_where_p_does_not(n):
         rng = np.random.default_rng(seed)
         first, second = rng.random(n) < 0.5, rng.random(n) < 0.7
         found = equal_acceptance(
-            answered(np.ones(n), first), answered(np.ones(n), second), shares=[1.0],
+            checked_answers(np.ones(n), first), checked_answers(np.ones(n), second), shares=[1.0],
             n_resamples=1999,
         )  # fmt: skip
         told.append((found.mean_low > 0 or found.mean_high < 0, found.p < 0.05))
@@ -181,7 +185,7 @@ def test_the_interval_excludes_nothing_where_p_does_not(n):
 
 def test_where_nothing_varies_there_is_no_interval():
     right = [True, False] * 20
-    one = answered(np.linspace(0, 1, 40), right)
+    one = checked_answers(np.linspace(0, 1, 40), right)
     found = equal_acceptance(one, one, n_resamples=50)
     assert (found.mean, found.mean_low, found.mean_high, found.p) == (0.0, None, None, None)
     assert np.isnan(found.low_G).all()
@@ -192,16 +196,21 @@ def test_a_plain_difference_outlives_a_family_of_36():
     rng = np.random.default_rng(5)
     first, second = rng.random(400) < 0.9, rng.random(400) < 0.5
     found = equal_acceptance(
-        answered(rng.random(400), first), answered(rng.random(400), second), n_resamples=200
+        checked_answers(rng.random(400), first),
+        checked_answers(rng.random(400), second),
+        n_resamples=200,
     )
     assert found.p < 0.001 / 36
     assert found.mean_low > 0
 
 
 def test_what_cannot_be_compared_says_why():
-    one = answered([0.5], [True], ["a"])
-    assert equal_acceptance(one, answered([0.5], [True], ["b"])).undefined == "no_common_questions"
-    silent = answered([np.nan], [True], ["a"])
+    one = checked_answers([0.5], [True], ["a"])
+    assert (
+        equal_acceptance(one, checked_answers([0.5], [True], ["b"])).undefined
+        == "no_common_questions"
+    )
+    silent = checked_answers([np.nan], [True], ["a"])
     assert equal_acceptance(one, silent).undefined == "nothing_accepted"
 
 
@@ -210,7 +219,9 @@ def test_two_systems_of_one_law_with_few_errors_differ_as_seldom_as_they_should(
     rng = np.random.default_rng(8)
     alarms = 0
     for run in range(300):
-        sides = [answered(rng.choice([0.5, 0.7, 0.9], 100), rng.random(100) >= 0.05) for _ in "ab"]
+        sides = [
+            checked_answers(rng.choice([0.5, 0.7, 0.9], 100), rng.random(100) >= 0.05) for _ in "ab"
+        ]
         p = equal_acceptance(*sides, n_resamples=200, seed=run).p
         alarms += p is not None and p < 0.05
     # As wide as 100 questions make it, whatever the number of errors, it was 30 of 300.
@@ -226,7 +237,7 @@ def test_coverage_of_the_difference_at_equal_acceptance():
         sides = []
         for skill in (0.0, 0.1):
             right = rng.random(200) < np.clip(1.05 - hard + skill, 0, 1)
-            sides.append(answered(1 - hard, right))
+            sides.append(checked_answers(1 - hard, right))
         found = equal_acceptance(*sides, shares=[0.5], n_resamples=300)
         # Of the easier half: error E max(0, h - .05) against E max(0, h - .15), h uniform to .5.
         truth = (0.35**2 - 0.45**2) / 2 / 0.5
@@ -237,9 +248,9 @@ def test_coverage_of_the_difference_at_equal_acceptance():
 
 
 def test_mistakes_are_named():
-    one = answered([0.5], [True])
+    one = checked_answers([0.5], [True])
     for choice in ({"shares": [0.0]}, {"n_resamples": 0}, {"confidence": 1.0}):
         with pytest.raises(ValueError, match="equal_acceptance: confidence"):
             equal_acceptance(one, one, **choice)
     with pytest.raises(ValueError, match="questions_N"):
-        answered([0.5], [True], [1, 2])
+        checked_answers([0.5], [True], [1, 2])

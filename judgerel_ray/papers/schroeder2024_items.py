@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from judgerel_ray.benchmarks.admission import admit, distinct_options
 from judgerel_ray.benchmarks.source import (
     Record,
+    file_format,
     file_name,
-    format_of,
+    list_names,
     read_object,
     read_records,
-    shown_names,
     stem,
 )
 from judgerel_ray.core import Item, Option, SweepError
@@ -71,7 +71,7 @@ def load_schroeder2024(path: str) -> tuple[Item, ...]:
     ('It is 5.', 'What is?', ['m1', 'm2'])
     """
     file, golds = _files(path)
-    nested = format_of(file) == "json"
+    nested = file_format(file) == "json"
     questions = _nested_questions(file) if nested else _table_questions(file)
     return admit(((_item(asked, golds), asked.record) for asked in questions), path=path)
 
@@ -85,7 +85,7 @@ def _files(path: str) -> tuple[str, dict[tuple[str, str], str]]:
     if len(files) != 1:
         raise SweepError(
             f"expected one {_STEM}.json or .parquet, got {len(files)}",
-            where={"folder": path, "holds": shown_names([file_name(p) for p in inside])},
+            where={"folder": path, "holds": list_names([file_name(p) for p in inside])},
         )
     golds: dict[tuple[str, str], str] = {}
     for file in inside:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.mmlu_pro import mmlu_pro_item
-from judgerel_ray.benchmarks.multiple_choice import number_place, numbered_options
+from judgerel_ray.benchmarks.multiple_choice import number_place, options_by_place
 from judgerel_ray.benchmarks.source import Record, read_records
 from judgerel_ray.core import Item
 
@@ -49,9 +49,8 @@ def load_bergman2025(path: str) -> tuple[Item, ...]:
 
 
 def _item(record: Record) -> Item:
-    """One row as an item."""
     record.require("question_id", "question", "options", "category", "correct_answer")
-    options = numbered_options(_texts(record), record)
+    options = options_by_place(_texts(record), record)
     right = number_place(record, "correct_answer", len(options), first=0)
     return mmlu_pro_item(record, options, right)
 

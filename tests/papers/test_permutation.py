@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from judgerel_ray.legacy import (
+from judgerel_ray.papers import (
     estimator,
     independence_alpha,
     schroeder2024,

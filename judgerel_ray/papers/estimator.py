@@ -121,7 +121,7 @@ class FactorFit:
     converged: bool
 
 
-def absolute_correlations(codes_RK: Floats) -> Floats:  # noqa: N803
+def absolute_correlations(codes_RK: Floats) -> Floats:
     """Correlations between questions over replications, without their signs."""
     centred = codes_RK - codes_RK.mean(axis=0)
     standard = centred / codes_RK.std(axis=0)
@@ -129,13 +129,13 @@ def absolute_correlations(codes_RK: Floats) -> Floats:  # noqa: N803
     return corr
 
 
-def standardised_alpha(corr_KK: Floats) -> float:  # noqa: N803
+def standardised_alpha(corr_KK: Floats) -> float:
     """Cronbach's alpha of a matrix of correlations."""
     k, total = len(corr_KK), corr_KK.sum()
     return float((total - np.trace(corr_KK)) / total * k / (k - 1))
 
 
-def fit_in_some_order(corr_KK: Floats, fit: Callable[[Floats], FactorFit]) -> FactorFit:  # noqa: N803
+def fit_in_some_order(corr_KK: Floats, fit: Callable[[Floats], FactorFit]) -> FactorFit:
     """Fit in the order given, or in the first of a few others in which the inverse exists.
 
     The order of questions means nothing to the model; whether singular correlations can be inverted
@@ -152,7 +152,7 @@ def fit_in_some_order(corr_KK: Floats, fit: Callable[[Floats], FactorFit]) -> Fa
     return fit(corr_KK[np.ix_(order, order)])
 
 
-def fit_by_library(corr_KK: Floats) -> FactorFit:  # noqa: N803
+def fit_by_library(corr_KK: Floats) -> FactorFit:
     """Fit with factor_analyzer itself: numbers equal to the published ones.
 
     Raises numpy's LinAlgError for singular correlations, SweepError without the extra ``legacy``.
@@ -168,7 +168,7 @@ def fit_by_library(corr_KK: Floats) -> FactorFit:  # noqa: N803
     return _fit(corr_KK, np.asarray(analysis.loadings_, dtype=np.float64), converged=converged)
 
 
-def fit_by_derivatives(corr_KK: Floats) -> FactorFit:  # noqa: N803
+def fit_by_derivatives(corr_KK: Floats) -> FactorFit:
     """Fit the same model from the same start with exact derivatives, some hundred times as fast.
 
     factor_analyzer estimates each derivative by one more decomposition a question. The same raises.
@@ -206,7 +206,7 @@ def fit_by_derivatives(corr_KK: Floats) -> FactorFit:  # noqa: N803
     return _fit(corr_KK, np.asarray(pattern, dtype=np.float64), converged=bool(found.success))
 
 
-def _fit(corr_KK: Floats, pattern_KF: Floats, *, converged: bool) -> FactorFit:  # noqa: N803
+def _fit(corr_KK: Floats, pattern_KF: Floats, *, converged: bool) -> FactorFit:
     """Omega total from pattern loadings taken for orthogonal ones."""
     uniqueness = 1 - (pattern_KF**2).sum(axis=1)
     total = corr_KK.sum()
@@ -320,13 +320,13 @@ class Design:
         return total / (self.n_constant + self.n_varying)
 
 
-def schroeder2024(codes_RQ: ArrayLike) -> Schroeder2024:  # noqa: N803
+def schroeder2024(codes_RQ: ArrayLike) -> Schroeder2024:
     """Compute the alpha and omega printed in [1]_, as its authors' script does.
 
     Parameters
     ----------
     codes_RQ : array-like of float, shape (n_replications, n_questions)
-        One code a judgment, from :func:`judgerel_ray.legacy.codes_from_verdicts`; NaN is missing,
+        One code a judgment, from :func:`judgerel_ray.papers.codes_from_verdicts`; NaN is missing,
         and its whole replication is left out.
 
     Returns
@@ -414,7 +414,7 @@ def schroeder2024(codes_RQ: ArrayLike) -> Schroeder2024:  # noqa: N803
     )
 
 
-def sort_out(codes_RQ: ArrayLike) -> Design:  # noqa: N803
+def sort_out(codes_RQ: ArrayLike) -> Design:
     """Sort questions into varying, constant and silent ones."""
     codes = np.asarray(codes_RQ, dtype=np.float64)
     if codes.ndim != 2:
@@ -475,7 +475,7 @@ class Schroeder2024Noise:
 
 
 def schroeder2024_noise_floor(
-    codes_RQ: ArrayLike,  # noqa: N803
+    codes_RQ: ArrayLike,
     *,
     observed: Schroeder2024 | None = None,
     n_permutations: int = 100,

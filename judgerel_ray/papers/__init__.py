@@ -1,16 +1,16 @@
-"""Published estimators under their own names, as their authors computed them.
+"""Published procedures and files that papers released: for comparison with what is printed there.
 
-For numbers that must be compared with a paper, never for a judge: `schroeder2024` gives a high
-"reliability" to independent noise, which is why its noise floor stands beside it.
+Estimators under their names, as their authors computed them, never for a judge: `schroeder2024`
+gives a high "reliability" to independent noise, which is why its noise floor stands beside it.
 
 Examples
 --------
->>> from judgerel_ray.legacy import verbal_band
+>>> from judgerel_ray.papers import verbal_band
 >>> verbal_band(0.62, 0.74).band is None
 True
 """
 
-from judgerel_ray.legacy.estimator import (
+from judgerel_ray.papers.estimator import (
     CONFLICTING,
     LETTERS,
     NON_RESPONSE,
@@ -23,7 +23,7 @@ from judgerel_ray.legacy.estimator import (
     schroeder2024,
     schroeder2024_noise_floor,
 )
-from judgerel_ray.legacy.summaries import (
+from judgerel_ray.papers.summaries import (
     BANDS,
     AccuracyEstimate,
     AnsweredQuestion,

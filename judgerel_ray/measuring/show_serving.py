@@ -62,11 +62,11 @@ def shared_blocks(
 
     Examples
     --------
-    >>> from judgerel_ray.measuring.noise import SHARED_COLUMNS
+    >>> from judgerel_ray.measuring.tables import RequestsDiffering
     >>> row = {"judge": "j", "temperature": 0.0, "matched": "key", "n_requests": 128,
     ...        "n_items": 16, "what": "texts", "n_differing": 3, "value": 3 / 128, "low": 0.001,
     ...        "high": 0.25, "n_items_differing": 2, "estimator": ""}
-    >>> table, engines, *_ = shared_blocks(pl.DataFrame([row], schema=SHARED_COLUMNS),
+    >>> table, engines, *_ = shared_blocks(RequestsDiffering.frame([row]),
     ...                                    {"j": ["max_num_seqs 1 against 64"]}, ("a", "b"))
     >>> print(table.caption)
     Serving noise: 128 requests asked in both a and b

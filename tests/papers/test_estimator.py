@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.legacy import schroeder2024
-from judgerel_ray.legacy.estimator import absolute_correlations, fit_by_derivatives, fit_by_library
+from judgerel_ray.papers import schroeder2024
+from judgerel_ray.papers.estimator import absolute_correlations, fit_by_derivatives, fit_by_library
 
 
 def dice(seed, *shape):

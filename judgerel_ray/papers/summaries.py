@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.legacy.estimator import LETTERS
+from judgerel_ray.papers.estimator import LETTERS
 
 NonResponse = Literal["agrees", "never_agrees", "left_out"]
 _ABSENCES: tuple[NonResponse, ...] = ("agrees", "never_agrees", "left_out")
@@ -41,7 +41,7 @@ class InterRaterSpread:
 
 
 def inter_rater_spread(
-    codes_JRQ: ArrayLike,  # noqa: N803
+    codes_JRQ: ArrayLike,
     *,
     non_response: NonResponse = "agrees",
 ) -> InterRaterSpread:
@@ -132,7 +132,7 @@ class FiveNumbers:
         yield from (self.minimum, self.q1, self.median, self.q3, self.maximum)
 
 
-def five_numbers(values_N: ArrayLike) -> FiveNumbers | None:  # noqa: N803  a shape, not a case
+def five_numbers(values_N: ArrayLike) -> FiveNumbers | None:
     """Summarise numbers by minimum, quartiles (linear between order statistics) and maximum.
 
     Parameters
@@ -385,7 +385,7 @@ def response_accuracy(
     )
 
 
-def head_to_tail_accuracy(correct_RQ: ArrayLike) -> AccuracyEstimate:  # noqa: N803
+def head_to_tail_accuracy(correct_RQ: ArrayLike) -> AccuracyEstimate:
     """Estimate a model's accuracy as its judge scores it (A_LM, Table 5 of [1]_).
 
     Parameters

@@ -42,7 +42,7 @@ def code_table(
     >>> code_table(labels, unit=["item_id"]).tolist()
     [[1.0, 6.0], [2.0, nan]]
     """
-    from judgerel_ray.legacy import codes_from_verdicts
+    from judgerel_ray.papers import codes_from_verdicts
 
     try:
         codes = codes_from_verdicts(
@@ -94,8 +94,6 @@ _RULES = {
 _ACCURACY = "schroeder2024_accuracy"
 _MONTE_CARLO = "schroeder2024_accuracy_monte_carlo"
 _RIGHT = "schroeder2024_right_answers"
-PRINTED = (*_SPREADS, _RIGHT, _ACCURACY, _MONTE_CARLO)
-"""Tables 1, 4 and 5 by name; the first four are five rows each, from minimum to maximum."""
 _NONE = Interval(undefined="undefined")
 
 
@@ -140,7 +138,7 @@ def _printed_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Ite
 
 def _spread(group: Group, rows: pl.DataFrame, name: str) -> list[_Found]:
     """Table 1: five numbers of the agreement between judges, over replications."""
-    from judgerel_ray.legacy import inter_rater_spread
+    from judgerel_ray.papers import inter_rater_spread
 
     rule = _SPREADS[name]
     words = f"agreement of pairs of judges in each replication; {_RULES[rule]}"
@@ -158,7 +156,7 @@ def _spread(group: Group, rows: pl.DataFrame, name: str) -> list[_Found]:
 
 def _right(rows: pl.DataFrame) -> list[_Found]:
     """Table 4: five numbers of how many verdicts on a question are "correct"."""
-    from judgerel_ray.legacy import five_numbers
+    from judgerel_ray.papers import five_numbers
 
     words = "verdicts that say correct, by question"
     if not is_correctness(rows):
@@ -188,7 +186,7 @@ def _five(
 
 def _accuracy(group: Group, rows: pl.DataFrame, name: str) -> _Found:
     """Table 5: the accuracy that a judge gives a model, with one of its two errors."""
-    from judgerel_ray.legacy import head_to_tail_accuracy
+    from judgerel_ray.papers import head_to_tail_accuracy
 
     words = "share of verdicts that say correct; a reply without a verdict says incorrect"
     codes = code_table(rows, unit=group.unit) if is_correctness(rows) else None
@@ -236,10 +234,7 @@ def _by_replication(value: float, error: float | None, n: int) -> Interval:
     )
 
 
-ESTIMATOR = ("schroeder2024_alpha", "schroeder2024_omega")
-"""The published estimator."""
-PUBLISHED = (*ESTIMATOR, *PRINTED)
-"""All that has its name from the paper it is in."""
+_ESTIMATOR = ("schroeder2024_alpha", "schroeder2024_omega")
 
 
 def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Row]:
@@ -267,14 +262,14 @@ def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> It
     >>> [row["undefined"] for row in published_rows(group, labels, ["schroeder2024_alpha"])]
     ['no_letter_codes']
     """
-    yield from _printed_rows(group, rows, [name for name in names if name in PRINTED])
-    if wanted := [name for name in names if name in ESTIMATOR]:
+    yield from _printed_rows(group, rows, [name for name in names if name not in _ESTIMATOR])
+    if wanted := [name for name in names if name in _ESTIMATOR]:
         yield from _estimator_rows(group, rows, wanted)
 
 
 def _estimator_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Row]:
     """Alpha and omega of one group."""
-    from judgerel_ray.legacy import schroeder2024, schroeder2024_noise_floor
+    from judgerel_ray.papers import schroeder2024, schroeder2024_noise_floor
 
     codes = code_table(rows, unit=group.unit)
     found = None if codes is None else schroeder2024(codes)

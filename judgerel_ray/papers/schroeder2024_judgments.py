@@ -18,7 +18,6 @@ from typing import Literal, TypeGuard
 import polars as pl
 from polars.exceptions import PolarsError
 
-from judgerel_ray.benchmarks import load_schroeder2024
 from judgerel_ray.benchmarks.source import read_records, stem
 from judgerel_ray.core import Item, Menu, Outcome, ReadingWarning, SweepError, count_of
 from judgerel_ray.core.files import (
@@ -30,7 +29,8 @@ from judgerel_ray.core.files import (
     read_member,
 )
 from judgerel_ray.counting.files.source import read_source, readable, unreadable
-from judgerel_ray.legacy import AnsweredQuestion, response_accuracy
+from judgerel_ray.papers.schroeder2024_items import load_schroeder2024
+from judgerel_ray.papers.summaries import AnsweredQuestion, response_accuracy
 from judgerel_ray.protocols import Reading, read_verdict
 
 _TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson")
@@ -46,13 +46,7 @@ _NAMED = re.compile(r"judge_full_(?P<judge>.+?)_by_(?P<responder>.+)\.json")
 
 
 def is_application(document: object) -> TypeGuard[Mapping[str, object]]:
-    """Tell a released file of the application, ``{question: [text, ...]}``, from the others.
-
-    Examples
-    --------
-    >>> is_application({"Who?": ["correct"]}), is_application({"judge": {"temperature: 1": {}}})
-    (True, False)
-    """
+    """Tell a released file of the application, ``{question: [text, ...]}``, from the others."""
     first = next(iter(document.values()), None) if isinstance(document, Mapping) else None
     return isinstance(first, list) and bool(first)
 
@@ -60,14 +54,7 @@ def is_application(document: object) -> TypeGuard[Mapping[str, object]]:
 def application_rows(
     document: Mapping[str, object], place: str
 ) -> Iterator[tuple[str | None, float, str, str, int, str, str | None]]:
-    """Read the rows of one released file of the application.
-
-    Examples
-    --------
-    >>> rows = application_rows({"Who?": ["correct"]}, "judge_full_lab_j_by_lab_r.json")
-    >>> next(rows)
-    ('lab/j', 0.75, 'Who?', 'head_to_tail', 0, 'correct', 'lab/r')
-    """
+    """Read the rows of one released file of the application."""
     named = _NAMED.fullmatch(PurePosixPath(place.rpartition(":")[2]).name)
     judge, responder = (
         named[part].replace("_", "/", 1) if named else None for part in ("judge", "responder")
@@ -83,14 +70,7 @@ def application_rows(
 
 
 def application_table(table: pl.DataFrame, path: str) -> pl.DataFrame:
-    """Give a table of the application the columns of the others.
-
-    Examples
-    --------
-    >>> rows = pl.DataFrame({"question": ["Who?"], "replication": [0], "verdict_text": ["correct"]})
-    >>> application_table(rows, "t.parquet").select("question_id", "temperature").row(0)
-    ('Who?', 0.75)
-    """
+    """Give a table of the application the columns of the others."""
     names = table.columns
 
     def given(name: str) -> pl.Expr:
@@ -156,7 +136,7 @@ def import_schroeder2024(path: str) -> pl.DataFrame:
         temperature (0 for machine epsilon), replication, verdict and label (what was shown),
         outcome: ``scored``, ``unparsed`` where no letter or word is read and ``conflicting`` where
         several letters are, which `schroeder2024` counts apart. Texts are not kept. Of a folder,
-        what :func:`judgerel_ray.importers.scored_answers` gives.
+        what :func:`.scored_answers` gives.
 
     Raises
     ------

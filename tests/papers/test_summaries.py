@@ -1,5 +1,6 @@
 """Published summaries: agreement between judges, verbal bands and accuracies."""
 
+import importlib
 import math
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.legacy import (
+from judgerel_ray import papers
+from judgerel_ray.papers import (
     BANDS,
     AnsweredQuestion,
     head_to_tail_accuracy,
@@ -218,3 +220,10 @@ def test_one_judge_has_nobody_to_agree_with(codes):
 def test_an_unknown_rule_is_refused():
     with pytest.raises(ValueError, match="agrees, never_agrees, left_out, got 'no'"):
         inter_rater_spread(CODES, non_response="no")
+
+
+def test_the_earlier_name_of_the_room_warns_and_has_the_same_names():
+    with pytest.warns(DeprecationWarning, match="from judgerel_ray.papers"):
+        legacy = importlib.reload(importlib.import_module("judgerel_ray.legacy"))
+    assert legacy.__all__ == papers.__all__
+    assert all(getattr(legacy, name) is getattr(papers, name) for name in papers.__all__)

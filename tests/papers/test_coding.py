@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from judgerel_ray.core import OUTCOMES
-from judgerel_ray.legacy import codes_from_verdicts
+from judgerel_ray.papers import codes_from_verdicts
 
 
 def test_letters_are_numbered_in_either_case():

@@ -9,9 +9,9 @@ from pathlib import PurePosixPath
 
 import polars as pl
 
-from judgerel_ray.benchmarks.bergman2025 import load_bergman2025
-from judgerel_ray.benchmarks.source import Record, kind_of, read_records
+from judgerel_ray.benchmarks.source import Record, name_kind, read_records
 from judgerel_ray.core import Item, Menu, Outcome, SweepError
+from judgerel_ray.papers.bergman2025_items import load_bergman2025
 from judgerel_ray.protocols import read_verdict
 from judgerel_ray.protocols.replies.correctness_form import read_confidence
 from judgerel_ray.protocols.replies.verdicts import read_selection
@@ -64,7 +64,7 @@ def import_bergman2025(
         One row a question and stage, in the order of the file, which differs between the released
         files: join them by ``item_id``. ``stage`` is choose for a model alone (which is its own
         ``responder``) and judge for a judge; ``verdict`` the option's number as in
-        :func:`judgerel_ray.benchmarks.load_bergman2025`, ``outcome`` ``off_menu`` for a number
+        :func:`.load_bergman2025`, ``outcome`` ``off_menu`` for a number
         that was not on offer and ``unparsed`` for none, ``confidence`` null where there is none,
         ``gold`` the right option. Where the file has first_response, a row of stage select says
         in ``label`` which options were selected, or in ``outcome`` why that cannot be read. No
@@ -194,11 +194,11 @@ def _number(record: Record, name: str) -> float | None:
         try:
             value = float(value)
         except ValueError:
-            raise record.wrong(f"{name} must be a number, got {kind_of(value)}") from None
+            raise record.wrong(f"{name} must be a number, got {name_kind(value)}") from None
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or math.isinf(value):
-        raise record.wrong(f"{name} must be a number, got {kind_of(value)}")
+        raise record.wrong(f"{name} must be a number, got {name_kind(value)}")
     return float(value)
 
 

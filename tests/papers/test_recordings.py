@@ -10,7 +10,7 @@ import pytest
 
 from judgerel_ray.core import Menu
 from judgerel_ray.importers import import_schroeder2024
-from judgerel_ray.legacy import (
+from judgerel_ray.papers import (
     AnsweredQuestion,
     codes_from_verdicts,
     head_to_tail_accuracy,

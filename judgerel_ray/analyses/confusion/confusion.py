@@ -1,0 +1,356 @@
+"""All that confusion matrices say of a run's judgments, every table from the same scores.
+
+Accuracy and share of low labels against the threshold, error against acceptance, and how often a
+judge gives the label of a person, beside a person held out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.analyses.confusion.groups import (
+    GROUPED,
+    Bools,
+    JudgedGroup,
+    Labelling,
+    judged_groups,
+    labellings,
+    labels_of_others,
+    transfer_table,
+)
+from judgerel_ray.analyses.confusion.matrices import (
+    Picked,
+    ScoredMatrix,
+    UncertaintyOptions,
+    matrix_rows,
+    picked_matrices,
+    scored_matrices,
+    sparsity_table,
+)
+from judgerel_ray.analyses.confusion.people import people_labels, people_table
+from judgerel_ray.analyses.confusion.tables import (
+    LabelledShares,
+    MarginAcceptance,
+    PeopleMatches,
+    ThresholdCurve,
+)
+from judgerel_ray.analyses.confusion.worth import score_table, uncertainty_summary
+from judgerel_ray.stats import acceptance_curve, label_accuracy
+from judgerel_ray.stats.confusion.labels import DEFAULT_GRID, LabelAccuracy
+from judgerel_ray.stats.intervals.shares import clustered_share
+from judgerel_ray.stats.ratings.reference import PeopleMatch, people_match
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UncertaintyTables:
+    """How sure a judge is of single judgments, and what that is worth.
+
+    Attributes
+    ----------
+    judgments, worth, scores, labels, transfer, people, against_people : pl.DataFrame
+        As :mod:`judgerel_ray.analyses.confusion.tables` says.
+    curves, acceptance, sparsity : pl.DataFrame
+        Likewise, of figures.
+    picked : tuple of Picked
+        Matrices that show most: of each judge the most certain, the most torn, and the most
+        confidently wrong one.
+    """
+
+    judgments: pl.DataFrame
+    worth: pl.DataFrame
+    scores: pl.DataFrame
+    labels: pl.DataFrame
+    transfer: pl.DataFrame
+    people: pl.DataFrame
+    against_people: pl.DataFrame
+    curves: pl.DataFrame
+    acceptance: pl.DataFrame
+    sparsity: pl.DataFrame
+    picked: tuple[Picked, ...]
+
+    def printed(self) -> dict[str, pl.DataFrame]:
+        """Tables that are printed, by name."""
+        names = ("worth", "scores", "labels", "transfer", "people", "against_people")
+        return {name: getattr(self, name) for name in names}
+
+
+def uncertainty_tables(
+    confusions: pl.DataFrame,
+    verdicts: pl.DataFrame,
+    right: pl.DataFrame,
+    items: pl.DataFrame,
+    *,
+    baselines: pl.DataFrame | None = None,
+    tokens: pl.DataFrame | None = None,
+    options: UncertaintyOptions | None = None,
+) -> UncertaintyTables:
+    """Compute all that confusion matrices say.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.confusion.matrices import confusion_table
+    >>> from judgerel_ray.tables import items_to_frame
+    >>> found = uncertainty_tables(confusion_table([]), pl.DataFrame(), pl.DataFrame(),
+    ...                            items_to_frame([]))
+    >>> found.worth.height
+    0
+    """
+    options = options or UncertaintyOptions()
+    matrices: Sequence[ScoredMatrix] = tuple(scored_matrices(confusions, verdicts, right, options))
+    groups = judged_groups(matrices, options)
+    judged = {str(one.row["item_id"]) for one in matrices}
+    rated = items.filter(pl.col("item_id").is_in(judged))
+    return UncertaintyTables(
+        judgments=matrix_rows(matrices),
+        worth=uncertainty_summary(groups, options),
+        scores=score_table(groups, baselines, tokens),
+        labels=label_table(groups, options),
+        transfer=transfer_table(groups, options),
+        people=people_table(rated, _about(right)),
+        against_people=matched_table(groups, rated, options),
+        curves=threshold_curves(groups),
+        acceptance=acceptance_table(groups),
+        sparsity=sparsity_table(matrices),
+        picked=picked_matrices(matrices),
+    )
+
+
+def _about(right: pl.DataFrame) -> pl.DataFrame | None:
+    """What items are about, where it is told."""
+    return right if "text" in right.columns else None
+
+
+STEPS = 50
+_ENDS = [f"{name}_{end}" for name in ("low", "high", "share") for end in ("from", "to")]
+
+
+def threshold_curves(groups: Sequence[JudgedGroup]) -> pl.DataFrame:
+    """Lay out what every threshold of a grid would give.
+
+    Intervals hold at each threshold by itself: one chosen for what it shows here is worth less.
+
+    Examples
+    --------
+    >>> threshold_curves([]).height
+    0
+    """
+    rows = [
+        {
+            **group.name,
+            "threshold": threshold,
+            **_columns(
+                label_accuracy(group.edges.low(threshold), group.correct_N, clusters_N=group.text_N)
+            ),
+        }
+        for group in groups
+        if group.judged
+        for threshold in DEFAULT_GRID
+    ]
+    return ThresholdCurve.frame(rows, GROUPED)
+
+
+def label_table(
+    groups: Sequence[JudgedGroup], options: UncertaintyOptions | None = None
+) -> pl.DataFrame:
+    """Lay out accuracy by label and share of low, of all judgments and of each criterion.
+
+    Each criterion has rows where there are several. Rows of kind "in-sample" are optimistic, and
+    have no intervals.
+
+    Examples
+    --------
+    >>> label_table([]).height
+    0
+    """
+    options = options or UncertaintyOptions()
+    rows: list[dict[str, object]] = []
+    for group in groups:
+        if not group.judged:
+            continue
+        for labelling in labellings(group, options):
+            if labelling.undefined is None:
+                rows += _labelled(group, labelling)
+    return LabelledShares.frame(rows, GROUPED)
+
+
+def _labelled(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, object]]:
+    """One way of labelling, of all and by criterion."""
+    names = group.criteria()
+    parts: list[tuple[str | None, Bools]] = [(None, np.ones_like(group.correct_N))]
+    if len(names) > 1:
+        parts += [(name, group.by_criterion(name)) for name in names]
+    for name, kept in parts:
+        # Intervals of what was chosen on the same judgments would be wrong.
+        chosen_here = labelling.kind == "in-sample"
+        unknown = dict.fromkeys(_ENDS) if chosen_here else {}
+        yield {
+            **group.name,
+            "kind": labelling.kind,
+            "threshold": labelling.threshold,
+            "how": labelling.how.value,
+            "n_folds": labelling.n_folds,
+            "criterion": name,
+            **_columns(
+                label_accuracy(
+                    labelling.low_N[kept], group.correct_N[kept], clusters_N=group.text_N[kept]
+                )
+            ),
+            **unknown,
+        }
+
+
+def _columns(found: LabelAccuracy) -> dict[str, object]:
+    """Shares as columns."""
+    shares = {"all": found.all, "low": found.low, "high": found.high, "share": found.share_low}
+    return {
+        column: value
+        for name, one in shares.items()
+        for column, value in (
+            (f"k_{name}", one.k),
+            (f"n_{name}", one.n),
+            (name, one.value),
+            (f"{name}_from", one.low if one.n else None),
+            (f"{name}_to", one.high if one.n else None),
+        )
+    }
+
+
+def acceptance_table(groups: Sequence[JudgedGroup]) -> pl.DataFrame:
+    """Lay out the share wrong among the surest judgments, at margins that occur.
+
+    At most 50 margins at even steps of acceptance; intervals are exact with one judgment a text,
+    else by text.
+
+    Examples
+    --------
+    >>> acceptance_table([]).height
+    0
+    """
+    rows = []
+    for group in groups:
+        curve = acceptance_curve(group.margin_N, group.correct_N)
+        steps = np.searchsorted(curve.acceptance_T, np.arange(1, STEPS + 1) / STEPS - 1e-9)
+        for t in np.unique(steps[steps < curve.thresholds_T.size]):
+            taken = group.margin_N >= curve.thresholds_T[t]
+            wrong = clustered_share(~group.correct_N[taken], clusters_N=group.text_N[taken])
+            rows.append(
+                {
+                    **group.name,
+                    "margin": float(curve.thresholds_T[t]),
+                    "accepted": float(curve.acceptance_T[t]),
+                    "n_accepted": wrong.n,
+                    "n_errors": wrong.k,
+                    "error": wrong.value,
+                    "low": wrong.low,
+                    "high": wrong.high,
+                }
+            )
+    return MarginAcceptance.frame(rows, GROUPED)
+
+
+_LEVEL = 0.05
+_Labels = Mapping[tuple[str, str], Sequence[str]]
+
+
+def matched_table(
+    groups: Sequence[JudgedGroup], items: pl.DataFrame, options: UncertaintyOptions | None = None
+) -> pl.DataFrame:
+    """Compare judges with people by one measure: how often a label is that of another person.
+
+    Kinds of people are never pooled. Labels are those that lead. Intervals are over texts; the
+    people are those who rated, and none is drawn anew. Items of one person take no part, as nobody
+    is there to hold out.
+
+    Examples
+    --------
+    >>> from judgerel_ray.tables import items_to_frame
+    >>> matched_table([], items_to_frame([])).height
+    0
+
+    Notes
+    -----
+    Items of low uncertainty may be easy for people, too: their bar is of the same items.
+    """
+    options = options or UncertaintyOptions()
+    labels = people_labels(items)
+    kinds: dict[object, dict[tuple[str, str], list[str]]] = {}
+    for benchmark, item, kind, given in labels.iter_rows():
+        kinds.setdefault(kind, {})[benchmark, item] = given
+    rows = [
+        {**group.name, "raters": kind, **row}
+        for group in groups
+        for kind, given in kinds.items()
+        for row in _of_kind(group, given, options)
+    ]
+    return PeopleMatches.frame(rows, GROUPED)
+
+
+def _of_kind(
+    group: JudgedGroup, given: _Labels, options: UncertaintyOptions
+) -> Iterator[dict[str, object]]:
+    """Rows of one group and kind of people."""
+    matrices = (*group.judged, *group.unjudged)
+    rated = np.array([_place(one) in given for one in matrices], dtype=bool)
+    if not any(len(given[_place(one)]) > 1 for one in matrices if _place(one) in given):
+        return
+    yield _row(None, "all", _match(matrices, rated, given))
+    if (low := _low(group, options)) is not None:
+        for label, kept in (("low", low), ("high", ~low)):
+            yield _row(None, label, _match(matrices, rated & kept, given))
+    names = [one.row["criterion"] for one in matrices]
+    several = [name for name in dict.fromkeys(names) if name is not None]
+    for name in several if len(several) > 1 else ():
+        of_criterion = np.array([one == name for one in names], dtype=bool)
+        yield _row(name, "all", _match(matrices, rated & of_criterion, given))
+
+
+def _low(group: JudgedGroup, options: UncertaintyOptions) -> Bools | None:
+    """The labels that lead, of all judgments; None where there is no threshold."""
+    if not group.judged and options.threshold is None:
+        return None
+    leading = next(labellings(group, options))
+    others = labels_of_others(group, leading, options)
+    return None if others is None else np.concatenate([leading.low_N, others])
+
+
+def _place(one: ScoredMatrix) -> tuple[str, str]:
+    """The item of a judgment."""
+    return str(one.row["benchmark"]), str(one.row["item_id"])
+
+
+def _match(matrices: Sequence[ScoredMatrix], kept: Bools, given: _Labels) -> PeopleMatch:
+    """A judge and a person against people, on some of the judgments."""
+    taken = [matrices[place] for place in np.flatnonzero(kept)]
+    names = dict.fromkeys(label for one in taken for label in given[_place(one)])
+    columns = {name: column for column, name in enumerate(names)}
+    counts = np.zeros((len(taken), max(1, len(columns))), dtype=np.int64)
+    for row, one in zip(counts, taken, strict=True):
+        for label in given[_place(one)]:
+            row[columns[label]] += 1
+    chosen = [one.row["chosen"] for one in taken]  # none, and what nobody said, match nobody
+    verdicts = np.array([columns.get(str(one), -1) if one is not None else -1 for one in chosen],
+                        dtype=np.int64)  # fmt: skip
+    texts = np.array([one.text for one in taken], dtype=np.str_)
+    return people_match(counts, verdicts, clusters_U=texts)
+
+
+def _row(criterion: object, label: str, found: PeopleMatch) -> dict[str, object]:
+    """One comparison."""
+    floor = found.floor
+    return {
+        "criterion": criterion, "label": label,
+        "judge_share": found.judge.value, "judge_low": found.judge.low,
+        "judge_high": found.judge.high, "person_share": found.person.value,
+        "person_low": found.person.low, "person_high": found.person.high,
+        "difference": found.difference.value, "difference_low": found.difference.low,
+        "difference_high": found.difference.high, "noise_floor": floor.mean,
+        "noise_floor_sd": floor.sd, "p_noise": floor.p,
+        "noise": None if floor.p is None else floor.p > _LEVEL,
+        "person_floor": found.person_floor, "n_items": found.n_items,
+        "n_ratings": found.n_ratings, "n_split": found.n_split, "n_single": found.n_single,
+        "undefined": found.judge.undefined,
+    }  # fmt: skip

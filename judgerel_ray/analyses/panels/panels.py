@@ -1,0 +1,233 @@
+"""Panels of systems by their votes: what they get right, which to buy, what the next one adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.analyses.panels.tables import (
+    BestPanels,
+    Members,
+    PanelRules,
+    PanelWorth,
+    RandomPanels,
+)
+from judgerel_ray.analyses.panels.voters import N_FOLDS, RULES, Voters, accuracy_row, rule_weights
+from judgerel_ray.counting.verdicts.policy import Row
+from judgerel_ray.stats.counts import Floats
+from judgerel_ray.stats.panels.panel import (
+    effective_judges,
+    panel_floor,
+    panel_votes,
+    question_means,
+    random_panels,
+)
+from judgerel_ray.stats.panels.search import (
+    MOST_SEARCHED,
+    BestPanel,
+    Panel,
+    PanelSearch,
+    search_panels,
+)
+from judgerel_ray.stats.selective.systems import paired_accuracy
+
+_NOISE_ABOVE = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelTables:
+    """What judges are worth as panels; every table starts with the columns of the groups.
+
+    Attributes
+    ----------
+    members, panels, best, next, worth : pl.DataFrame
+        As :mod:`judgerel_ray.analyses.panels.tables` says.
+    """
+
+    members: pl.DataFrame
+    panels: pl.DataFrame
+    best: pl.DataFrame
+    next: pl.DataFrame
+    worth: pl.DataFrame
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Give all tables by name.
+
+        Examples
+        --------
+        >>> list(panel_tables([]).tables())
+        ['members', 'panels', 'best', 'next', 'worth']
+        """
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def panel_tables(groups: Sequence[Voters], *, seed: int = 0) -> PanelTables:
+    """Lay out what panels of each group are worth.
+
+    Examples
+    --------
+    >>> from judgerel_ray.measuring.systems import read_systems
+    >>> from judgerel_ray.analyses.panels.voters import read_voters
+    >>> rows = pl.LazyFrame({"item_id": [*"qrst"] * 3, "judge": [*"aaaabbbbcccc"],
+    ...         "replication": [0] * 12, "verdict": [*"112212221112"], "gold": [*"1122"] * 3})
+    >>> found = panel_tables(read_voters(read_systems(rows), rows))
+    >>> found.panels.select("rule", "accuracy", "tied").row(0)
+    ('majority', 1.0, 0.0)
+    >>> found.next["accuracy"].round(3).to_list()
+    [0.833, 0.833, 1.0]
+    """
+    keys = list(dict.fromkeys(name for voters in groups for name in voters.name))
+    rows: dict[str, list[Row]] = {"members": [], "panels": [], "best": [], "next": [], "worth": []}
+    for voters in groups:
+        found = _searched(voters, seed)
+        single = _single(found)
+        for name, made in (
+            ("members", _member_rows(voters)),
+            ("panels", _rule_rows(voters, single, seed)),
+            ("best", _best_rows(voters, found, single)),
+            ("next", _next_rows(voters)),
+            ("worth", _worth_rows(voters)),
+        ):
+            rows[name] += [{**voters.name, **row} for row in made]
+    return PanelTables(
+        members=Members.frame(rows["members"], keys),
+        panels=PanelRules.frame(rows["panels"], keys),
+        best=BestPanels.frame(rows["best"], keys),
+        next=RandomPanels.frame(rows["next"], keys),
+        worth=PanelWorth.frame(rows["worth"], keys),
+    )
+
+
+def _searched(voters: Voters, seed: int) -> PanelSearch | None:
+    """Best panels by size and by cost; None of a single question."""
+    if voters.n_questions < 2:
+        return None
+    sizes = range(1, min(len(voters.members), MOST_SEARCHED) + 1)
+    same = voters.cost_unit == "requests" and len(set(map(voters.prices.of, _singles(voters)))) == 1
+    return search_panels(
+        voters.votes_UJ,
+        voters.right_U,
+        voters.questions_U,
+        voters.prices,
+        budgets=() if same else None,  # where all cost alike, sizes say it all
+        sizes=sizes,
+        n_folds=N_FOLDS,
+        seed=seed,
+    )
+
+
+def _singles(voters: Voters) -> list[Panel]:
+    """Panels of one member."""
+    return [(j,) for j in range(len(voters.members))]
+
+
+def _single(found: PanelSearch | None) -> Floats | None:
+    """Share right of each question by the single member that the other folds chose."""
+    if found is None:
+        return None
+    return next(one.credit_Q for one in found.best if one.size == 1)
+
+
+def _member_rows(voters: Voters) -> Iterator[Row]:
+    """Each member alone."""
+    for j, member in enumerate(voters.members):
+        right_Q = question_means(1.0 - voters.wrong_UJ[:, j], voters.questions_U)
+        valid_Q = question_means(voters.votes_UJ[:, j] >= 0, voters.questions_U)
+        yield {
+            "member": member, "n_items": voters.n_questions, **accuracy_row(right_Q),
+            "valid": float(valid_Q.mean()), "cost": voters.prices.of([j]),
+            "cost_unit": voters.cost_unit,
+        }  # fmt: skip
+
+
+def _rule_rows(voters: Voters, single: Floats | None, seed: int) -> Iterator[Row]:
+    """All members together, by each rule."""
+    questions = voters.questions_U
+    everyone = range(len(voters.members))
+    more = float(question_means(voters.more_UJ.sum(axis=1), questions).mean())
+    for rule in RULES:
+        weights = rule_weights(voters, rule, seed=seed)
+        if weights is None and rule != "majority":
+            continue
+        found = panel_votes(voters.votes_UJ, voters.right_U, weights_UJ=weights)
+        floor = panel_floor(voters.votes_UJ, voters.right_U, questions, weights_UJ=weights)
+        credit_Q = question_means(found.credit_U, questions)
+        yield {
+            "rule": rule, "n_members": len(voters.members), "n_items": voters.n_questions,
+            **accuracy_row(credit_Q), "noise_floor": floor.mean, "noise_floor_sd": floor.sd,
+            "p_noise": floor.p, "noise": None if floor.p is None else floor.p > _NOISE_ABOVE,
+            "tied": float(question_means(found.n_tied_U > 1, questions).mean()),
+            "silent": float(question_means(found.n_tied_U == 0, questions).mean()),
+            "cost": voters.prices.of(everyone) + (more if rule == "confidence" else 0.0),
+            "cost_unit": voters.cost_unit, **_gain(credit_Q, single), "n_dropped": voters.n_dropped,
+        }  # fmt: skip
+
+
+def _best_rows(voters: Voters, found: PanelSearch | None, single: Floats | None) -> Iterator[Row]:
+    """Best panels, with what they are worth where they were not chosen."""
+    if found is None:
+        return
+    for one in sorted(found.best, key=lambda one: one.size is None):
+        if not one.members:
+            continue
+        yield {
+            **_chosen(one, voters),
+            "cost_unit": voters.cost_unit,
+            **accuracy_row(one.credit_Q),
+            **_gain(one.credit_Q, single),
+            "n_folds": found.n_folds,
+            "n_panels": found.n_panels,
+            "exhaustive": found.is_exhaustive,
+        }
+
+
+def _chosen(one: BestPanel, voters: Voters) -> Row:
+    """What a panel was chosen by, and who is in it."""
+    return {
+        "chosen_by": "cost" if one.size is None else "size",
+        "limit": one.budget if one.size is None else float(one.size),
+        "members": " + ".join(voters.members[j] for j in one.members),
+        "n_members": len(one.members),
+        "cost": one.cost,
+        "in_sample": one.in_sample,
+        "n_alike": one.n_alike,
+    }
+
+
+def _next_rows(voters: Voters) -> Iterator[Row]:
+    """Panels drawn at random, by size."""
+    credit_UK = random_panels(voters.votes_UJ, voters.right_U)
+    before: Floats | None = None
+    for size, credit_U in enumerate(credit_UK.T, start=1):
+        credit_Q = question_means(credit_U, voters.questions_U)
+        yield {"n_members": size, **accuracy_row(credit_Q), **_gain(credit_Q, before)}
+        before = credit_Q
+
+
+def _worth_rows(voters: Voters) -> Iterator[Row]:
+    """How many members with independent errors."""
+    n_Q = np.bincount(voters.questions_U)
+    errors_QJ = np.stack(
+        [question_means(one, voters.questions_U) for one in voters.wrong_UJ.T], axis=1
+    )
+    within_QJ = errors_QJ * (1 - errors_QJ)  # of answers that are right or wrong
+    found = effective_judges(errors_QJ, within_NJ=within_QJ if n_Q.max() > 1 else None)
+    yield {
+        "n_members": found.n_judges, "effective": found.value, "effective_low": found.low,
+        "effective_high": found.high, "most": found.most,
+        "error_correlation": found.correlation, "n_items": found.n_questions,
+        "undefined": found.undefined,
+    }  # fmt: skip
+
+
+def _gain(credit_Q: Floats, single: Floats | None) -> Row:
+    """What is gained over something else on the same questions."""
+    if single is None:
+        return {"gain": None, "gain_low": None, "gain_high": None}
+    if single is credit_Q:
+        return {"gain": 0.0, "gain_low": None, "gain_high": None}
+    found = paired_accuracy(single, credit_Q)
+    return {"gain": found.difference, "gain_low": found.low, "gain_high": found.high}

@@ -1,0 +1,178 @@
+"""What a verb found, in one shape: tables, blocks that say them, notes, an exit code.
+
+The command line, a page and a Python program are given the same :class:`Result`; each format is
+written of it alone, so they cannot differ. Loads nothing that a machine may lack.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+from judgerel_ray.blocks.blocks import Laid, Paragraph
+from judgerel_ray.blocks.junit import Case, junit
+from judgerel_ray.core import LONGEST_WORD, printable, shortened
+from judgerel_ray.core.errors import JudgeRelError, warn_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from judgerel_ray.blocks.blocks import Block
+
+Found = TypeVar("Found")
+Tables: TypeAlias = "pl.DataFrame | Mapping[str, pl.DataFrame]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Result(Generic[Found]):
+    """What a verb returns: all that is printed or written of it is made of this.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = pl.DataFrame({"judge": ["a"], "value": [0.5]})
+    >>> result = Result(found=rows, tables=rows, full=lambda: [Paragraph("a: 0.5")])
+    >>> print(result.as_json())
+    [
+     {"judge": "a", "value": 0.5}
+    ]
+    """
+
+    found: Found  # What a Python program is given.
+    # What JSON holds: a list of rows, or tables by name.
+    tables: Tables = field(default_factory=dict)
+    full: Callable[[], Sequence[Block]] = tuple
+    short: Callable[[], Sequence[Block]] | None = None  # The ten lines; where None, `full`.
+    title: str = ""  # Of the answer, where blocks stand among other things: its verdict in words.
+    facts: Mapping[str, object] = field(default_factory=dict)  # What JSON has beside its tables.
+    notes: tuple[str, ...] = ()  # What the numbers rest on, to be read before them.
+    exit_code: int = 0
+    rows: pl.DataFrame | None = None  # What a file holds of several tables; None for the only one.
+    whole_json: bool = False  # Whether a file of JSON holds all tables.
+    cases: Sequence[Case] = ()  # What JUnit lists.
+    # What the command line ends with once the result is printed, such as a file that needs a map.
+    error: JudgeRelError | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.found, Writable):
+            object.__setattr__(self.found, "_result", self)
+
+    @property
+    def chief(self) -> pl.DataFrame:
+        """The table that a file holds."""
+        if self.rows is not None:
+            return self.rows
+        assert not isinstance(self.tables, Mapping)
+        return self.tables
+
+    def of_rows(self) -> Result[Found]:
+        """The same with the chief table alone."""
+        return replace(self, tables=self.chief)
+
+    def blocks(self) -> Sequence[Block]:
+        """The answer in blocks, as short as there is one."""
+        return (self.short or self.full)()
+
+    def for_python(self) -> Found:
+        """What a program is given, once it is warned (ReadingWarning) of the notes."""
+        warn_of(self.notes)
+        return self.found
+
+    def as_text(self) -> str:
+        """Lay it out for a terminal."""
+        blocks = self.blocks()
+        if all(isinstance(block, Laid) for block in blocks):
+            text = "\n\n".join(block.text for block in blocks if isinstance(block, Laid))
+            return shortened(printable(text, lines=True), LONGEST_WORD)
+        from judgerel_ray.blocks.terminal import printed
+
+        return printed(blocks)
+
+    def as_json(self) -> str:
+        """Write its tables: a list of rows, or one object; null where there is no number."""
+        if not isinstance(self.tables, Mapping):
+            return rows_json(self.tables)
+        return tables_json(self.tables, self.facts)
+
+    def as_markdown(self) -> str:
+        """Write it for a pull request or an issue; nothing in a name or a path acts as markup."""
+        from judgerel_ray.blocks.markdown import markdown
+
+        return markdown(self.blocks(), title=self.title)
+
+    def as_junit(self) -> str:
+        """Write what was checked as JUnit XML."""
+        return junit(self.cases, notes=[*self.notes, *self.closing()])
+
+    def closing(self) -> list[str]:
+        """Notes of the facts, and the last paragraph: what JUnit says below its cases."""
+        last = [block for block in self.blocks() if isinstance(block, Paragraph)][-1:]
+        words = ["".join(span.text for span in block.spans) for block in last]
+        noted = self.facts.get("notes", ())
+        return [*map(str, noted if isinstance(noted, tuple | list) else ()), *words]
+
+
+FORMATS: dict[str, Callable[[Result[Any]], str]] = {
+    "table": Result.as_text,
+    "json": Result.as_json,
+    "markdown": Result.as_markdown,
+    "junit": Result.as_junit,
+}
+"""What a result may be printed as, by the name that ``--format`` takes."""
+OF_CASES = "junit"
+"""The format that only a result with cases has."""
+
+
+class Writable:
+    """A result in Python that can be written as the command line writes it."""
+
+    __slots__ = ("_result",)
+    _result: Result[Any]
+
+    def as_text(self) -> str:
+        """Lay it out as the terminal has it."""
+        return self._result.as_text()
+
+    def as_json(self) -> str:
+        """Write it as JSON."""
+        return self._result.as_json()
+
+    def as_markdown(self) -> str:
+        """Write it for a pull request."""
+        return self._result.as_markdown()
+
+    def as_junit(self) -> str:
+        """Write it as JUnit XML, a test case a row."""
+        return self._result.as_junit()
+
+
+def rows_json(rows: pl.DataFrame) -> str:
+    """Write a table as a JSON list, one object a row; null where there is no number.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> print(rows_json(pl.DataFrame({"value": [None], "undefined": ["no_variance"]})))
+    [
+     {"value": null, "undefined": "no_variance"}
+    ]
+    """
+    lines = [json.dumps(row, allow_nan=False, default=str) for row in rows.to_dicts()]
+    return "[\n" + ",\n".join(f" {line}" for line in lines) + "\n]" if lines else "[]"
+
+
+def tables_json(
+    tables: Mapping[str, pl.DataFrame], facts: Mapping[str, object] | None = None
+) -> str:
+    """Write facts and tables as one JSON object, a list of rows each table.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> tables_json({"needs": pl.DataFrame({"target": ["x"]})})
+    '{"needs": [{"target": "x"}]}'
+    """
+    rows = {name: table.to_dicts() for name, table in tables.items()}
+    return json.dumps({**(facts or {}), **rows}, allow_nan=False, default=str)

@@ -1,0 +1,40 @@
+"""Judgments opened for a test: they stay usable, as only errors of reading need the context."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from judgerel_ray.analyses.reliability.from_run import Reduced, questions_of, reduced
+from judgerel_ray.core.verb import Named
+from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.counting.snapshot import Snapshot
+from judgerel_ray.measuring.reducing import ReduceOptions
+
+
+def snapshot(source, reading: Named | None = None, **columns) -> Snapshot:
+    """Judgments of a run, a file or a frame."""
+    with Snapshot.open(source, reading, **columns) as judged:
+        return judged
+
+
+def reduction(source, options: ReduceOptions | None = None) -> Reduced:
+    """Coefficients, failures, serving noise and caution."""
+    options = options or ReduceOptions()
+    with Snapshot.open(source, apart=options.told_apart) as judged:
+        return reduced(judged, options)
+
+
+def coefficients(source, options: ReduceOptions | None = None) -> pl.DataFrame:
+    """Coefficients, and rows of serving noise below."""
+    return reduction(source, options).rows
+
+
+def question_rows(source, options: ReduceOptions | None = None) -> pl.DataFrame:
+    """Every question."""
+    with Snapshot.open(source, apart=[GOLD]) as judged:
+        return questions_of(judged, options)
+
+
+def answers(source) -> Snapshot:
+    """Judgments with what tells how sure an answer is, and what is right."""
+    return snapshot(source, columns=["confidence", GOLD])
