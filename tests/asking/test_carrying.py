@@ -337,6 +337,7 @@ def test_a_later_reading_of_the_texts_is_what_goes_over(world):
     assert errors(new) == []
 
 
+@pytest.mark.slow
 def test_killed_at_every_step_nothing_is_lost_or_doubled(world, monkeypatch):
     old = world.landed("old", world.resolved(10))
     one = world.resolved(9)  # of the last commit one item is not wanted
@@ -414,6 +415,7 @@ def test_open_requests_are_those_of_a_set(asked, there, commits):
         assert wanted.n_open == len(left)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_runs_before(world):
     """One run's records are held at a time, and of the plan some bytes a request."""
     n = 2_000

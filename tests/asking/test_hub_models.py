@@ -8,12 +8,13 @@ from judgerel_ray.asking import refreshing
 from judgerel_ray.core import EngineStartError
 from judgerel_ray.engines import model_files
 from judgerel_ray.store import read_manifest
-from tests.reporting.test_refresh import ASK, N_QUESTIONS, Cut, World
+from tests.reporting.test_refresh import ASK, N_QUESTIONS, Cut, World, without_page
 
 
 @pytest.fixture
 def world(tmp_path, driver_of, monkeypatch):
     made = World(tmp_path, driver_of)
+    without_page(monkeypatch)
     monkeypatch.setattr(refreshing, "run_sweep", made.run_sweep)
     return made
 
@@ -57,6 +58,7 @@ def judged_by_hub(world, name, items, model="acme/judge-8B"):
     (world.folder / f"{name}.toml").write_text(judge + ASK.format(items=items))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_down", [False, True])
 def test_a_night_without_a_hub_is_a_night_with_the_judges_of_before(world, hub, capsys, is_down):
     world.go()
@@ -77,7 +79,8 @@ def test_a_night_without_a_hub_is_a_night_with_the_judges_of_before(world, hub, 
     ]
 
 
-@pytest.mark.parametrize("is_down", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("is_down", [False, True])
 @pytest.mark.parametrize("cut", ["anchors", "system", "before system"])
 def test_a_refresh_begun_at_a_commit_goes_on_at_it_without_a_hub(
     world, hub, monkeypatch, cut, is_down
@@ -115,6 +118,7 @@ def test_a_branch_that_moves_during_a_refresh_is_one_commit_of_it(world, hub, mo
     assert hub.commits(2) == {"anchors": "bbbb", "system": "bbbb"}
 
 
+@pytest.mark.slow
 def test_a_model_that_nothing_names_keeps_no_other_sweep_from_being_asked(world, hub, capsys):
     world.go()
     hub.is_down = True

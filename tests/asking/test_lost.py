@@ -39,7 +39,7 @@ def lose(driver, *, judge, n=1, folder="data"):
         part.unlink()
 
 
-@pytest.mark.parametrize("folder", ["data", "texts"])
+@pytest.mark.parametrize("folder", ["data", pytest.param("texts", marks=pytest.mark.slow)])
 # False: as earlier versions wrote records.
 @pytest.mark.parametrize("parents", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_judgments_of_a_lost_answer_go_with_it(driver, folder, parents):
@@ -55,6 +55,7 @@ def test_judgments_of_a_lost_answer_go_with_it(driver, folder, parents):
     driver.check_whole()
 
 
+@pytest.mark.slow
 def test_a_driver_killed_between_an_answer_and_its_judgments_leaves_none_of_the_old(driver):
     driver.go("first")
     lose(driver, judge="x")
@@ -141,6 +142,7 @@ def test_a_folder_that_is_gone_is_refused_and_nothing_is_written(driver, tmp_pat
     driver.check_whole()
 
 
+@pytest.mark.slow
 def test_records_that_are_gone_altogether_are_refused(driver, tmp_path):
     driver.go("first")
     Path(driver.out, "commits").rename(tmp_path / "elsewhere")
@@ -203,6 +205,7 @@ def test_a_run_without_a_manifest_is_not_taken_with_another_judge_or_items(
     driver.check_whole()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parents", [True, False])
 def test_one_lost_file_with_much_standing_on_it_is_refused(driver, monkeypatch, parents):
     """A share is of all rows that would not count, not of those in the lost file alone."""

@@ -98,6 +98,7 @@ def traced(tmp_path_factory):
     return steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["resolve", "plan", "start", "resume", "hand out"])
 def test_an_item_takes_a_kilobyte_whatever_is_done_with_it(traced, step):
     held, most = traced[step]

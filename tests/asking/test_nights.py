@@ -6,16 +6,24 @@ from pathlib import Path
 
 import pytest
 
+from judgerel_ray.analyses.drift import from_run
 from judgerel_ray.asking import earlier_runs, refreshing
 from judgerel_ray.core import StoreError
 from judgerel_ray.store import scan_judgments, verify_run, whole_commits
 from judgerel_ray.store.parts import expected_keys
-from tests.reporting.test_refresh import World
+from tests.reporting.test_refresh import World, without_page
+
+NOTHING_FOUND = {"since": 1} | {
+    name: [] for name in ("measures", "drift", "causes", "changes", "behind", "warnings")
+}
 
 
 @pytest.fixture
 def world(tmp_path, driver_of, monkeypatch):
     made = World(tmp_path, driver_of)
+    without_page(monkeypatch)
+    # What a night shows is measured by other tests; here it is what nights ask.
+    monkeypatch.setattr(from_run, "measure", lambda *_, **__: NOTHING_FOUND)
     monkeypatch.setattr(refreshing, "run_sweep", made.run_sweep)
     made.series("")
     return made
@@ -63,6 +71,7 @@ def asked_again_when_mended(world):
         return asked_again(world)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answers", [False, True])
 def test_a_night_looks_at_as_many_runs_as_the_one_before(world, monkeypatch, answers):
     if answers:
@@ -107,6 +116,7 @@ def test_a_question_that_comes_back_is_carried_from_whatever_run_has_it(
         assert asked_again(world) == (n_new * of_one, set())
 
 
+@pytest.mark.slow
 def test_replications_that_come_back_are_carried(world):
     for names, replications, n_asked in ((2, 6, 12), (3, 3, 3), (4, 3, 3), (5, 6, 3 + 3 + 6)):
         small(world, range(names), replications=replications)

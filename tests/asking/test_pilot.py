@@ -239,6 +239,7 @@ def test_an_unreadable_judge_costs_fifty_questions(sweep, driver_of, ahead):
     assert ended.board.judges["j"].error.startswith("stopped after 50 questions: 0 of 50 replies")
 
 
+@pytest.mark.slow
 def test_a_stopped_run_stops_again_at_once_and_goes_on_where_that_is_meant(sweep, driver_of):
     driver = driver_of(sweep(asks=[GRID], items=items(80)))
     first = go(driver, shares(0))
@@ -251,6 +252,7 @@ def test_a_stopped_run_stops_again_at_once_and_goes_on_where_that_is_meant(sweep
     driver.check_whole()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asks", [GRID, "replications = 3"])
 def test_a_request_that_is_stuck_holds_back_no_judge_that_can_be_read(sweep, driver_of, asks):
     driver = driver_of(sweep(asks=[asks], items=items(80)))
@@ -296,7 +298,13 @@ def test_a_killed_pilot_goes_on_with_the_same_questions(sweep, driver_of, dies_a
 
 
 @pytest.mark.parametrize(
-    ("n_items", "ahead"), [(30, 1), (60, 9), (230, 1), pytest.param(850, 9, marks=pytest.mark.slow)]
+    ("n_items", "ahead"),
+    [
+        (30, 1),
+        (60, 9),
+        pytest.param(230, 1, marks=pytest.mark.slow),
+        pytest.param(850, 9, marks=pytest.mark.slow),
+    ],
 )
 def test_a_poor_judge_is_never_stopped_and_everything_lands_once(sweep, driver_of, n_items, ahead):
     driver = driver_of(sweep(asks=["replications = 3"], items=items(n_items)))
@@ -306,6 +314,7 @@ def test_a_poor_judge_is_never_stopped_and_everything_lands_once(sweep, driver_o
     driver.check_whole()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ahead", [1, 40])
 def test_a_later_look_stops_before_twice_its_questions_are_asked(sweep, driver_of, ahead):
     resolved = sweep(asks=["replications = 30"], items=items(500))
@@ -340,6 +349,7 @@ def test_a_template_at_a_temperature_that_fails_by_itself_is_named(sweep, driver
     )
 
 
+@pytest.mark.slow
 def test_one_ask_is_stopped_and_the_others_go_on(sweep, driver_of):
     asks = ["replications = 2", "temperatures = [0.5]\nreplications = 2"]
     driver = driver_of(sweep(judges=[("j", ""), ("k", "")], asks=asks, items=items(80)))
@@ -388,6 +398,7 @@ def test_thoughts_cut_off_are_told_apart(sweep, driver_of, n_cut, problem, remed
     assert bool(stop.evidence) == (n_cut != 80)
 
 
+@pytest.mark.slow
 def test_requests_that_fail_do_not_count(sweep, driver_of):
     driver = driver_of(sweep(asks=["replications = 2"], items=items(60)))
     order = [item.item_id for item in pilot_order(driver.resolved.frames[0])]
@@ -415,6 +426,7 @@ def test_questions_that_are_too_few_are_warned_of_alone(sweep, driver_of):
     driver.check_whole()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0, 0.7])
 def test_a_sweep_sets_the_share_and_stays_the_same_sweep(sweep, driver_of, share):
     driver = driver_of(sweep(asks=[GRID], items=items(80)))
@@ -428,6 +440,7 @@ def test_a_sweep_sets_the_share_and_stays_the_same_sweep(sweep, driver_of, share
         again.check_whole()
 
 
+@pytest.mark.slow
 def test_adaptive_replication_goes_on_after_a_pilot(sweep, driver_of):
     rule = "replications = { adaptive = 0.05, first = 5, max = 12, step = 5 }"
     driver = driver_of(sweep(asks=[rule], items=items(60)))
@@ -455,6 +468,7 @@ def test_adaptive_replication_goes_on_after_a_pilot(sweep, driver_of):
     assert blocks[0].equals(blocks[1])
 
 
+@pytest.mark.slow
 def test_later_replications_have_a_pilot_of_their_own(sweep, driver_of):
     asks = ["replications = 3"]
     resolved = sweep(asks=asks, items=items(60))
@@ -508,17 +522,12 @@ def test_questions_of_a_pilot_are_requests_of_the_sweep(sweep, protocol):
 DIALOGUE = '"gold": "A", "turns": ["Larger?", "And newer?"]'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("protocol", "keys"),
     [
-        pytest.param(
-            "think_twice", "temperatures = [1.0, 0.5]\nreplications = 2", marks=pytest.mark.slow
-        ),
-        pytest.param(
-            "think_twice",
-            'cascade = 0.6\nresponders = ["j", "k"]\nreplications = 2',
-            marks=pytest.mark.slow,
-        ),
+        ("think_twice", "temperatures = [1.0, 0.5]\nreplications = 2"),
+        ("think_twice", 'cascade = 0.6\nresponders = ["j", "k"]\nreplications = 2'),
         ("correctness", 'responders = ["k"]\ntemperatures = [1.0, 0.0]\nreplications = 2'),
         ("best_of", 'responders = ["j", "k"]\njudges = ["j"]\noption_orders = 2'),
     ],

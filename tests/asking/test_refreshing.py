@@ -24,6 +24,7 @@ from tests.reporting.test_refresh import (
     World,
     dying,
     flip_a_bit,
+    without_page,
 )
 
 ADAPTIVE = "replications = { adaptive = 0.05, first = 5, max = 20, step = 5 }"
@@ -69,6 +70,7 @@ class Asking(World):
 @pytest.fixture
 def world(tmp_path, driver_of, monkeypatch):
     made = Asking(tmp_path, driver_of)
+    without_page(monkeypatch)
     monkeypatch.setattr(refreshing, "run_sweep", made.run_sweep)
     return made
 
@@ -79,6 +81,7 @@ def adaptive(world):
     file.write_text(file.read_text().replace("replications = 6", ADAPTIVE))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
 def test_later_blocks_that_are_pending_are_asked_by_the_next_refresh(world):
     world.series("anchor_every_h = 0\n")
@@ -97,6 +100,7 @@ def test_later_blocks_that_are_pending_are_asked_by_the_next_refresh(world):
     assert [one.name for one in world.directory.refreshes()[-1].sweeps] == ["anchors"]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
 def test_a_judge_that_dies_with_later_blocks_pending_leaves_its_refresh_partial(world, monkeypatch):
     world.series("")
@@ -144,6 +148,7 @@ def ask_lost(world, run):
     world.run_sweep(sweep, out=run.url, address=None, console=None)
 
 
+@pytest.mark.slow
 def test_an_open_refresh_that_lost_much_is_refused_before_it_pays_twice(world, capsys):
     world.series("")
     world.go()
@@ -188,6 +193,7 @@ def test_what_goes_while_a_refresh_is_open_is_refused_too(world, capsys):
     assert len(world.asked) == n_asked + 6 * N_QUESTIONS  # anchors alone
 
 
+@pytest.mark.slow
 def test_anchors_of_an_open_refresh_that_lost_much_are_asked_anew_once_moved(world, capsys):
     world.series("anchor_every_h = 0\n")
     world.items("frozen.jsonl", n=4 * BATCH)
@@ -209,6 +215,7 @@ def test_anchors_of_an_open_refresh_that_lost_much_are_asked_anew_once_moved(wor
     assert read_ledger(run).n_rows == 6 * 4 * BATCH
 
 
+@pytest.mark.slow
 def test_answers_of_anchors_are_asked_once_and_judged_again(world):
     world.series("anchor_every_h = 0\n")
     world.items("frozen.jsonl", n=4)
@@ -221,6 +228,7 @@ def test_answers_of_anchors_are_asked_once_and_judged_again(world):
         assert rows.filter(role="responder").height == 2 * 4
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
 def test_an_adaptive_system_put_back_as_it_was_is_held_against_its_own_verdicts(world):
     world.series("")
@@ -236,6 +244,7 @@ def test_an_adaptive_system_put_back_as_it_was_is_held_against_its_own_verdicts(
     assert len(world.asked) == len(set(world.asked))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["run", "moving"])
 def test_a_system_whose_last_run_lost_much_is_refused_before_it_is_paid_twice(world, capsys, by):
     world.series("")
@@ -265,6 +274,7 @@ def test_a_system_whose_last_run_lost_much_is_refused_before_it_is_paid_twice(wo
     assert len(world.asked) == (2 * N_QUESTIONS + 1) * 6
 
 
+@pytest.mark.slow
 def test_losses_that_nothing_asks_for_are_refused_by_nobody(world, capsys):
     world.series("")
     world.go()
@@ -287,6 +297,7 @@ def test_a_little_that_is_lost_is_told_and_asked_again(world, capsys):
     assert f"their {6 * BATCH} rows are asked again" in told
 
 
+@pytest.mark.slow
 def test_texts_that_are_gone_make_nobody_ask_again(world, capsys):
     world.series("")
     world.go()

@@ -122,6 +122,7 @@ def test_a_reader_killed_before_its_record_changed_nothing(run, monkeypatch):
     assert "reading" not in read_manifest(RunDirectory.open(run))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["torn", "gone"])
 @pytest.mark.usefixtures("stricter")
 def test_a_torn_generation_is_refused_and_reading_again_mends_it(run, how):
@@ -160,6 +161,7 @@ def test_a_damaged_generation_is_named_and_reading_again_mends_it(run, stricter)
     assert judgments(run).height == read.height
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("stricter")
 def test_who_lost_the_files_of_a_reading_is_told_to_read_again_and_not_to_ask(run):
     judgerel_ray.rejudge(run, sweep=SWEEP)
@@ -193,6 +195,7 @@ def test_another_sweep_or_altered_texts_change_nothing(run, tmp_path):
     assert not list(Path(run, "commits").glob("generation-*"))
 
 
+@pytest.mark.slow
 def test_items_that_were_overwritten_are_those_that_were_asked(run, tmp_path, monkeypatch):
     """Answers of a system are written under one name night after night."""
     shutil.copy(SWEEP, tmp_path)

@@ -191,6 +191,7 @@ def test_boards_count_nothing_twice(sweep, driver_of):
     end_session(run, session.number)
 
 
+@pytest.mark.slow
 def test_every_ask_has_its_own_rule_where_several_share_items(sweep, driver_of):
     judged = [item[:-1] + ', "gold": "one"}' for item in ITEMS]
     strict = "{ adaptive = 0.01, first = 3, max = 20 }"
@@ -215,6 +216,7 @@ def test_every_ask_has_its_own_rule_where_several_share_items(sweep, driver_of):
     assert not table["state"].is_in(["open"]).any()
 
 
+@pytest.mark.slow
 def test_what_can_never_be_asked_is_no_stable_verdict(undisturbed):
     driver, _ = undisturbed
     ledger = read_ledger(driver.run)

@@ -1,5 +1,8 @@
 """Faults in the files of a run, as bench/faults.py counts them, and what asks for lost rows."""
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -15,7 +18,7 @@ from bench.faults import (
     try_faults,
 )
 from bench.small_run import make_run, read_again, run_here
-from judgerel_ray.store import packs, read_ledger, scan_judgments
+from judgerel_ray.store import RunDirectory, packs, read_ledger, scan_judgments
 from judgerel_ray.store.digests import altered
 
 pytestmark = pytest.mark.slow
@@ -96,11 +99,25 @@ def test_every_byte_of_a_part_is_vouched_for(run):
     assert altered(run.files, [commit.vouched("data_file")]) == ()
 
 
+@pytest.fixture(scope="module")
+def in_pieces(tmp_path_factory):
+    """A folder with a run of a lease an item: some hold judgments alone."""
+    folder = tmp_path_factory.mktemp("pieces")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bench.small_run.PIECE", 1)
+        patch.setattr(packs, "MIN_RECORDS", 10**9)  # a record that a pack holds is not lost
+        return folder, make_run(folder)
+
+
 @pytest.mark.parametrize("how", ["flipped", "cut", "gone", "record"])
-def test_the_command_named_asks_the_lost_rows_again_and_no_others(tmp_path, how, monkeypatch):
-    monkeypatch.setattr("bench.small_run.PIECE", 1)  # a lease an item: some hold judgments alone
-    monkeypatch.setattr(packs, "MIN_RECORDS", 10**9)  # a record that a pack holds is not lost
-    run = make_run(tmp_path)
+def test_the_command_named_asks_the_lost_rows_again_and_no_others(
+    in_pieces, tmp_path, how, monkeypatch
+):
+    monkeypatch.setattr("bench.small_run.PIECE", 1)
+    monkeypatch.setattr(packs, "MIN_RECORDS", 10**9)
+    folder, made = in_pieces
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    run = RunDirectory.open(str(tmp_path / Path(made.url).relative_to(folder)))
     before = called(["reduce", run.url, *REDUCE])
     rows = scan_judgments(run, columns=SAME).collect().sort("key")
     # The last judgments of a judge, on which nothing stands.

@@ -82,6 +82,7 @@ items = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.lists(items, min_size=1, max_size=4, unique_by=lambda item: item.item_id))
 def test_items_file_comes_back_whole(tmp_path_factory, written):

@@ -107,6 +107,7 @@ def test_feedbackqa_validation_part():
     assert same == 689
 
 
+@pytest.mark.slow
 def test_summeval_texts_and_ratings():
     items = load_items("summeval", str(RECORDINGS / "items"))
     assert len(items) == 12 * 40 * 4

@@ -114,6 +114,7 @@ def test_equal_figures_are_drawn_alike(figure):
     assert chart(figure) == chart(figure)
 
 
+@pytest.mark.slow
 def test_without_the_extra_the_page_says_what_it_lacks(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(
         charts, "find_spec", lambda name: None if name == "altair" else find_spec(name)

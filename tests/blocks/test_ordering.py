@@ -66,6 +66,7 @@ def test_groups_stand_in_the_order_of_their_numbers(page):
     assert figures == [f"judge-{n}, {scale}" for n in (2, 10) for scale in ("1-5", "1-10", "1-100")]
 
 
+@pytest.mark.slow
 def test_a_scale_of_a_hundred_hides_no_other_and_none_has_anothers_values(page):
     tables = table_of(page, "Share of verdicts")
     heads = [[head for head in rows[0] if head.isdigit()] for rows in tables]

@@ -1,8 +1,7 @@
 """Runs that something goes wrong in, by a seed: after each all has landed, once, and the same.
 
-Some kinds once in `make test`, all once in `make test-all`; `make chaos` draws 200 (JUDGEREL_CHAOS
-says how many). Real Ray, a head and two nodes on this machine, one cluster for all runs; the judge
-is simulated.
+All kinds once in `make test-all`; `make chaos` draws 200 (JUDGEREL_CHAOS says how many). Real
+Ray, a head and two nodes on this machine, one cluster for all runs; the judge is simulated.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from judgerel_ray.fleet.cluster import ActorHandle, kill_actor, make_actor
 from judgerel_ray.fleet.pool import now
 from judgerel_ray.store import begin_session, read_errors, verify_run
 
-pytestmark = pytest.mark.ray
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
 STEPS_OF_A_LANDING = 24  # open, sync, rename or link of two parts and a record, folders included
 PATIENCE_S = 900.0
 
@@ -363,18 +362,14 @@ KINDS: Mapping[str, Callable[[Stage], None]] = {
     "damaged_texts": partial(damaged, of="texts"),
     "damaged_record": partial(damaged, of="commits"),
 }
-SHORT = ("killed_between_two_steps_of_a_landing", "disk_full", "node_lost")
-"""The quickest, which `make test` runs once each."""
 RUNS = int(os.environ.get("JUDGEREL_CHAOS", len(KINDS)))
 
 
 def cases() -> Iterator[Any]:
-    """Kinds in turn, each with a seed of its own; all but a short form are slow."""
+    """Kinds in turn, each with a seed of its own."""
     for seed in range(RUNS):
         kind = list(KINDS)[seed % len(KINDS)]
-        is_short = kind in SHORT and seed < len(KINDS)
-        marks = () if is_short else pytest.mark.slow
-        yield pytest.param(kind, seed, marks=marks, id=f"{kind}-{seed}")
+        yield pytest.param(kind, seed, id=f"{kind}-{seed}")
 
 
 @pytest.fixture

@@ -231,7 +231,7 @@ def test_the_page_compares_scales_as_it_is_told(ratings, tmp_path):
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (["--preset", "lee2025_case2"], "likert5"),
+        pytest.param(["--preset", "lee2025_case2"], "likert5", marks=pytest.mark.slow),
         (["--mapping", "log"], "mapping must be one of minmax"),
         (["--preset", "lee2025_case3", "--mapping", "minmax"], "leave one of them out"),
         (["--scale", "none.toml"], "none.toml"),

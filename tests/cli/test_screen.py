@@ -56,6 +56,7 @@ def test_no_order_of_the_data_reaches_a_terminal(hostile, capsys, arguments):
     assert "\nforged line" not in out
 
 
+@pytest.mark.slow
 def test_no_order_of_the_data_reaches_a_page(hostile, tmp_path, capsys):
     page = tmp_path / "p\x1b[2J.html"
     assert main(["report", str(hostile), "--out", str(page)]) == 0

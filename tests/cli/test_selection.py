@@ -44,6 +44,7 @@ def _json(capsys, *args):
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_terminal_json_and_python_say_the_same(answers, capsys):
     path = str(answers / "answers.parquet")
     found = _json(capsys, "select", path, "--resamples", "50")
@@ -70,6 +71,7 @@ def test_every_band_is_named_and_a_guarantee_is_of_one_line(answers, tmp_path, c
     assert "learnt on half of the questions, seed 0, tried on the other half" in text
 
 
+@pytest.mark.slow
 def test_costs_of_fractions_of_a_cent_are_told(answers, tmp_path, capsys):
     rows = pl.read_parquet(answers / "answers.parquet").with_columns(cost=pl.lit(0.000213))
     path = str(tmp_path / "paid.parquet")

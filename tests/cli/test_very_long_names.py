@@ -31,12 +31,14 @@ def path(tmp_path_factory):
     [
         ["reduce", "{}"],
         ["questions", "{}"],
-        ["reduce", "{}", "--by", "judge"],
         ["reduce", "{}", "--coefficient", "accuracy"],
-        ["compare", "{}", "--by", "judge"],
         *(
-            pytest.param([verb, "{}"], marks=pytest.mark.slow)
-            for verb in ("select", "panels", "systems", "advise")
+            pytest.param(given, marks=pytest.mark.slow)
+            for given in (
+                ["reduce", "{}", "--by", "judge"],
+                ["compare", "{}", "--by", "judge"],
+                *([verb, "{}"] for verb in ("select", "panels", "systems", "advise")),
+            )
         ),
     ],
 )
@@ -49,12 +51,14 @@ def test_no_line_is_longer_than_a_reader_takes(path, capsys, arguments):
     assert MARK.search(out)
 
 
+@pytest.mark.slow
 def test_names_that_differ_in_the_middle_stay_apart(path, capsys):
     assert main(["questions", path]) == 0
     _, *rows, _, _ = capsys.readouterr().out.splitlines()  # two lines say what agreement is of
     assert len({tuple(row.split()[:2]) for row in rows}) == len(ITEMS) * len(JUDGES)
 
 
+@pytest.mark.slow
 def test_json_and_tables_have_them_in_full(path, tmp_path, capsys):
     out = tmp_path / "out.csv"
     assert main(["questions", path, "--format", "json", "--out", str(out)]) == 0

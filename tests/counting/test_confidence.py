@@ -35,6 +35,7 @@ def rows() -> pl.LazyFrame:
     })  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["auto", "bootstrap"])
 def test_a_higher_confidence_widens_every_interval(rows, method):
     found = [

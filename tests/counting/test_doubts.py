@@ -301,6 +301,7 @@ def test_questions_with_verdicts_of_their_own_are_said():
     assert line.startswith("11 groups of questions share no verdict ('k0', 'm0'; 'k1', 'm1'; ...)")
 
 
+@pytest.mark.slow
 def test_questions_that_share_verdicts_or_are_answered_in_one_way_are_not():
     menus = [["pass", "fail"]] * 15 + [["yes", "no"]] * 15
     assert said_of({**by_question(menus), "benchmark": list(np.repeat(["x", "y"], 60))}) == []
@@ -323,6 +324,7 @@ def test_questions_that_share_verdicts_or_are_answered_in_one_way_are_not():
     assert said_of(classes) == []
 
 
+@pytest.mark.slow
 def test_a_column_that_takes_the_place_of_the_verdict_halfway_is_said(tmp_path, capsys):
     path = tmp_path / "log.jsonl"
     keys = ["verdict"] * 9 + ["judgment"] * 3

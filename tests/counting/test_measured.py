@@ -72,6 +72,7 @@ def test_words_for_no_value_are_none(tmp_path):
     assert found.collect()["cost"].head(4).to_list() == [0.5, None, None, None]
 
 
+@pytest.mark.slow
 def test_verbs_that_read_such_a_column_refuse_it_and_others_do_not(tmp_path):
     path = str(tmp_path / "a.csv")
     judged(cost=["$1"], prompt_tokens=["1,200"], probability=["60%"]).write_csv(path)
@@ -95,6 +96,7 @@ def test_verbs_that_read_such_a_column_refuse_it_and_others_do_not(tmp_path):
     assert judgerel_ray.systems(path).tables()
 
 
+@pytest.mark.slow
 def test_errors_of_what_is_made_of_a_file_name_it_and_what_to_try(tmp_path):
     """No column is listed that the file does not have."""
     path, gold = str(tmp_path / "a.csv"), str(tmp_path / "gold.csv")

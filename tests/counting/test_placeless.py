@@ -15,6 +15,7 @@ from judgerel_ray.counting.placeless import placed, placed_tally
 from judgerel_ray.measuring.reliability import reduce_judgments
 from tests.counting.test_places import coin, content, first_shown, pairs, value
 from tests.opening import snapshot
+from tests.tiers import first_of_each
 
 OF_PLACES = ("krippendorff_alpha", "swap_consistency", "place_consistency", "position_bias")
 
@@ -39,7 +40,7 @@ def figures(frame: pl.DataFrame, **asked) -> list[tuple]:
     return [*rows.select(columns).rows(), [str(one.message) for one in said]]
 
 
-@pytest.mark.parametrize("menu", [None, shared])
+@pytest.mark.parametrize("menu", first_of_each(2, [None, shared]))
 @pytest.mark.parametrize(
     ("label", "says"), [("C", []), ("tie", []), ("B", ["verdict tie has the label B: "])]
 )
@@ -52,6 +53,7 @@ def test_a_tie_stands_nowhere_whatever_its_label(menu, label, says):
     assert all(line.startswith(start) for line, start in zip(said, says, strict=True))
 
 
+@pytest.mark.slow
 def test_a_tie_of_another_name_is_known_by_its_own_letter():
     frame = pairs(first_shown, menu=shared)
     *right, _ = figures(tied(frame, "same", None))
@@ -107,7 +109,7 @@ def test_models_are_each_their_own_label():
     assert not placed(pl.LazyFrame(rows)).changed
 
 
-@pytest.mark.parametrize("menu", [None, shared])
+@pytest.mark.parametrize("menu", first_of_each(2, [None, shared]))
 def test_one_row_with_a_third_label_makes_no_third_option(menu):
     frame = pairs(first_shown, items=134, menu=menu)
     *right, _ = figures(frame)
@@ -121,6 +123,7 @@ def test_one_row_with_a_third_label_makes_no_third_option(menu):
     ]
 
 
+@pytest.mark.slow
 def test_one_row_with_a_third_verdict_makes_no_third_option():
     frame = pairs(first_shown, items=134, menu=shared)
     *right, _ = figures(frame)
@@ -145,6 +148,7 @@ def thirds(frame: pl.DataFrame, every: int) -> pl.DataFrame:
     return frame.with_columns(label=pl.when(third).then(pl.lit("C")).otherwise("label"))
 
 
+@pytest.mark.slow
 def test_labels_beyond_what_verdicts_show_are_said_and_options_can_be_declared(tmp_path):
     frame = thirds(pairs(coin, menu=shared), 40)
     *_, said = figures(frame)
@@ -169,6 +173,7 @@ def test_labels_beyond_what_verdicts_show_are_said_and_options_can_be_declared(t
         judgerel_ray.reduce(file)
 
 
+@pytest.mark.slow
 def test_a_declared_number_goes_before_the_labels_that_occur(tmp_path):
     frame = pairs(content, menu=shared)
     three, two = str(tmp_path / "three.csv"), str(tmp_path / "two.csv")
@@ -183,6 +188,7 @@ def test_a_declared_number_goes_before_the_labels_that_occur(tmp_path):
     assert snapshot(three).n_options == {"": 3}
 
 
+@pytest.mark.slow
 def test_a_tie_on_the_menu_is_shown_in_no_order():
     frame = pairs(content, menu=shared).with_columns(benchmark=pl.lit("b"))
     *right, _ = figures(frame, n_categories={"b": 2})
@@ -217,6 +223,7 @@ def test_compare_and_advise_take_no_tie_for_a_place(label):
     assert advice["components"].equals(known["components"])
 
 
+@pytest.mark.slow
 def test_templates_that_name_places_their_own_way_have_the_options_of_one():
     letters = pairs(content, menu=shared).with_columns(template=pl.lit("letters"))
     by_number = pl.col("label").replace_strict({"A": "1", "B": "2"})

@@ -63,7 +63,7 @@ def test_options_of_their_own_make_no_judge_reliable(choose, menu):
     assert (bias["p_noise"] > 0.005) == (choose is coin)
 
 
-@pytest.mark.parametrize("menu", [None, of_six])
+@pytest.mark.parametrize("menu", [None, pytest.param(of_six, marks=pytest.mark.slow)])
 def test_a_judge_that_reads_is_found_whatever_the_menus(menu):
     found = reduce_judgments(pairs(content, menu=menu, items=300).lazy())
     alpha = value(found, coefficient="krippendorff_alpha", conditions="reproducibility")
@@ -71,6 +71,7 @@ def test_a_judge_that_reads_is_found_whatever_the_menus(menu):
     assert value(found, coefficient="position_bias")["noise"]
 
 
+@pytest.mark.slow
 def test_compare_and_advise_take_menus_alike():
     frame = pl.concat([pairs(first_shown, judge="place"), pairs(content, judge="reads")])
     found = compare_judgments(frame.lazy(), by=["judge"], coefficients=["krippendorff_alpha"])
@@ -80,6 +81,7 @@ def test_compare_and_advise_take_menus_alike():
     assert designs.filter(design="apart")["generalizability"].fill_null(0.0).max() < 0.7
 
 
+@pytest.mark.slow
 def test_orders_asked_unequally_often_are_no_place_preferred():
     def mostly_x(rng):
         right = rng.random() < 0.8
@@ -89,6 +91,7 @@ def test_orders_asked_unequally_often_are_no_place_preferred():
     assert value(found, coefficient="position_bias")["noise"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", ["tie", None])
 def test_a_tie_stands_nowhere(label):
     frame = pairs(coin, menu=lambda _rng, _item: ("x", "y"))
@@ -102,6 +105,7 @@ def test_a_tie_stands_nowhere(label):
     assert abs(bias["value"]) < 0.05
 
 
+@pytest.mark.slow
 def test_orders_of_four_options_are_a_sample_without_a_declaration():
     rng = np.random.default_rng(3)
     rows = []

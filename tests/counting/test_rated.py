@@ -60,6 +60,7 @@ def test_outcomes_that_a_file_leaves_empty_are_told_by_what_was_read(tmp_path):
     assert "literal" not in str(no.value)
 
 
+@pytest.mark.slow
 def test_definitions_and_scales_are_told_from_the_least_to_the_most(tmp_path):
     rows = [
         {"item_id": f"q{i}", "definition": told, "scale": scale, "replication": r,

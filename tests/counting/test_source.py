@@ -367,7 +367,9 @@ PLAIN_LINES = "".join(f'{{"item_id": "q{i}", "verdict": "A"}}\n' for i in range(
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz"])
-@pytest.mark.parametrize("kind", ["one line", "one long line", "many lines"])
+@pytest.mark.parametrize(
+    "kind", ["one line", "one long line", pytest.param("many lines", marks=pytest.mark.slow)]
+)
 def test_lines_that_become_wide_late_are_refused_there(kind, ending, tmp_path):
     n = 100_000 if kind == "one long line" else 10_001
     fields = [f'"c{i}": {{"a": "}}{{"}}' for i in range(n)]
@@ -386,6 +388,7 @@ def test_lines_that_python_reads_are_refused_where_they_become_wide(tmp_path):
         read_source(str(tmp_path / "a.jsonl"))
 
 
+@pytest.mark.slow
 def test_objects_with_a_field_of_its_own_a_row_stay_texts(tmp_path):
     file = tmp_path / "a.jsonl"
     file.write_text(

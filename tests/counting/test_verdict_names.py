@@ -71,6 +71,7 @@ def test_nothing_that_compares_orders_has_a_number_until_it_is_said(tmp_path):
         assert named["undefined"].to_list() == [UNKNOWN]
 
 
+@pytest.mark.slow
 def test_a_label_that_repeats_the_verdict_tells_nothing(tmp_path, capsys):
     rows = places().with_columns(label="verdict")
     path = written(rows, tmp_path)
@@ -196,6 +197,7 @@ def test_advice_comparisons_and_accuracy_ask_too(tmp_path, capsys):
     assert as_place["value"].mean() == pytest.approx(right.mean())
 
 
+@pytest.mark.slow
 def test_the_page_reads_places_as_the_coefficients_do(tmp_path, capsys):
     path = written(places(), tmp_path)
     out = tmp_path / "page.html"
@@ -321,6 +323,7 @@ def test_a_label_that_stays_where_the_order_changes_is_no_place(label, tmp_path,
     assert "label: it stays the same where the order of the options changes" in told.err
 
 
+@pytest.mark.slow
 def test_labels_of_a_part_of_the_verdicts_tell_nothing_of_the_others(tmp_path):
     whole = labelled()
     assert UNKNOWN not in across_orders(judgerel_ray.reduce(written(whole, tmp_path)))

@@ -39,6 +39,8 @@ generate = _module(ROOT / "docs" / "generate.py")
 # runs the examples of functions that recipes.md defines.
 ELSEWHERE = {"own-templates.md", "add-a-protocol.md", "recipes.md"}
 SHOWING = [page for page in pages.PAGES if page.name not in ELSEWHERE]
+LONG = {"from-a-csv.md"}
+"""Pages whose commands take seconds."""
 ASKING = [page for page in SHOWING if "\n$ judgerel run" in page.read_text()]
 
 
@@ -62,7 +64,14 @@ def _hold(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert pages.python_failures(text, page.name) == ""
 
 
-@pytest.mark.parametrize("page", [page for page in SHOWING if page not in ASKING], ids=_name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=_name(page), marks=pytest.mark.slow if page.name in LONG else ())
+        for page in SHOWING
+        if page not in ASKING
+    ],
+)
 def test_a_page_shows_what_happens(page, tmp_path, monkeypatch):
     _hold(page, tmp_path, monkeypatch)
 

@@ -23,6 +23,7 @@ ITEM = '{{"item_id": "q{0}", "question": "Larger {0}?", "options": ["one", "two"
 ITEMS = [ITEM.format(i) for i in range(120)]
 
 
+@pytest.mark.slow
 def test_a_judge_that_cannot_be_read_is_stopped_and_the_other_goes_on(sweep, ray_local, capsys):
     assert ray_local.is_initialized()
     share = "engine_options = {{ unparsed = {} }}".format

@@ -354,6 +354,7 @@ def test_what_a_server_says_is_behind_a_name_is_kept(fault_server, ask_of):
     assert engine.backends == {"fp-1"}
 
 
+@pytest.mark.slow
 def test_the_server_of_tests_closes_who_came_while_it_stopped(fault_server):
     """On a busy machine clients that gave up are accepted last of all: no transport may be lost."""
     go = threading.Event()

@@ -717,6 +717,7 @@ def test_more_judges_than_gpus_all_get_their_turn(asking, play):
     assert not one.world.errors
 
 
+@pytest.mark.slow
 def test_a_judge_too_large_does_not_hold_up_the_others_of_a_cluster(asking, play, monkeypatch):
     work = {"big": asking.items(2, 5), "a": asking.items(5, 5)}
     one = play({"big": (16, 1), "a": (1, 2)}, {}, local=False)

@@ -210,6 +210,7 @@ def test_a_bomb_is_refused_before_it_fills_the_memory(kind, tmp_path):
     assert peak <= 300
 
 
+@pytest.mark.slow
 @quiet
 @pytest.mark.parametrize("verb", ["import", "reduce"])
 def test_rows_alike_but_honest_are_read_however_well_they_pack(verb, tmp_path, capsys):
@@ -227,6 +228,7 @@ def test_rows_alike_but_honest_are_read_however_well_they_pack(verb, tmp_path, c
     assert main(asked if verb == "import" else ["reduce", str(file)]) == 0, capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_measuring_verb_names_the_command_that_unpacks(tmp_path, capsys):
     file = tmp_path / "rows of mine.csv.gz"
     write_bomb("equal rows of a table", tmp_path, 140).rename(file)

@@ -534,6 +534,7 @@ def test_every_format_has_a_fixture():
     assert {name for name, _ in LOGS} == set(LOG_FORMATS)
 
 
+@pytest.mark.slow
 def test_records_are_read_one_at_a_time(tmp_path):
     file = tmp_path / "log.json"
     file.write_text('{"rows": [' + '{"a": "x"}, ' * 120_000 + '{"a"')

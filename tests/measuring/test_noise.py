@@ -63,6 +63,7 @@ reply = st.tuples(st.sampled_from(["A", "B", None]), st.sampled_from(["x", "y", 
 asked = st.lists(st.lists(reply, min_size=1, max_size=4), min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @given(asked.filter(lambda cells: any(len(replies) > 1 for replies in cells)), st.randoms())
 def test_pairs_of_replies_are_compared_whatever_their_order(cells, random):
     rows = frame(cells)
@@ -84,6 +85,7 @@ def test_pairs_of_replies_are_compared_whatever_their_order(cells, random):
     assert found["flags"].list.contains(SERVING_NOISE).all()
 
 
+@pytest.mark.slow
 @given(st.integers(1, 20), st.integers(2, 5))
 def test_identical_replies_are_0_with_an_interval(n, replications):
     found = noise(frame([[("A", "x")] * replications] * n))
@@ -205,6 +207,7 @@ def test_what_wavers_at_0_is_no_unstable_question():
     }
 
 
+@pytest.mark.slow
 def test_nobody_is_advised_to_buy_repeats_at_0():
     advice = advise_judgments(both().lazy())
     assert set(advice.designs["temperature"]) == set(advice.needs["temperature"]) == {1.0}
@@ -236,6 +239,7 @@ def texts_of(*frames):
     return tuple(hashed_texts(one.lazy().select("key", "text")) for one in frames)
 
 
+@pytest.mark.slow
 @given(asked, st.data())
 def test_requests_of_one_key_are_compared_one_by_one(cells, data):
     again = [[data.draw(reply) for _ in replies] for replies in cells]

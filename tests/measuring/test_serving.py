@@ -80,6 +80,7 @@ def test_verdicts_and_texts_of_a_run_are_told_apart_from_its_sampling(run_of):
     assert warm["value"].to_list() == [pytest.approx(1 / 3)]
 
 
+@pytest.mark.slow
 def test_serving_noise_has_its_names(run_of):
     run = run_of("one", SAME_VERDICT)
     named = judgerel_ray.reduce(run, coefficients=["serving_noise_texts"])
@@ -96,6 +97,7 @@ def test_serving_noise_has_its_names(run_of):
         judgerel_ray.reduce(once, coefficients="serving_noise")
 
 
+@pytest.mark.slow
 def test_lost_texts_leave_the_verdicts(run_of, tmp_path):
     run, other = run_of("one", OTHER_VERDICT), run_of("two")
     shutil.rmtree(tmp_path / "runs" / "one" / "texts")
@@ -123,6 +125,7 @@ def test_damaged_texts_are_no_reason_to_leave_them_out(run_of, tmp_path):
     assert not judgerel_ray.reduce(run, coefficients="percent_agreement").is_empty()
 
 
+@pytest.mark.slow
 def test_the_same_sweep_twice_shares_every_request(run_of):
     one = run_of("one", engine={"max_num_seqs": 1, "kv_tokens": 7})
     two = run_of("two", SAME_VERDICT | OTHER_VERDICT, engine={"max_num_seqs": 64, "kv_tokens": 8})
@@ -136,6 +139,7 @@ def test_the_same_sweep_twice_shares_every_request(run_of):
     assert between(one, one).settings == {"j": ()}
 
 
+@pytest.mark.slow
 def test_another_setting_of_the_same_weights_is_compared_at_0_alone(run_of):
     one = run_of("one")
     two = run_of("two", OTHER_VERDICT, judges=[("j", "max_model_len = 4096")], folder="two")
@@ -169,6 +173,7 @@ def test_other_judges_and_other_prompts_share_nothing(run_of, other):
 # ---- what people see -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_reduce_prints_one_line_of_it_and_json_rows(run_of, capsys):
     run = run_of("one", SAME_VERDICT | OTHER_VERDICT)
     assert main(["reduce", run]) == 0
@@ -196,6 +201,7 @@ def test_reduce_without_repeats_says_nothing_of_it(run_of, capsys):
         assert "erving" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_compare_prints_shared_requests_below_its_differences(run_of, capsys):
     one = run_of("one", engine={"max_num_seqs": 1})
     two = run_of("two", SAME_VERDICT | OTHER_VERDICT, engine={"max_num_seqs": 8})
@@ -215,6 +221,7 @@ def test_compare_prints_shared_requests_below_its_differences(run_of, capsys):
     assert "matched by key; serving noise, not sampling; engines differ in" in noise[0]["estimator"]
 
 
+@pytest.mark.slow
 def test_the_report_has_a_section_of_it_and_no_point_at_0(run_of, tmp_path, capsys):
     run = run_of("one", SAME_VERDICT | OTHER_VERDICT)
     assert main(["report", run, "--out", str(tmp_path / "r.html")]) == 0

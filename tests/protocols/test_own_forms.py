@@ -299,7 +299,13 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(text, id=name, marks=pytest.mark.slow if name == "braces" else ())
+        for name, text in HOSTILE.items()
+    ],
+)
 @pytest.mark.parametrize(
     "table",
     [

@@ -12,6 +12,7 @@ from judgerel_ray.analyses.gate.show import SAID, SIGNS, decisions
 from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.reporting.pages import first_screen
 from tests.analyses.gate.test_gate import BY_DEFAULT, judged
+from tests.tiers import first_of_each
 
 HOSTILE = '"><script>alert(1)</script>'
 OF_PASS = {word: verdict.value for verdict, word in SAID.items()}
@@ -24,7 +25,7 @@ def page_of(rows: pl.DataFrame, folder, **asked) -> str:
     return (folder / "page.html").read_text("utf-8").replace("\u00a0", " ")
 
 
-@pytest.mark.parametrize("kind", BY_DEFAULT)
+@pytest.mark.parametrize("kind", first_of_each(4, BY_DEFAULT))
 def test_the_page_says_what_the_gate_says(kind, tmp_path):
     rows, expected, _ = BY_DEFAULT[kind]
     page = page_of(rows.with_columns(judge=pl.lit("j")), tmp_path)
@@ -48,6 +49,7 @@ def test_the_verdicts_stand_before_warnings_and_sections(tmp_path):
     assert places == sorted(places)
 
 
+@pytest.mark.slow
 def test_it_names_the_temperature_that_serves_best(tmp_path):
     rows = pl.concat([
         judged(80, steady=steady, judge="j").with_columns(temperature=pl.lit(heat))
@@ -71,6 +73,7 @@ def test_what_would_decide_and_whom_to_ask(tmp_path):
     assert "33 % of pairs agree: q" in page
 
 
+@pytest.mark.slow
 def test_whose_judgments_of_a_wavering_question_a_person_should_see(tmp_path):
     out = str(tmp_path / "page.html")
     judgerel_ray.report(judgerel_ray.example("run"), out=out)
@@ -109,6 +112,7 @@ def test_replies_of_wavering_questions_stand_side_by_side_and_are_inert(tmp_path
     assert HOSTILE.replace('"', "&#34;").replace("<", "&lt;").replace(">", "&gt;") in page
 
 
+@pytest.mark.slow
 def test_the_replies_of_a_run_have_their_texts(tmp_path):
     out = str(tmp_path / "page.html")
     judgerel_ray.report(judgerel_ray.example("run"), out=out)

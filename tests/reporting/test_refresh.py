@@ -22,9 +22,11 @@ from judgerel_ray.asking.run.opening import known_judges
 from judgerel_ray.asking.run.pending import Pending, landed_texts
 from judgerel_ray.asking.run.pilot import PilotStop
 from judgerel_ray.asking.run.running import RunSummary
+from judgerel_ray.blocks.html import rendered_page
 from judgerel_ray.cli import main
 from judgerel_ray.core import Completion, EngineError, StoreError, SweepError, request_key
 from judgerel_ray.design import voices_of
+from judgerel_ray.reporting import pages
 from judgerel_ray.store import (
     RunDirectory,
     end_session,
@@ -174,13 +176,26 @@ class World:
         )  # fmt: skip
 
 
+def without_page(monkeypatch):
+    """Leave the page empty that each refresh writes: its charts take as long as the rest."""
+    monkeypatch.setattr(pages, "rendered_page", lambda *_, **__: "")
+
+
 @pytest.fixture
 def world(tmp_path, driver_of, monkeypatch):
     made = World(tmp_path, driver_of)
+    without_page(monkeypatch)
     monkeypatch.setattr(refreshing, "run_sweep", made.run_sweep)
     return made
 
 
+@pytest.fixture
+def with_page(world, monkeypatch):  # noqa: ARG001  which leaves it empty
+    """The page as users have it."""
+    monkeypatch.setattr(pages, "rendered_page", rendered_page)
+
+
+@pytest.mark.slow
 def test_what_did_not_change_is_not_asked_again(world):
     world.series("")
     assert world.go().state == "done"
@@ -212,6 +227,7 @@ def test_a_new_item_is_asked_alone_and_anchors_with_it(world):
             assert read_status(run.url).state == "done"
 
 
+@pytest.mark.usefixtures("with_page")
 def test_a_judge_that_changes_behind_its_name_raises_the_alarm(world, capsys):
     for _ in range(3):
         assert world.told(capsys)[0] == 0
@@ -270,6 +286,7 @@ def test_a_template_that_changes_under_its_name_is_caught_and_named(world):
     ]
 
 
+@pytest.mark.slow
 def test_anchors_at_another_temperature_are_caught_and_the_setting_is_named(world):
     world.sweep("anchors", items="frozen.jsonl", more="temperatures = [1.0]\n")
     for _ in range(2):
@@ -398,7 +415,8 @@ def lives(world, monkeypatch):
     return begin
 
 
-@pytest.mark.parametrize("steps", [range(5), pytest.param(range(5, 37), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("steps", [range(5), range(5, 37)])
 def test_a_refresh_in_a_bucket_is_gone_on_with_wherever_it_is_killed(world, lives, steps):
     """Killed before each change that it makes: of the probe, the lease, the runs, the results."""
     for step in steps:
@@ -416,6 +434,7 @@ def test_a_refresh_in_a_bucket_is_gone_on_with_wherever_it_is_killed(world, live
         ]
 
 
+@pytest.mark.slow
 def test_a_night_that_was_killed_costs_the_next_one_nothing(world, monkeypatch):
     world.series("")
     world.go()
@@ -451,6 +470,7 @@ def flip_a_bit(run):
         there.write(data)
 
 
+@pytest.mark.slow
 def test_damage_in_an_older_run_of_a_system_stops_no_refresh(world):
     world.series("")
     for n in range(2):
@@ -463,6 +483,7 @@ def test_damage_in_an_older_run_of_a_system_stops_no_refresh(world):
     assert len(world.asked) == len(set(world.asked))
 
 
+@pytest.mark.slow
 def test_damage_in_the_last_run_of_a_system_is_said_and_asked_again(world, capsys):
     world.series("")
     world.go()
@@ -479,6 +500,7 @@ def test_damage_in_the_last_run_of_a_system_is_said_and_asked_again(world, capsy
     assert (rows.height, rows["key"].n_unique()) == (6 * (N_QUESTIONS + 1), rows.height)
 
 
+@pytest.mark.slow
 def test_damaged_anchors_are_refused_before_anything_is_asked(world, capsys):
     world.go()
     flip_a_bit(world.runs("anchors")[1])
@@ -582,6 +604,7 @@ def dying(world, monkeypatch, *names):
     monkeypatch.setattr(refreshing, "run_sweep", run_sweep)
 
 
+@pytest.mark.slow
 def test_a_sweep_that_cannot_be_asked_keeps_no_other_from_it(world, capsys, monkeypatch):
     world.series("")
     world.go()
@@ -647,14 +670,9 @@ def test_a_folder_or_a_series_of_others_is_refused(world, tmp_path):
         world.go()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "history.parquet",
-        *(pytest.param(f, marks=pytest.mark.slow) for f in ("summary.json", "trend.html")),
-    ],
-)
 @pytest.mark.slow
+@pytest.mark.usefixtures("with_page")
+@pytest.mark.parametrize("name", ["history.parquet", "summary.json", "trend.html"])
 def test_what_is_made_of_refreshes_is_made_again(world, name):
     world.series("")
     world.go()
@@ -689,6 +707,7 @@ def test_a_place_that_cannot_be_is_refused_in_one_line(world, capsys, out, said)
     assert world.asked == []
 
 
+@pytest.mark.slow
 def test_a_place_may_be_a_file_url(world, tmp_path):
     text = (tmp_path / "series.toml").read_text()
     (tmp_path / "series.toml").write_text(text.replace('"out"', f'"file://{tmp_path}/out"'))
@@ -696,6 +715,7 @@ def test_a_place_may_be_a_file_url(world, tmp_path):
     assert len(world.runs("anchors")) == 1
 
 
+@pytest.mark.slow
 def test_refreshes_to_come_cannot_be_left_out(world, capsys):
     world.series("", drift="[drift]\nsince = 3\n")
     code, _, told = world.told(capsys)

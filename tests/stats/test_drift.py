@@ -55,6 +55,7 @@ def test_verdicts_without_earlier_ones_place_no_bet():
     assert drift_evidence([None, None]).capital == 1.0
 
 
+@pytest.mark.slow
 def test_the_first_other_reply_of_a_steady_judge_is_no_alarm():
     """Its p is at most 1 / looks: a bettor who waits for it stakes all at the one sure moment."""
     always, other = np.array([[1, 0]]), np.array([[0, 1]])
@@ -101,6 +102,7 @@ def test_each_refresh_is_held_to_its_own_level():
     assert first_alarm(capital, [0.05, 0.02, 0.02, 0.02]) is None
 
 
+@pytest.mark.slow
 def test_drift_free_series_keep_the_level():
     rng = np.random.default_rng(3)
     alarms = [
@@ -129,11 +131,13 @@ def delays(rng, quiet):
     return np.median([one - quiet + 1 for one in found if one is not None and one >= quiet])
 
 
+@pytest.mark.slow
 def test_a_change_is_seen_after_a_year_as_after_a_month():
     rng = np.random.default_rng(5)
     assert delays(rng, 730) <= 2 * delays(rng, 30)
 
 
+@pytest.mark.slow
 def test_capital_has_mean_one_where_nothing_changes():
     # Of p-values that are whole tenths, with a payoff whose mean over them is taken out.
     ps = np.arange(1, 11) / 10

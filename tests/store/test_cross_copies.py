@@ -96,6 +96,7 @@ def test_no_file_of_another_run_passes_for_ones_own(runs):
     assert answers(one) == whole
 
 
+@pytest.mark.slow
 def test_only_regular_files_of_a_run_are_opened(shipped):
     for name, data in shipped.files.read_many(shipped.files.sizes("")).items():
         path = shipped.address(name)
@@ -115,6 +116,7 @@ def test_only_regular_files_of_a_run_are_opened(shipped):
         put(shipped, name, data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["run", "of two words"])
 def test_a_run_of_another_format_is_measured_as_told(shipped, folder):
     how = ("--by", "judge,protocol,temperature", *REDUCE[2:])

@@ -39,6 +39,7 @@ def needs(advice, target, lever="replications"):
     return advice.needs.filter(target=target, lever=lever).row(0, named=True)
 
 
+@pytest.mark.slow
 def test_replications_for_a_mean_follow_spearman_and_brown(plain):
     advice = advise_judgments(plain.lazy())
     one, *_ = advice.designs.filter(n_judgments=1)["generalizability"]
@@ -55,6 +56,7 @@ def test_replications_for_a_mean_follow_spearman_and_brown(plain):
     assert found["gpu_seconds"] is None
 
 
+@pytest.mark.slow
 def test_gpu_seconds_are_told_where_they_were_measured(plain):
     found = needs(advise_judgments(plain.lazy(), costs={"j": 0.5}), "generalizability")
     assert found["gpu_seconds"] == pytest.approx(0.5 * found["judgments"])
@@ -373,6 +375,7 @@ def test_the_value_of_a_mean_is_as_sure_as_its_interval(ordered):
     assert advice_text({"needs": advice.needs}).count(", not") == 2  # sure: both of them
 
 
+@pytest.mark.slow
 def test_what_rests_on_the_same_prompt_again_says_so(ordered, plain):
     advice = advise_judgments(ordered.lazy())
     by_target = dict(advice.needs.select("target", "conditions").rows())

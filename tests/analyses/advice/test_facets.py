@@ -223,6 +223,7 @@ def test_a_model_alone_and_as_a_judge_are_told_apart():
     assert set(Components.columns).isdisjoint({"item_id", *FACETS})
 
 
+@pytest.mark.slow
 def test_answers_and_judge_are_told_apart_by_the_components_that_made_them():
     """Forty logs of 80 questions, 4 answers each, each judged 3 times: means and coverage."""
     rng = np.random.default_rng(15)

@@ -69,6 +69,7 @@ def test_one_judgment_is_told_with_its_order_drawn_and_with_the_same_prompt_agai
     assert row["repeatability"] == pytest.approx(row["generalizability"])
 
 
+@pytest.mark.slow
 def test_templates_are_unlimited_or_as_many_as_declared():
     frame = pairs(np.random.default_rng(2), questions=100, replications=2, templates=3).lazy()
     unlimited = advise_judgments(frame, target=AIM)
@@ -142,6 +143,7 @@ def test_orders_are_known_where_options_are(rows, known, size):
     assert group_sizes(rows, ["option_order"], {}, **known) == expected
 
 
+@pytest.mark.slow
 def test_the_orders_of_a_run_are_each_questions_own_draw():
     """Two of six orders of three options, drawn for each question: questions show all there is."""
     rng = np.random.default_rng(4)

@@ -106,6 +106,7 @@ def test_gpu_seconds_are_those_of_judges_on_gpus(monkeypatch):
     assert gpu_seconds(run) == {"one": 0.5, "four": 2.0}
 
 
+@pytest.mark.slow
 def test_the_verbs_print_tables_and_json(files, capsys):
     assert main(["advise", files[0], "--target", "generalizability=0.8", "--format", "json"]) == 0
     content = json.loads(capsys.readouterr().out)

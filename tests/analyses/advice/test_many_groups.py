@@ -47,6 +47,7 @@ def test_alike_or_not_each_group_has_its_advice(name, monkeypatch):
     assert together["components"]["judge"].n_unique() == 8
 
 
+@pytest.mark.slow
 def test_groups_that_are_alike_are_planned_once(monkeypatch):
     planned, plain = [], advice.make_plan
 
@@ -69,6 +70,7 @@ def test_groups_that_are_alike_are_planned_once(monkeypatch):
     assert a == b < c
 
 
+@pytest.mark.slow
 def test_a_text_shows_the_first_groups_and_says_how_many_follow(monkeypatch):
     monkeypatch.setattr("judgerel_ray.analyses.advice.show._MOST_SHOWN", 3)
     tables = advise_judgments(judgments(5).lazy()).tables()

@@ -200,6 +200,7 @@ def test_what_one_judgment_is_worth_is_said_for_every_judge_and_where_nothing_va
     assert "(reproducibility); the same prompt was not asked again" in said
 
 
+@pytest.mark.slow
 def test_two_templates_have_numbers_without_intervals_and_the_reason():
     rows = in_both_orders("a-7b-instruct", 1.0, 3, templates=2)
     tables = advise_judgments(rows.lazy()).tables()
@@ -213,6 +214,7 @@ def test_two_templates_have_numbers_without_intervals_and_the_reason():
         assert line.count("[") == line.count("]"), line
 
 
+@pytest.mark.slow
 def test_json_holds_every_number(judged):
     tables = advise_judgments(judged).tables()
     content = json.loads(tables_json(tables))

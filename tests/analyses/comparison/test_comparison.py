@@ -253,6 +253,7 @@ def test_corrections_are_over_all_tests_of_the_table(three):
     assert found.filter(coefficient="flip_rate")["p"].to_list() == alone["p"].to_list()
 
 
+@pytest.mark.slow
 def test_what_is_undecided_says_why(three):
     found = compare_judgments(three.lazy(), by=["judge"], coefficients=["krippendorff_alpha"])
     rows = {(row["temperature"], row["a"], row["b"]): row for row in found.to_dicts()}
@@ -273,6 +274,7 @@ def test_what_is_undecided_says_why(three):
     assert undefined.select("standing", "reason").unique().rows() == [("undecided", "undefined")]
 
 
+@pytest.mark.slow
 def test_what_one_test_alone_would_tell_is_undecided_among_many():
     judges = [judged(alpha, seed, judge=f"j{seed}") for seed, alpha in enumerate((0.5,) * 5, 3)]
     judges.append(judged(0.72, 30, judge="k"))

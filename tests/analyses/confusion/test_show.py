@@ -150,6 +150,7 @@ def test_numbers_are_those_of_reduce(tables, text):
         assert f"{number(row['value'])} [{number(row['low'])}, {number(row['high'])}]" in shown
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_blocks_of_the_page(tables):
     """Figures apart, which hold frames: tables and what is said of them are the same."""
     sections = uncertainty_sections(Uncertain(tables=tables, replies=REPLIES), {})
@@ -172,6 +173,7 @@ def test_what_all_groups_have_alike_is_told_once(tables):
     assert first == "All judgments: template t, temperature 0, mode columns"
 
 
+@pytest.mark.slow
 def test_the_best_threshold_here_is_called_optimistic(page, text):
     assert "the threshold that looks best here: optimistic" in text
     assert "a threshold the sweep states" in text
@@ -214,6 +216,7 @@ def test_matrices_mark_verdict_and_right_option_in_words(tables, page, text):
     assert "nothing else was looked at" in text
 
 
+@pytest.mark.slow
 def test_what_nobody_argued_is_told(text):
     assert "asked for requests given refused" in text
     assert "assessments 9 7 2" in text
@@ -221,6 +224,7 @@ def test_what_nobody_argued_is_told(text):
     assert "a column its matrix does not have" in text
 
 
+@pytest.mark.slow
 def test_the_lead_says_where_the_margin_is_worth_nothing(confusion_inputs):
     found = confusion_inputs((("lost", 0.0),), (("b", ("yes", "no"), 60, ("x",)),))
     shuffled = found.worth.with_columns(

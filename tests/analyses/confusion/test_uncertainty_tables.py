@@ -141,6 +141,7 @@ def test_words_are_a_scale_where_the_benchmark_says_so(confusion_inputs):
     assert told["deviation"] == pytest.approx(mean)
 
 
+@pytest.mark.slow
 def test_sets_hold_the_right_option_about_as_often_as_asked(confusion_inputs):
     options = UncertaintyOptions(error=0.2)
     found = confusion_inputs(JUDGES[:1], (("b", SCALE, 400, ("x",)),), options=options)
@@ -177,6 +178,7 @@ def test_thresholds_are_carried_across_judges_benchmarks_and_criteria(tables):
     )
 
 
+@pytest.mark.slow
 def test_a_carried_threshold_is_chosen_where_the_row_says(tables):
     row = tables.transfer.filter(
         across="judge", within="truth", source="firm", target="swayed"

@@ -79,6 +79,7 @@ def test_words_of_labels_need_not_be_those_of_verdicts(labels):
     )
 
 
+@pytest.mark.slow
 def test_a_verdict_of_choice_passes(labels):
     frame, truth = judged()
     word = {"pass": "A", "fail": "B"}
@@ -103,6 +104,7 @@ def test_labels_in_the_words_of_verdicts_mean_what_these_do(labels):
     assert found.estimates.equals(plain.estimates)
 
 
+@pytest.mark.slow
 def test_shares_of_people_who_pass_count_beside_a_verdict_of_choice(labels):
     frame, truth = judged()
     shares = truth.head(80).with_columns(pl.col("label").cast(pl.Float64).replace({1.0: 0.75}))
@@ -123,6 +125,7 @@ def test_verdicts_that_say_neither_are_told_from_those_that_do(labels):
     assert "--positive VERDICT" in str(error.value)
 
 
+@pytest.mark.slow
 def test_labels_in_words_that_no_verdict_has_are_not_counted_as_fails(labels):
     frame, truth = judged()
     words = {1: "acceptable", 0: "unacceptable"}
@@ -388,6 +391,7 @@ def test_without_labels_judges_are_held_against_each_other(agreed):
     assert "do not rely" not in text
 
 
+@pytest.mark.slow
 def test_judges_that_share_errors_are_not_relied_on(agreed):
     shared = {"agreed": agreed.agreed.with_columns(p_correlated=0.01), "judges": agreed.judges}
     assert "do not rely on this rate" in printed(correction_blocks(shared)).replace("\n", " ")

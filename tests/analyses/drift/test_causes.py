@@ -26,12 +26,13 @@ from judgerel_ray.config.series import Series
 from judgerel_ray.stats.drift import drift_evidence
 from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.series import AskedSweep, Refresh
-from tests.reporting.test_refresh import N_QUESTIONS, ROOT, World
+from tests.reporting.test_refresh import N_QUESTIONS, ROOT, World, without_page
 
 
 @pytest.fixture
 def world(tmp_path, driver_of, monkeypatch):
     made = World(tmp_path, driver_of)
+    without_page(monkeypatch)
     monkeypatch.setattr(refreshing, "run_sweep", made.run_sweep)
     return made
 
@@ -49,6 +50,7 @@ def own_template(world, sweep, items):
     return template / "question.txt"
 
 
+@pytest.mark.slow
 def test_a_judge_revised_for_the_system_alone_is_not_called_the_system(world, monkeypatch):
     for _ in range(2):
         world.go()
@@ -70,6 +72,7 @@ def test_a_judge_revised_for_the_system_alone_is_not_called_the_system(world, mo
     ]
 
 
+@pytest.mark.slow
 def test_a_template_edited_for_the_system_alone_is_not_called_the_system(world):
     words = own_template(world, "system", "system.jsonl")
     for _ in range(2):
@@ -79,6 +82,7 @@ def test_a_template_edited_for_the_system_alone_is_not_called_the_system(world):
     assert [one["cause"] for one in newest["causes"]] == ["asked_otherwise"]
 
 
+@pytest.mark.slow
 def test_answers_and_a_template_that_change_at_once_are_undecided(world):
     words = own_template(world, "system", "system.jsonl")
     for _ in range(2):
@@ -93,6 +97,7 @@ def test_answers_and_a_template_that_change_at_once_are_undecided(world):
     ]
 
 
+@pytest.mark.slow
 def test_anchors_edited_under_their_ids_are_other_questions(world):
     for _ in range(2):
         world.go()
@@ -120,6 +125,7 @@ def other_items(damage, data):
     return written.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["torn", "empty", "without ids"])
 def test_questions_that_are_unknown_at_two_refreshes_are_not_the_same(world, monkeypatch, damage):
     """Their unknown contents were equal, so that edited questions were a judge that moved."""
@@ -193,6 +199,7 @@ def p_for(evidence, *before):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("evidence", "alarm"), [(25, False), (50, True)])
 def test_alarm_and_cause_agree_on_the_level_that_sets_of_anchors_share(
     world, monkeypatch, evidence, alarm
@@ -252,6 +259,7 @@ def test_one_pass_finds_the_alarms_of_each_refresh():
     assert evidence == [drift_evidence(p_T[: n + 1]).capital for n in range(50)]
 
 
+@pytest.mark.slow
 def test_a_judge_whose_verdicts_never_differ_is_steady_whatever_is_drawn(world):
     world.says_a = True
     for _ in range(3):
@@ -308,6 +316,7 @@ def test_the_chance_of_any_false_alarm_is_of_all_judges():
     assert summary_of(TWO, refreshes_of(judges))["level_of_any"] == pytest.approx(0.15)
 
 
+@pytest.mark.slow
 def test_another_reader_is_named_and_no_change_of_the_judge(world, monkeypatch):
     for _ in range(2):
         world.go()
@@ -356,6 +365,7 @@ def test_an_alarm_of_a_judge_that_is_asked_no_more_is_none():
     assert not summary_of(TWO, [*earlier, system])["alarm"]
 
 
+@pytest.mark.slow
 def test_a_judge_that_drifted_once_has_not_moved_every_night_since(world):
     for _ in range(2):
         world.go()
@@ -391,6 +401,7 @@ def test_an_alarm_hides_no_mistake(world, capsys, monkeypatch):
     assert "drift of judge j since refresh 2" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sweeps", [["anchors", "system"], ["system"]])
 def test_a_judge_of_another_name_is_compared_with_nobody(world, sweeps):
     world.go()

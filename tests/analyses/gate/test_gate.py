@@ -622,6 +622,7 @@ def test_a_drop_of_agreement_of_a_judge_with_a_habit_meets_nothing(tmp_path):
     assert sorted(told) == [("j", "INCONCLUSIVE"), ("k", "PASS")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["percent_agreement", "icck"])
 def test_a_drop_of_a_judge_that_follows_the_place_meets_nothing(name, tmp_path):
     """Which place it names is told by the verdicts, whatever the drop is of."""

@@ -44,6 +44,7 @@ def sections(text):
     return re.findall(r"<h2>([^<]*)</h2>", text)
 
 
+@pytest.mark.slow
 def test_both_have_a_section_with_figures_said_in_words(page):
     text = page(answers())
     assert [name for name in sections(text) if name in (PANELS, CASCADE)] == [PANELS, CASCADE]
@@ -56,12 +57,14 @@ def test_both_have_a_section_with_figures_said_in_words(page):
     assert not re.search(r"\bnan\b", text, re.IGNORECASE)
 
 
+@pytest.mark.slow
 def test_thresholds_that_nobody_need_reach_are_words(page):
     text = page(answers())
     assert ">any, any<" in text
     assert "-inf" not in text
 
 
+@pytest.mark.slow
 def test_without_costs_or_confidence_there_is_no_cascade(page):
     assert sections(page(answers().drop("cost"))).count(CASCADE) == 0
     mute = sections(page(answers().with_columns(confidence=pl.lit(None, pl.Float64))))

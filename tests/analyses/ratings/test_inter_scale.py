@@ -131,6 +131,7 @@ def test_a_preset_is_one_comparison_with_all_its_choices(one, preset):
     assert (row["mapping"], row["level"]) == (case.mapping, case.level)
 
 
+@pytest.mark.slow
 def test_the_first_of_each_is_as_if_asked_once(one):
     choice = scale_choice(pairing="first")
     once = [row for row in one[1] if row["replication"] == 0]
@@ -143,6 +144,7 @@ def test_the_first_of_each_is_as_if_asked_once(one):
     assert alone["own_first"] is None
 
 
+@pytest.mark.slow
 def test_no_order_and_no_partition_of_rows_matters(one):
     rows = one[1]
     turned = [rows[i] for i in np.random.default_rng(1).permutation(len(rows))]

@@ -38,6 +38,7 @@ def ratings():
     return rated_rows(pl.DataFrame(rows).lazy())
 
 
+@pytest.mark.slow
 def test_measures_are_means_of_the_tables(ratings):
     rows, scales = ratings
     groups = rated_groups(rows, scales)
@@ -113,6 +114,7 @@ def test_one_judge_is_not_ranked(ratings):
         rank_table(alone, ScaleChoice())
 
 
+@pytest.mark.slow
 def test_a_judge_that_always_says_the_same_is_not_in_the_way_of_the_others(ratings):
     rows, scales = ratings
     lowest = pl.when(pl.col("scale") == "likert5").then(0.0).otherwise(1.0)

@@ -75,6 +75,7 @@ def test_a_report_says_first_that_requests_failed(path, tmp_path):
     assert 'data-head="replies">4</td><td class="number" data-head="scored">4<' in cells
 
 
+@pytest.mark.slow
 def test_counts_of_a_basis_multiply_where_two_answers_to_a_question_are_rated(tmp_path, capsys):
     page = tmp_path / "r.html"
     assert main(["reduce", jr.example("run")]) == 0
@@ -134,6 +135,7 @@ def test_an_unfinished_run_says_so_before_its_numbers(half_run, capsys):
     assert {row["judge"] for row in json.loads(out)} == {"j"}
 
 
+@pytest.mark.slow
 def test_python_and_verbs_of_decisions_say_the_same(half_run, capsys):
     said = "unfinished: rests on 12 of 24 requests; judge x has none"
     for use in (jr.reduce, jr.questions, jr.advise):
@@ -173,6 +175,7 @@ def test_without_its_plan_a_run_has_a_report(half_run, tmp_path):
     assert "12 requests landed, and how many were asked is not known" in text
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:1 row outside block:judgerel_ray.core.ReadingWarning")
 def test_later_blocks_are_cautioned_about_where_they_count(tmp_path):
     file = str(tmp_path / "judgments.parquet")

@@ -81,6 +81,7 @@ def scored(values, n=4):
     return frame.drop("verdict").with_columns(score=pl.Series(score, dtype=pl.Float64))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["ordinal", "interval", "ratio"])
 def test_bounds_are_of_the_level_asked_for(level):
     known = "112" + "-" + "23341144231"

@@ -104,6 +104,7 @@ def test_gold_and_chance_are_those_of_the_items(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_the_sweep_says_at_which_temperature_the_answers_were_compared(tmp_path):
     asks = THINK + "temperatures = [1.0, 0.0]\nanswer_temperature = 0.0\n"
     run = landed(tmp_path, asks, thinking(heats=(1.0, 0.0)))

@@ -60,6 +60,7 @@ def test_published_counts_have_their_published_intervals():
         assert (100 * row["low"], 100 * row["high"]) == pytest.approx(ends, abs=6e-4)
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_means_nothing(thinking):
     rows = thinking(60, temperatures=(0.0, 0.7))
     plain, shuffled = _tables(rows), _tables(rows.sample(fraction=1, shuffle=True, seed=3))

@@ -56,6 +56,7 @@ def test_all_tables_are_the_same_of_rows_in_any_order(thinking):
         assert table.equals(mixed.tables()[name]), name
 
 
+@pytest.mark.slow
 def test_only_questions_of_both_are_compared(thinking):
     rows = thinking(40).filter((pl.col("judge") != "bob") | (pl.col("item_id") < "q2"))
     found = _compared(rows).pairs
@@ -101,6 +102,7 @@ def test_the_majority_is_of_replies_and_ties_go_to_the_first():
     assert one_answer(rows, "first")["verdict"].to_list() == ["2", None]
 
 
+@pytest.mark.slow
 def test_what_a_judge_costs_is_its_reply_and_the_answers_it_compares(thinking):
     rows = thinking(30, replications=5)
     found = _compared(rows).matched_cost
@@ -117,6 +119,7 @@ def test_what_a_judge_costs_is_its_reply_and_the_answers_it_compares(thinking):
         assert single["first_cost"].to_list() == pytest.approx([300.0] * 3)
 
 
+@pytest.mark.slow
 def test_votes_are_no_more_than_were_asked_for(thinking):
     found = _compared(thinking(30, replications=2)).matched_cost
     votes = found.filter(pl.col("baseline") == "votes")
@@ -124,6 +127,7 @@ def test_votes_are_no_more_than_were_asked_for(thinking):
     assert (votes["votes_wanted"] > 2).all()
 
 
+@pytest.mark.slow
 def test_money_goes_before_tokens_and_tokens_before_requests(thinking):
     rows = thinking(10)
     priced = rows.with_columns(cost=pl.col("completion_tokens") * 0.01)
@@ -194,6 +198,7 @@ def _charged(rows, ada, others):
     )
 
 
+@pytest.mark.slow
 def test_a_model_for_nothing_has_all_its_votes(thinking):
     found = _compared(_charged(thinking(30, replications=3), 0.0, 1.0)).matched_cost
     votes = found.filter(pl.col("baseline") == "votes", pl.col("first").str.contains("ada"))
@@ -223,6 +228,7 @@ def test_a_column_of_costs_that_holds_none_tells_nothing():
     assert read_spending(rows.lazy(), read_systems(rows.lazy())).unit == "requests"
 
 
+@pytest.mark.slow
 def test_money_that_buys_seven_replies_exactly_buys_seven(thinking):
     stage = pl.col("stage")
     price = pl.when(stage == "select").then(0.0).when(stage == "choose").then(0.1).otherwise(0.5)

@@ -71,6 +71,7 @@ def test_another_choice_leaves_no_margin_unless_the_rule_is_off():
     assert off.margin == pytest.approx(0.6)
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(matrices(), st.data())
 def test_the_margin_is_the_share_of_thresholds_that_label_low(matrix, data):

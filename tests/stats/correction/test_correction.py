@@ -260,6 +260,7 @@ def by_rates(question, systems, n_labelled=160):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_difference_by_rates_is_as_wide_as_redrawn_questions_say():
     rng = np.random.default_rng(8)
     question, systems = two_systems(rng)

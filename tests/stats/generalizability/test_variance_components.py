@@ -101,6 +101,7 @@ def test_expected_sums_of_squares_are_those_of_brute_force(seed):
             assert found[row, column] == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(0, 1_000))
 def test_leaving_a_question_out_is_computing_without_it(seed):

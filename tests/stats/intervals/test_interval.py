@@ -340,6 +340,7 @@ def test_noise_with_a_value_is_called_noise_however_much_has_none():
     assert sum(p > 0.05 for p in given) / len(given) >= 0.89
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_floors():
     first = column_noise_floor(SCORES, "mcdonald_omega", n_permutations=50)
     assert column_noise_floor(SCORES, "mcdonald_omega", n_permutations=50) == first

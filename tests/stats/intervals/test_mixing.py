@@ -24,6 +24,7 @@ def judged(shares, m, rng):
     return np.stack([ones, m - ones], axis=-1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rate", "alpha"), [(0.9, 0.2), (0.97, 0.2)])
 def test_it_covers_where_one_verdict_dominates_and_the_jackknife_does_not(rate, alpha):
     rng, s, runs = np.random.default_rng(2), (1 - alpha) / alpha, 50

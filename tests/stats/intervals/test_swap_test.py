@@ -104,6 +104,7 @@ def test_p_beyond_all_draws_is_small_enough_for_many_tests():
     assert found.p(1.5 * found.value) < found.p(found.value)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(5, 24), st.sampled_from([0.5, 0.9]))
 @settings(max_examples=60, deadline=None)
 def test_the_interval_excludes_0_exactly_where_p_is_below_its_level(seed, questions, pass_rate):
@@ -218,6 +219,7 @@ def mean_of(values):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("questions", [20, 55])
 def test_questions_of_ordinary_spread_are_not_few(questions):
     """Sums of fourth powers counted a third of them: 20 questions of pure noise were few."""

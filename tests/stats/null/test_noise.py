@@ -123,6 +123,7 @@ def test_noise_of_many_ratings_is_called_noise(sizes, rates):
     assert called.max() < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [[5] * 1_200, [4, 5] * 600, [*range(2, 13)] * 75])
 def test_what_permuting_would_show_of_thousands_is_not_permuted(monkeypatch, sizes):
     counts = unequal(np.random.default_rng(4), sizes, (0.3, 0.3, 0.2, 0.2))
@@ -154,6 +155,7 @@ def asked_of_two():
     return [count_statistic("krippendorff_alpha", n_values=2)]
 
 
+@pytest.mark.slow
 def test_a_rare_verdict_is_permuted_however_many_ratings_there_are():
     # 100 of 200,000: two in one unit in 1 of 40 permutations, which no normal distribution knows.
     counts = np.tile([2, 0], (100_000, 1))
@@ -165,6 +167,7 @@ def test_a_rare_verdict_is_permuted_however_many_ratings_there_are():
     assert 0.01 <= floor.p <= 0.045
 
 
+@pytest.mark.slow
 def test_what_moments_do_not_tell_is_permuted_or_has_no_p(monkeypatch):
     # One in 10,000 got 999: interval alpha is skewed, nominal agreement is not.
     rng = np.random.default_rng(4)

@@ -95,6 +95,7 @@ def test_with_replications_it_is_its_definition(level, seed, scales):
     assert found.value == pytest.approx(by_hand(tables, level), abs=1e-9)
 
 
+@pytest.mark.slow
 @given(seed=seeds)
 @settings(max_examples=15, deadline=None)
 def test_midranks_are_ranks_among_the_items_on_both_scales(seed):

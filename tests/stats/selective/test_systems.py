@@ -99,6 +99,7 @@ def test_many_distinct_scores_are_summed_as_few_are(monkeypatch):
     assert many.errors(weights, grid) == pytest.approx(few.errors(weights, grid), nan_ok=True)
 
 
+@pytest.mark.slow
 @given(scored, st.randoms(use_true_random=False))
 def test_the_order_of_rows_means_nothing(rows, random):
     scores, right = np.array([s for s, _ in rows]), np.array([r for _, r in rows])
@@ -114,6 +115,7 @@ def test_the_order_of_rows_means_nothing(rows, random):
     assert again.mean_low == pytest.approx(plain.mean_low)
 
 
+@pytest.mark.slow
 @given(scored, scored)
 def test_first_and_second_are_mirror_images(rows, others):
     sides = [

@@ -98,6 +98,7 @@ def test_the_whole_tree_is_the_enumeration(seed, top_k):
         assert found.high_TV[t] == pytest.approx(truth, abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.integers(0, 999), st.integers(3, 12), st.integers(1, 12), st.sampled_from([0, 4]))
 def test_bounds_hold_the_truth_however_early_it_stops(seed, n_listed, rounds, top_k):
