@@ -157,6 +157,15 @@ class Written:
             "for a file: count every spelling as its own verdict (else PASS = pass, 1 = 1.0)"
         ),
     )
+    columns: Mapping[str, str | Sequence[str]] | Sequence[str] | None = field(
+        default=None,
+        metadata=flag(
+            "for a file: the column that holds NAME (item_id, verdict, judge, ...); a dotted name "
+            "reaches into objects, * is every element of a list (votes.*.winner)",
+            "NAME=COLUMN",
+            repeats=True,
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -369,6 +378,17 @@ def by_name(
         except ValueError as error:
             raise SweepError(f"{flag} must be {error}, got {value!r}") from None
     return found
+
+
+def joined_names(value: object) -> str:
+    """A column, or several with commas between, however they are given.
+
+    Examples
+    --------
+    >>> joined_names(["set", "question"]), joined_names("question")
+    ('set,question', 'question')
+    """
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def number(value: object) -> float:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from pathlib import Path
 
 import polars as pl
 from polars.exceptions import PolarsError
@@ -36,6 +35,7 @@ from judgerel_ray.counting.doubts import (
     unnamed_line,
     unread_lines,
 )
+from judgerel_ray.counting.files.laid_out import as_numbers, once_each
 from judgerel_ray.counting.files.records import (
     inside_error,
     is_nested,
@@ -43,7 +43,8 @@ from judgerel_ray.counting.files.records import (
     parsed,
     refuse_inside,
 )
-from judgerel_ray.counting.files.source import Source, names_told, read_source, readable
+from judgerel_ray.counting.files.source import Source, read_source, readable
+from judgerel_ray.counting.files.understood import understood
 from judgerel_ray.counting.groups.grouping import lines_left_out
 from judgerel_ray.counting.groups.tally import Tally, tally_judgments, tally_unchecked, told_apart
 from judgerel_ray.counting.nesting import UnitRows
@@ -81,6 +82,7 @@ def tally_file(
     extra: Sequence[str] = (),
     exact_values: bool = False,
     reads: Sequence[str] | None = None,
+    stated: Mapping[str, str] | None = None,
 ) -> Tally:
     r"""Check and count a file of judgments, in one pass over its rows.
 
@@ -104,6 +106,19 @@ def tally_file(
     """
     source = read_source(path)
     with readable(source.where):
+        source = understood(source, stated)
+        return _tallied(source, extra=extra, exact_values=exact_values, reads=reads)
+
+
+def _tallied(
+    source: Source,
+    *,
+    extra: Sequence[str],
+    exact_values: bool,
+    reads: Sequence[str] | None,
+) -> Tally:
+    """Check and count rows that have the columns of judgments."""
+    with readable(source.where):
         if not set(source.rows.collect_schema()) >= _OURS:
             source = own_columns(source, named=extra, reads=reads)
             if reads is None or _GOLD in (*reads, *extra):
@@ -111,12 +126,15 @@ def tally_file(
         frame = source.rows
         schema = frame.collect_schema()
         columns = schema.names()
-        _require_columns(source, columns)
         _refuse_kinds(source, [*(name for name in columns if name in TYPED), *extra, _GOLD])
         names = told_apart(columns, extra)
         try:
             nested, at_fault = tally_unchecked(frame, names, indexed=source.indexed)
         except PolarsError:
+            numbers, lines = as_numbers(frame)
+            if lines:
+                again = replace(source, rows=numbers, notes=(*source.notes, *lines), indexed=False)
+                return _tallied(again, extra=extra, exact_values=exact_values, reads=reads)
             # Which column has no number in it is said by name, as for any row at fault.
             refuse_text(source)
             _refuse_fault(frame.with_columns(typed_columns(schema)), source)
@@ -132,6 +150,10 @@ def tally_file(
         rows = typed.with_columns(outcome_column(columns))
         rows = rows.cast({name: pl.Int64 for name in WHOLE if name in columns})
         if at_fault:
+            kept, lines = once_each(frame, columns)
+            if lines and _first_twice(kept).is_empty():
+                again = replace(source, rows=kept, notes=(*source.notes, *lines), indexed=False)
+                return _tallied(again, extra=extra, exact_values=exact_values, reads=reads)
             _refuse_twice(rows, source)
         nested = tally_judgments(rows, extra=extra).nested if read.recount else read.nested
         apart = () if set(columns) >= _OURS else names_kept_apart(nested.units)
@@ -316,36 +338,6 @@ def _any_fault(part: pl.DataFrame) -> bool:
     return bool(part.select(pl.any_horizontal(rules).any()).item())
 
 
-class ColumnsMissing(SweepError):  # noqa: N818  what a table lacks, which doctor helps with
-    """Columns without which there is no reliability are not there.
-
-    `meant` is of :func:`columns_meant`; `free` names single values that have no known name, and
-    `there` all columns.
-    """
-
-    meant: Mapping[str, tuple[str, str] | str]
-    free: tuple[str, ...]
-    there: tuple[str, ...]
-
-
-def _require_columns(source: Source, columns: list[str]) -> None:
-    """The columns without which there is no reliability."""
-    lacking = [name for name in ("item_id", "replication") if name not in columns]
-    if "verdict" not in columns and "score" not in columns:
-        lacking.append(VERDICT_OR_SCORE)
-    if lacking:
-        error = ColumnsMissing(
-            f"column missing: {', '.join(lacking)}; got {names_told(columns)}, "
-            "needed are item_id, replication, and verdict or score",
-            where=source.where,
-            hint=_mended(source, lacking),
-        )
-        error.meant = columns_meant(source, lacking)
-        error.free = tuple(_singles(source).values())
-        error.there = tuple(columns)
-        raise error
-
-
 def columns_meant(source: Source, lacking: Sequence[str]) -> dict[str, tuple[str, str] | str]:
     """Find the columns that are probably meant by those that are lacking.
 
@@ -361,31 +353,6 @@ in a column replication: 0, 1, 2'}
         name: _meant(name, singles) or _ADVICE.get(name, f"name the column of the question {name}")
         for name in lacking
     }
-
-
-def _mended(source: Source, lacking: Sequence[str]) -> str:
-    """What to do about columns that are not there: take those that are probably meant."""
-    meant = columns_meant(source, lacking)
-    if "replication" in lacking and len(source.files) > 1 and meant["replication"] == _NUMBERED:
-        first, last = (Path(source.files[place]).name for place in (0, -1))
-        meant["replication"] = (
-            "where each file holds one repeat, put each into a folder that says so: "
-            f"FOLDER/replication=0/{first}, ..., FOLDER/replication={len(source.files) - 1}/{last},"
-            f" and read FOLDER; else {_NUMBERED}"
-        )
-    found = [one for one in meant.values() if not isinstance(one, str)]
-    flags = [f"--column {wanted}={column}" for wanted, column in found]
-    renamings = [one if isinstance(one, str) else f"{one[1]} -> {one[0]}" for one in meant.values()]
-    dotted = any(column not in source.rows.collect_schema() for _, column in found)
-    if [*lacking, *flags] == ["replication"] and "file" in source.where and not source.files[1:]:
-        command = f"judgerel import table {source.name} --out FILE.parquet"
-        return f"{renamings[0]} ({command} does, in the order of the rows)"
-    if "file" not in source.where or not flags:
-        return "; ".join(renamings)
-    command = f"judgerel import table {source.name} {' '.join(flags)} --out FILE.parquet"
-    if dotted and len(flags) == len(lacking):
-        return command
-    return f"{'; '.join(renamings)} ({command})"
 
 
 def _meant(lacking: str, singles: Mapping[str, str]) -> tuple[str, str] | None:
@@ -564,14 +531,17 @@ def _mended_row(what: str) -> str:
     return f"mend that row{none}"
 
 
+def _first_twice(rows: pl.LazyFrame) -> pl.DataFrame:
+    """The first replication of a unit that several rows hold, and how many do; empty without."""
+    unit = [name for name in told_apart(rows.collect_schema().names()) if name not in KINDS]
+    unit.insert(1, "replication")
+    counted = rows.group_by(unit).agg(pl.len().alias("__n"))
+    return counted.filter(pl.col("__n") > 1).sort(unit).head(1).collect(engine="streaming")
+
+
 def _refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
     """Refuse two rows for the same replication of the same unit."""
-    columns = rows.collect_schema().names()
-    unit = [name for name in told_apart(columns) if name not in KINDS]
-    unit.insert(1, "replication")
-    twice = (
-        rows.group_by(unit).agg(pl.len().alias("__n")).filter(pl.col("__n") > 1).sort(unit).head(1)
-    ).collect(engine="streaming")
+    twice = _first_twice(rows)
     if not twice.is_empty():
         first = twice.row(0, named=True)
         n = first.pop("__n")

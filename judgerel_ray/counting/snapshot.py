@@ -18,7 +18,7 @@ import polars as pl
 from judgerel_ray.core import Scale, SweepError, count_of
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.traits import protocols_where
-from judgerel_ray.core.verb import Named, Written
+from judgerel_ray.core.verb import Named, Written, by_name, joined_names
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.declared import asks_of, menus_of, scales_of, tied_asks
 from judgerel_ray.counting.doubts import ties_counted
@@ -299,7 +299,10 @@ def _of_rows(
             hint="a frame of Polars or pandas, or an Arrow table",
         )
     names = checked_names(reading.verdict_names if isinstance(reading, Named) else None)
-    tally = tally_file(rows, extra=apart, exact_values=reading.exact_values, reads=columns)
+    stated = by_name(reading.columns, "--column", joined_names, form="NAME=COLUMN") or {}
+    tally = tally_file(
+        rows, extra=apart, exact_values=reading.exact_values, reads=columns, stated=stated
+    )
     warn_of(tally.notes)
     declared, notes = declared_options(tally.rows, where)
     most = None if notes else max(declared.values(), default=None)

@@ -205,14 +205,10 @@ class Judging:
 class Proposal:
     """A mapping for a table whose columns have other names."""
 
-    meant: Mapping[str, str]  # The column that is probably meant by each that is lacking.
-    perhaps: Mapping[str, str]  # Guesses: columns that are often called so.
+    meant: Mapping[str, str]  # The column that is meant by each name of ours.
+    open: Mapping[str, tuple[str, ...]]  # Names that several columns fit equally well.
     lacking: tuple[str, ...]  # Columns that are needed, of which none is probably meant.
-    or_score: bool = False  # Whether a score would do where the verdict is lacking.
     free: tuple[str, ...] = ()  # Columns that nothing is taken for.
-    # Begin of the names of columns that may be repeats which stand side by side.
-    side_by_side: str | None = None
-    rest: tuple[str, ...] = ()  # What else may be told where it is known.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

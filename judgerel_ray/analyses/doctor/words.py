@@ -178,34 +178,22 @@ def _help(lack: Lack, support: Support) -> str:
 
 
 def mapping_text(proposal: Proposal) -> str:
-    """Write what ``import table --map`` reads: columns probably meant, and ``?`` for the others.
+    """Write what ``import table --map`` reads: columns meant, and ``?`` where it must be said.
 
     Examples
     --------
     >>> from judgerel_ray.analyses.doctor.diagnosis import Proposal
-    >>> print(mapping_text(Proposal(meant={"item_id": "id"}, perhaps={}, lacking=("replication",),
-    ...                             rest=("judge",))))
+    >>> print(mapping_text(Proposal(meant={"item_id": "id"}, open={}, lacking=("verdict",),
+    ...                             free=("one", "two"))))
     [columns]
     item_id = "id"
-    # replication = "?"  # which repeat it is
-    # judge, ... where known
+    verdict = "?"  # the verdict: one of one, two
     """
     from judgerel_ray.counting.files.source import names_told
 
-    lines = [f"{name} = {json.dumps(one)}" for name, one in proposal.meant.items()]
-    # Without its judge, rows of several run together: a guess that is seen is better than none.
-    lines += [f"{name} = {json.dumps(one)}  # perhaps {_PERHAPS[name]}: take the line out if not"
-              for name, one in proposal.perhaps.items()]  # fmt: skip
-    first = ["[columns]"]
-    if proposal.side_by_side is not None:
-        what = (
-            "where these are repeats of one verdict, side by side: no verdict and replication then"
-        )
-        first = [f"# repeats = {json.dumps(f'{proposal.side_by_side}*')}  # {what}", *first]
+    lines = [f"{name} = {json.dumps(place)}" for name, place in proposal.meant.items()]
+    lines += [f'{name} = "?"  # {_NEEDED.get(name, name)}: {" or ".join(places)}'
+              for name, places in proposal.open.items()]  # fmt: skip
     named = f": one of {printable(names_told(proposal.free))}" if proposal.free else ""
-    for name in proposal.lacking:
-        either = "; or score, if numbers" * (name == "verdict" and proposal.or_score)
-        line = f'{name} = "?"  # {_NEEDED[name]}{either}{named}'
-        # Rows alike are numbered in their order where no column says which repeat they are.
-        lines.append(f"# {line}" if name == "replication" else line)
-    return "\n".join([*first, *lines, f"# {', '.join(proposal.rest)}, ... where known"])
+    lines += [f'{name} = "?"  # {_NEEDED.get(name, name)}{named}' for name in proposal.lacking]
+    return "\n".join(["[columns]", *lines])

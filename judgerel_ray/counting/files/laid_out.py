@@ -1,0 +1,235 @@
+"""Rows of a table laid out as judgments, by what its columns mean.
+
+Plain columns are renamed without a pass over the rows; what stands inside cells or side by side is
+unfolded, all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from judgerel_ray.core import SweepError, count_of
+from judgerel_ray.counting.columns import FACETS, is_no_value
+from judgerel_ray.counting.files.cells import values_at
+from judgerel_ray.counting.files.meaning import REPLICATION, VALUES, Meaning, Siblings
+from judgerel_ray.counting.files.names import is_aside
+from judgerel_ray.counting.files.records import is_nested, values_series
+from judgerel_ray.counting.files.source import Source
+
+STATED = (
+    r"(?i)^(?:[a-z]+\s*[:=]\s*)?([-+]?\d+(?:\.\d+)?)\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+))?$"
+)
+"""A number as texts state it: ``Score: 2/5``, ``4 out of 5``."""
+_NUMBERED_TEXTS = (REPLICATION, "option_order")
+
+
+def laid_out(source: Source, meaning: Meaning) -> Source:
+    """The rows with the columns of judgments, and a line that says what was read as what.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.files.meaning import meaning_of
+    >>> rows = pl.LazyFrame({"id": ["p", "q"], "run1": [3, 1], "run2": [4, 1]})
+    >>> found = laid_out(Source(rows=rows), meaning_of(rows))
+    >>> found.rows.collect().sort("item_id", "replication").rows()[:2]
+    [('p', 0, 3.0), ('p', 1, 4.0)]
+    >>> found.notes
+    ('read id as item_id; run1, run2 as score, a replication each',)
+    """
+    notes = [*source.notes]
+    copies = meaning.is_numbered and _has_row_ids(source.rows)
+    rows = source.rows
+    if copies:
+        n_rows = rows.select(pl.len()).collect(engine="streaming").item()
+        rows = rows.unique(maintain_order=True)
+        n_left = rows.select(pl.len()).collect(engine="streaming").item()
+        if n_left < n_rows:
+            notes.append(
+                f"{count_of(n_rows - n_left, 'row')} equal in every column to an earlier one, "
+                "times and ids among them, left out as copies"
+            )
+    rows = _unfolded(rows, meaning.columns)
+    if meaning.siblings is not None:
+        rows = _stacked(rows, meaning.siblings)
+    rows, read = as_numbers(rows)
+    notes += read
+    if meaning.is_numbered:
+        names = rows.collect_schema().names()
+        key = [name for name in ("item_id", *FACETS) if name in names]
+        rows = rows.with_columns(pl.int_range(pl.len()).over(key).alias(REPLICATION))
+    line = meaning.line()
+    notes += [line] if line != "read " else []
+    return replace(source, rows=rows, notes=tuple(notes), indexed=False)
+
+
+def _has_row_ids(rows: pl.LazyFrame) -> bool:
+    """Whether a column says when or as which request a row came: equal rows are copies then."""
+    return any(is_aside(name) and _is_time_or_id(name) for name in rows.collect_schema().names())
+
+
+def _is_time_or_id(name: str) -> bool:
+    from judgerel_ray.counting.files.names import TIMES, key_of
+
+    return key_of(name) in {key_of(one) for one in TIMES} or key_of(name).endswith("requestid")
+
+
+def _unfolded(rows: pl.LazyFrame, columns: Mapping[str, str]) -> pl.LazyFrame:
+    """Columns by their roles; every element of a list is a row of its own."""
+    there = rows.collect_schema()
+    inside = {role: place for role, place in columns.items() if place not in there}
+    plain = {role: place for role, place in columns.items() if place in there}
+    taken = {place for role, place in plain.items() if role != place}
+    hidden = [role for role, place in plain.items() if role != place and role in there]
+    if not inside:
+        kept = rows.with_columns(pl.col(place).alias(f"__{role}") for role, place in plain.items())
+        kept = kept.drop(*taken, *hidden, *(role for role in plain if role in there), strict=False)
+        return kept.rename({f"__{role}": role for role in plain})
+    table = rows.collect()
+    found = {
+        role: values_at(table[place.partition(".")[0]], place.split(".")[1:])
+        for role, place in inside.items()
+    }
+    several = [role for role, place in inside.items() if "*" in place.split(".")]
+    counts = [max((len(found[role][row]) for role in several), default=1)
+              for row in range(table.height)]  # fmt: skip
+    for role in several:
+        for row, n in enumerate(counts):
+            if len(found[role][row]) not in (n, 1):
+                raise SweepError(
+                    f"lists of one row differ in length: {inside[role]} has "
+                    f"{len(found[role][row])} values, another {n}",
+                    where={"row": row + 1},
+                )
+    index = [row for row, n in enumerate(counts) for _ in range(n)]
+    cells = {
+        role: [
+            values[row][place] if len(values[row]) > 1 else (values[row] or [None])[0]
+            for row, n in enumerate(counts)
+            for place in range(n)
+        ]
+        for role, values in found.items()
+    }
+    gone = {place.partition(".")[0] for place in inside.values()}
+    base = table.select(name for name in table.columns if name not in gone)[index]
+    made = [values_series(role, values) for role, values in cells.items()]
+    if several and REPLICATION not in columns:
+        places = [place for n in counts for place in range(n)]
+        made.append(pl.Series(REPLICATION, places, dtype=pl.Int64))
+    laid = base.drop(one.name for one in made if one.name in base.columns).with_columns(made)
+    return _unfolded(laid.lazy(), plain) if plain else laid.lazy()
+
+
+def _stacked(rows: pl.LazyFrame, siblings: Siblings) -> pl.LazyFrame:
+    """Columns side by side, one below the other."""
+    names = [*siblings.columns]
+    rest = [name for name in rows.collect_schema().names() if name not in names]
+    cells = rows.with_columns(pl.col(names).cast(pl.String).str.strip_chars())
+    long = cells.unpivot(names, index=rest, variable_name="__name", value_name=siblings.holds)
+    is_number = siblings.facet in _NUMBERED_TEXTS
+    values = dict(zip(names, map(int, siblings.values) if is_number else siblings.values,
+                      strict=True))  # fmt: skip
+    kind = pl.Int64() if is_number else pl.String()
+    facet = pl.col("__name").replace_strict(values, return_dtype=kind).alias(siblings.facet)
+    return long.with_columns(facet).drop("__name")
+
+
+def as_numbers(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, list[str]]:
+    """Orders, repeats and scores that are written as text, as the numbers they are."""
+    schema, notes = rows.collect_schema(), []
+    for name in _NUMBERED_TEXTS:
+        if schema.get(name) != pl.String:
+            continue
+        words = rows.select(pl.col(name).unique(maintain_order=True)).collect(engine="streaming")
+        texts = words.to_series().drop_nulls()
+        if texts.cast(pl.Float64, strict=False).has_nulls():
+            places = {text: place for place, text in enumerate(texts)}
+            rows = rows.with_columns(pl.col(name).replace_strict(places, return_dtype=pl.Int64))
+            listed = ", ".join(f"{text} as {place}" for text, place in [*places.items()][:4])
+            notes.append(f"column {name}: read {listed}{', ...' if len(places) > 4 else ''}")
+    if schema.get("score") == pl.String:
+        text = pl.col("score").str.strip_chars()
+        worded = ~is_no_value(text) & text.cast(pl.Float64, strict=False).is_null()
+        seen = rows.filter(worded).select(
+            text.alias("t"), text.str.extract(STATED, 1).alias("n"),
+            text.str.extract(STATED, 2).alias("of"),
+        ).collect(engine="streaming")  # fmt: skip
+        if seen.height and not seen["n"].has_nulls() and seen["of"].n_unique() <= 1:
+            of = seen["of"][0]
+            rows = rows.with_columns(
+                pl.when(worded).then(text.str.extract(STATED, 1)).otherwise(text).alias("score")
+            )
+            notes.append(
+                f"score: read the number of {seen['t'][0]!r} ({count_of(seen.height, 'text')})"
+                + (f", all of them out of {of}" if of else "")
+            )
+        elif not seen.height:
+            rows = rows.with_columns(score=pl.when(~is_no_value(text)).then(text).cast(pl.Float64))
+    return rows, notes
+
+
+def filled_down(rows: pl.LazyFrame, columns: Sequence[str]) -> tuple[pl.LazyFrame, str | None]:
+    """Items of merged cells filled down, where each begins a run of rows without one.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q0", None, "q1", None], "replication": [0, 1, 0, 1],
+    ...                      "verdict": list("abab")})
+    >>> found, line = filled_down(rows, ["item_id", "replication", "verdict"])
+    >>> found.collect()["item_id"].to_list(), line
+    (['q0', 'q0', 'q1', 'q1'], 'item_id: 2 empty cells filled from the row above, as merged cells')
+    """
+    if not {"item_id", REPLICATION} <= set(columns):
+        return rows, None
+    item = pl.col("item_id").cast(pl.String)
+    blank = item.is_null() | (item.str.strip_chars() == "")
+    facts = rows.select(blank.sum().alias("n"), blank.first().alias("first"), pl.len().alias("of"))
+    n, first, of = facts.collect(engine="streaming").row(0)
+    if not n or first or n == of:
+        return rows, None
+    filled = rows.with_columns(pl.when(~blank).then(item).forward_fill().alias("item_id"))
+    key = [name for name in ("item_id", *FACETS, REPLICATION) if name in columns]
+    if filled.select(pl.struct(key).is_duplicated().any()).collect(engine="streaming").item():
+        return rows, None
+    valued = [pl.col(name).is_not_null() for name in VALUES if name in columns]
+    if not filled.filter(blank).select(pl.any_horizontal(valued).all()).collect().item():
+        return rows, None
+    return (
+        filled,
+        f"item_id: {count_of(n, 'empty cell')} filled from the row above, as merged cells",
+    )
+
+
+def once_each(rows: pl.LazyFrame, columns: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
+    """Copies and failed tries of one replication left out, each said; the rows where others differ.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q", "q"], "replication": [0, 0, 1],
+    ...                      "verdict": [None, "pass", "fail"]})
+    >>> found, lines = once_each(rows, ["item_id", "replication", "verdict"])
+    >>> found.collect()["verdict"].to_list(), lines
+    (['pass', 'fail'], ['1 row without a verdict beside one of the same replication that has it, \
+left out: a try before it'])
+    """
+    lines = []
+    before = rows.select(pl.len()).collect(engine="streaming").item()
+    flat = [name for name, kind in rows.collect_schema().items() if not is_nested(kind)]
+    once = rows.unique(subset=flat, maintain_order=True)
+    left = once.select(pl.len()).collect(engine="streaming").item()
+    if left < before:
+        lines.append(f"{count_of(before - left, 'row')} equal in every column to an earlier one, "
+                     "left out as copies")  # fmt: skip
+    key = [name for name in ("item_id", *FACETS, "block", REPLICATION) if name in columns]
+    has = pl.any_horizontal(
+        ~is_no_value(pl.col(name).cast(pl.String)).fill_null(True)
+        for name in VALUES if name in columns
+    )  # fmt: skip
+    kept = once.filter(has | ~has.any().over(key))
+    n = kept.select(pl.len()).collect(engine="streaming").item()
+    if n < left:
+        lines.append(f"{count_of(left - n, 'row')} without a verdict beside one of the same "
+                     "replication that has it, left out: a try before it")  # fmt: skip
+    return kept, lines
