@@ -48,7 +48,7 @@ PRINTING: dict[str, dict[str, Flag]] = {
 }
 """Flags of printing, by the kind that a verb has."""
 SWITCHES = ("json", "force", "raw_cells")
-SHARED = ("by", "columns", "exact_values", "verdict_names")
+SHARED = ("by", "columns", "exact_values", "leading_word", "verdict_names")
 """Options of many verbs, listed after a verb's own."""
 _READING, _WRITING = "How judgments are read and grouped", "What is printed and written"
 FEW = 4

@@ -157,6 +157,12 @@ class Written:
             "for a file: count every spelling as its own verdict (else PASS = pass, 1 = 1.0)"
         ),
     )
+    leading_word: bool = field(
+        default=False,
+        metadata=flag(
+            "for a file: read each verdict by the word it begins with (Yes, as ... is Yes)"
+        ),
+    )
     columns: Mapping[str, str | Sequence[str]] | Sequence[str] | None = field(
         default=None,
         metadata=flag(

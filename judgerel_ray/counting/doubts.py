@@ -553,13 +553,22 @@ def _of_two_minds(nested: UnitRows) -> Iterator[str]:
 
 
 def _below_all(nested: UnitRows) -> Iterator[str]:
-    """Say that -1 is far from all other scores, as programs write that there is none.
+    """Say that -1 or 0 is apart from all other scores, as programs write that there is none.
 
-    On a scale of -1, 0 and 1 it is not.
+    On a scale of -1, 0 and 1, or of 0 to 5, it is not.
     """
     kinds = nested.kinds.select("score", pl.Series("n", nested.totals())).drop_nulls("score")
     counted = kinds.group_by("score").agg(pl.col("n").sum()).sort("score")
-    if counted.height <= _TWO or counted["score"][0] != -1 or counted["score"][1] < 0:
+    if counted.height <= _TWO or counted["score"][0] not in (-1, 0) or counted["score"][1] < 0:
+        return
+    whole = (counted["score"] == counted["score"].round()).all()
+    if counted["score"][0] == 0:
+        if whole and counted["score"][1] >= _TWO and counted.height > _TWO + 1:
+            yield (
+                f"score 0 ({counted['n'][0]:,}) is apart from all others, which are "
+                f"{counted['score'][1]:g} to {counted['score'][-1]:g}, as programs write that there "
+                "is none; counted as written; leave cells without a score empty"
+            )
         return
     if counted["score"][1] >= 1 or counted["score"][-1] > _TWO:
         yield (

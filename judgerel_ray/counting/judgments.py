@@ -58,6 +58,7 @@ from judgerel_ray.counting.verdicts.spelling import (
     seen_verdicts,
     spellings_of,
 )
+from judgerel_ray.counting.worded import worded_lines
 
 _LOOKED_AT = 100  # rows in which names inside values are looked for
 _MOST_MENUS = 10_000  # different lists of options that are looked at
@@ -171,11 +172,14 @@ def _tallied(
             apart = (*apart, *filter(None, more))
             if not exact_values:
                 apart = (*apart, *doubts(nested, tuple(columns)))
+            if "verdict" in columns:
+                apart = (*apart, *worded_lines(seen_verdicts(nested)))
     return Tally(
         rows=rows,
         nested=nested,
         columns=tuple(columns),
         spellings=read.spellings,
+        is_foreign=source.is_foreign,
         notes=(*source.notes, *read.notes, *apart),
     )
 

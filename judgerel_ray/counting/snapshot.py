@@ -28,6 +28,7 @@ from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.counting.placeless import placed_tally
 from judgerel_ray.counting.verdict_names import checked_names, named_verdicts
 from judgerel_ray.counting.verdicts.places import declared_options
+from judgerel_ray.counting.worded import LEADING
 
 if TYPE_CHECKING:
     from judgerel_ray.store import RunDirectory
@@ -300,6 +301,8 @@ def _of_rows(
         )
     names = checked_names(reading.verdict_names if isinstance(reading, Named) else None)
     stated = by_name(reading.columns, "--column", joined_names, form="NAME=COLUMN") or {}
+    if reading.leading_word:
+        stated = {**stated, "verdict": f"{stated.get('verdict', 'verdict')}:{LEADING}"}
     tally = tally_file(
         rows, extra=apart, exact_values=reading.exact_values, reads=columns, stated=stated
     )
@@ -309,6 +312,14 @@ def _of_rows(
     tally, more = placed_tally(tally, extra=apart, n_options=most)
     more = (*notes, *more, *ties_counted(tally.nested, declared))
     named = named_verdicts(tally, names, where)
+    if tally.is_foreign and names is None and not named.known:
+        raise SweepError(
+            "verdicts may name options or places, and the options were shown in several orders: "
+            "with --verdict-names place A is the answer shown first, with --verdict-names option A "
+            "is the same answer in every order",
+            where=where,
+            hint="--verdict-names place or --verdict-names option",
+        )
     warn_of((*more, *named.notes))
     return Snapshot(
         frame=named.rows,

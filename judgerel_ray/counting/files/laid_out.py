@@ -62,7 +62,7 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
         rows = rows.with_columns(pl.int_range(pl.len()).over(key).alias(REPLICATION))
     line = meaning.line()
     notes += [line] if line != "read " else []
-    return replace(source, rows=rows, notes=tuple(notes), indexed=False)
+    return replace(source, rows=rows, notes=tuple(notes), indexed=False, is_foreign=True)
 
 
 def _has_row_ids(rows: pl.LazyFrame) -> bool:
@@ -79,6 +79,12 @@ def _is_time_or_id(name: str) -> bool:
 def _unfolded(rows: pl.LazyFrame, columns: Mapping[str, str]) -> pl.LazyFrame:
     """Columns by their roles; every element of a list is a row of its own."""
     there = rows.collect_schema()
+    made = {role: _made_of(place) for role, place in columns.items()
+            if place not in there and _is_made(place)}  # fmt: skip
+    if made:
+        rows = rows.with_columns(one.alias(f"__{role}") for role, one in made.items())
+        columns = {role: f"__{role}" if role in made else place for role, place in columns.items()}
+        there = rows.collect_schema()
     inside = {role: place for role, place in columns.items() if place not in there}
     plain = {role: place for role, place in columns.items() if place in there}
     taken = {place for role, place in plain.items() if role != place}
@@ -120,6 +126,19 @@ def _unfolded(rows: pl.LazyFrame, columns: Mapping[str, str]) -> pl.LazyFrame:
         made.append(pl.Series(REPLICATION, places, dtype=pl.Int64))
     laid = base.drop(one.name for one in made if one.name in base.columns).with_columns(made)
     return _unfolded(laid.lazy(), plain) if plain else laid.lazy()
+
+
+def _is_made(place: str) -> bool:
+    """Whether a place is of several columns, or a part of one: ``set,item``, ``pair:^([^;]+)``."""
+    return ":" in place or "," in place
+
+
+def _made_of(place: str) -> pl.Expr:
+    """Values of columns joined by colons, or what a regular expression takes out of a column."""
+    names, sign, pattern = place.partition(":")
+    texts = [pl.col(name).cast(pl.String) for name in names.split(",")]
+    joined = texts[0] if len(texts) == 1 else pl.concat_str(texts, separator=":")
+    return joined.str.extract(pattern, 1) if sign else joined
 
 
 def _stacked(rows: pl.LazyFrame, siblings: Siblings) -> pl.LazyFrame:

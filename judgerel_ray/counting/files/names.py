@@ -161,6 +161,10 @@ _PEOPLE, _TIMES, _SPENT, _TEXTS = map(_keys, (PEOPLE, TIMES, SPENT, TEXTS))
 _METRICS = _keys(METRICS)
 
 
+COMMON = frozenset(one for names in ROLES.values() for one in names)
+"""All names, as files write them in small letters."""
+
+
 def roles_of(name: str) -> list[str]:
     """What a column may be by its name; nothing of what people said.
 

@@ -53,11 +53,16 @@ def is_ours(columns: Sequence[str]) -> bool:
 
 def _check_place(place: str, role: str, source: Source, columns: Sequence[str]) -> None:
     """Refuse a column that is stated and not there."""
-    if place in columns or place.partition(".")[0] in columns:
-        return
     from difflib import get_close_matches
 
-    near = get_close_matches(place, columns, n=1)
+    if place in columns:
+        return
+    parts = place.partition(":")[0].split(",")
+    lacking = [one for one in parts if one not in columns and one.partition(".")[0] not in columns]
+    if not lacking:
+        return
+    near = get_close_matches(lacking[0], columns, n=1)
+    place = lacking[0]
     raise SweepError(
         f"no column {place!r} for {role}, got {names_told(columns)}",
         where=source.where,
