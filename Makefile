@@ -27,7 +27,7 @@ setup: $(READY) ## the environment in .venv (GPU build where nvidia-smi sees a G
 demo: $(READY) ## a small sweep with real vLLM through local Ray, then coefficients and a report
 	$(BIN)/judgerel run $(DEMO) --out $(DEMO_RUN)
 	$(BIN)/judgerel reduce $(DEMO_RUN)
-	$(BIN)/judgerel report $(DEMO_RUN) --out $(DEMO_RUN)/report.html
+	$(BIN)/judgerel report $(DEMO_RUN) --out $(DEMO_RUN)/report.html --force
 	@echo
 	@echo "Judgments:    $(DEMO_RUN)/data/      (Parquet, one folder a judge)"
 	@echo "Coefficients: $(BIN)/judgerel reduce $(DEMO_RUN)"

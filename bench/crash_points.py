@@ -336,7 +336,14 @@ def gate_now(folder: Path) -> None:
 
 def import_now(folder: Path) -> None:
     """`import`, in the place of what it wrote before."""
-    cli("import", "table", str(folder / "some.csv"), "--out", str(folder / "made.parquet"))
+    cli(
+        "import",
+        "table",
+        str(folder / "some.csv"),
+        "--out",
+        str(folder / "made.parquet"),
+        "--force",
+    )
 
 
 def _prepare_import(folder: Path) -> None:
@@ -348,7 +355,7 @@ def _prepare_import(folder: Path) -> None:
 
 def report_now(folder: Path) -> None:
     """`report`, in the place of an earlier page."""
-    cli("report", str(folder / "judgments.csv"), "--out", str(folder / "made.html"))
+    cli("report", str(folder / "judgments.csv"), "--out", str(folder / "made.html"), "--force")
 
 
 def _prepare_report(folder: Path) -> None:

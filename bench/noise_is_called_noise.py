@@ -259,7 +259,7 @@ def _items(runs: int, seed: int) -> Iterator[list[Called]]:
 
 def _published(runs: int, seed: int) -> Iterator[list[Called]]:
     """The published estimator: questions that share nothing, 100 replications of each."""
-    from judgerel_ray.legacy import schroeder2024_noise_floor
+    from judgerel_ray.papers import schroeder2024_noise_floor
 
     for base, questions in (("uniform", 8), ("skewed", 8), ("uniform", 20)):
         rng = np.random.default_rng([seed, 6, questions, len(base)])

@@ -22,17 +22,18 @@ from typing import Any
 import click
 from numpydoc.docscrape import NumpyDocString
 
+import judgerel_ray.benchmarks as benchmarks
 from judgerel_ray.benchmarks import LOADERS
 from judgerel_ray.cli.parsing import commands
 from judgerel_ray.config import Sweep
 from judgerel_ray.core.meanings import GROUPS, Columns
-from judgerel_ray.core.verb import VERBS, Verb, flag_of
+from judgerel_ray.core.verb import VERBS, Verb, flag_of, given_in
 from judgerel_ray.protocols.ask import Table
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "judgerel_ray" / "config" / "sweep.schema.json"
 PAGES = ROOT / "docs" / "generated"
-API = ("judgerel_ray", "judgerel_ray.stats", "judgerel_ray.legacy")
+API = ("judgerel_ray", "judgerel_ray.stats", "judgerel_ray.papers")
 INTERNAL = ("folder", "text")  # where a sweep came from: never a key of the file
 
 Spec = dict[str, Any]
@@ -231,7 +232,7 @@ def columns_of(verb: Verb) -> Mapping[str, Mapping[str, str]]:
 
 def result_of(verb: Verb) -> type | None:
     """The class of a verb's result; None where it is a table of Polars or a plain value."""
-    name = verb.act.__annotations__["return"]
+    name = given_in(verb.act.__annotations__["return"])
     if not name.isidentifier():  # pl.DataFrame
         return None
     module = inspect.getmodule(verb.act)
@@ -309,7 +310,8 @@ def benchmarks_page() -> str:
         "a folder, local or any fsspec URL, and its files may be packed (.gz, .bz2, .xz, .zst).",
         "",
     ]  # fmt: skip
-    for name, loader in LOADERS.items():
+    for name in LOADERS:
+        loader = getattr(benchmarks, f"load_{name}")
         what = first_paragraph(loader).removeprefix("Read ")
         lines += [f"## `{name}`", "", _marked([what[0].upper() + what[1:]]), ""]
         for key, meaning in described(loader, "Parameters").items():

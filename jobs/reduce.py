@@ -21,7 +21,7 @@ def submit() -> int:
         print(USAGE, file=sys.stderr)
         return MISTAKE
     run, report = sys.argv[1:]
-    return main(["reduce", run]) or main(["report", run, "--out", report])
+    return main(["reduce", run]) or main(["report", run, "--out", report, "--force"])
 
 
 if __name__ == "__main__":

@@ -40,8 +40,8 @@ from judgerel_ray.analyses.correction.verb import correct, label  # isort: skip
 from judgerel_ray.reporting.verb import refresh, report  # isort: skip
 from judgerel_ray.examples import example  # isort: skip
 from judgerel_ray.core import ReadingWarning, UnfinishedRunWarning  # isort: skip
+from judgerel_ray.core.version import __version__  # isort: skip
 
-__version__ = "0.1.0"
 __all__ = [
     "ReadingWarning",
     "UnfinishedRunWarning",

@@ -33,19 +33,24 @@ from judgerel_ray.protocols import (
     refuse_clashes,
 )
 from judgerel_ray.protocols.replies.thoughts import split_thought
-from judgerel_ray.protocols.waves.counts import Mark, Settings, StageCount, count_stages
+from judgerel_ray.protocols.waves.counts import count_stages
 from judgerel_ray.protocols.waves.frame import (
     AskFrame,
     CutText,
+    ItemWork,
+    Mark,
+    Settings,
+    StageCount,
     Texts,
     Voice,
+    answer_names,
     check_items,
     is_shared,
     shared_items,
+    verdict_ids,
     voices_of,
 )
 from judgerel_ray.protocols.waves.orders import option_orders
-from judgerel_ray.protocols.waves.work import ItemWork, answer_names, verdict_ids
 from judgerel_ray.stats.intervals.stopping import StoppingRule, more_replications
 
 __all__ = [

@@ -120,7 +120,7 @@ class Driver:
             conditions=_ranges(asks),
             tokens=TokenCounts(),
             seconds=1.0,
-            parents={key for ask in asks for key in ask.condition.parents} if parents else None,
+            parents={key for ask in asks for key in ask.condition.parents} if parents else (),
         )
 
     def check_whole(self):

@@ -208,7 +208,7 @@ def _carry(
                 raise _DamagedError(f"not carried: {error.sentence}") from error
             raise _TextsLostError(error) from error
     parents = commit.parents
-    if parents and not is_whole:
+    if not is_whole:
         parents = tuple(key for key in parents if key in planned())
     landed = land(
         run,

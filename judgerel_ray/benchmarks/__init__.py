@@ -16,7 +16,6 @@ Examples
 
 from judgerel_ray.benchmarks.admission import REFERENCE, GoldReading
 from judgerel_ray.benchmarks.bbh import load_bbh
-from judgerel_ray.benchmarks.bergman2025 import load_bergman2025
 from judgerel_ray.benchmarks.catalog import LOADERS, SCALES, load_items, load_mix, read_items
 from judgerel_ray.benchmarks.criterion import load_criterion
 from judgerel_ray.benchmarks.dialogue import load_hh_rlhf, load_lima
@@ -29,10 +28,10 @@ from judgerel_ray.benchmarks.mix import MIX, mix_sources, sample_items
 from judgerel_ray.benchmarks.mmlu_pro import load_mmlu_pro
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
 from judgerel_ray.benchmarks.multiple_choice import load_multiple_choice
-from judgerel_ray.benchmarks.schroeder2024 import load_schroeder2024
 from judgerel_ray.benchmarks.squad import load_squad
 from judgerel_ray.benchmarks.summeval import load_summeval, load_summeval_summaries
 from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa, load_truthfulqa_pairs
+from judgerel_ray.core.papers import find_in_papers
 
 __all__ = [
     "LOADERS",
@@ -65,3 +64,10 @@ __all__ = [
     "read_items",
     "sample_items",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Load what stands in the room ``papers``."""
+    if name not in ("load_bergman2025", "load_schroeder2024"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return find_in_papers(name)

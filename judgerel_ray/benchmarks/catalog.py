@@ -7,7 +7,6 @@ from functools import partial
 
 from judgerel_ray.benchmarks.admission import NO_TIES, REFERENCE
 from judgerel_ray.benchmarks.bbh import load_bbh
-from judgerel_ray.benchmarks.bergman2025 import load_bergman2025
 from judgerel_ray.benchmarks.criterion import load_criterion
 from judgerel_ray.benchmarks.dialogue import load_hh_rlhf, load_lima
 from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
@@ -19,12 +18,12 @@ from judgerel_ray.benchmarks.mix import draw_mix
 from judgerel_ray.benchmarks.mmlu_pro import load_mmlu_pro
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
 from judgerel_ray.benchmarks.multiple_choice import ANSWERS, MULTIPLE_CHOICE, load_multiple_choice
-from judgerel_ray.benchmarks.schroeder2024 import load_schroeder2024
 from judgerel_ray.benchmarks.squad import load_squad
 from judgerel_ray.benchmarks.summeval import load_summeval, load_summeval_summaries
 from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa, load_truthfulqa_pairs
 from judgerel_ray.core import GoldIs, Item, SweepError
 from judgerel_ray.core.files import is_folder
+from judgerel_ray.core.papers import find_in_papers
 from judgerel_ray.core.text import closest
 
 
@@ -60,12 +59,23 @@ def load_mix(path: str, *, seed: int = 1) -> tuple[Item, ...]:
     return draw_mix(path, partial(load_items, gold_is=REFERENCE), seed=seed)
 
 
+def _loader_of_papers(name: str) -> Callable[[str], tuple[Item, ...]]:
+    """A loader of the room ``papers``, which is loaded when it reads."""
+
+    def load(path: str) -> tuple[Item, ...]:
+        items: tuple[Item, ...] = find_in_papers(name)(path)
+        return items
+
+    load.__name__ = name
+    return load
+
+
 LOADERS: dict[str, Callable[[str], tuple[Item, ...]]] = {
     "bbh": load_bbh,
     "squad": load_squad,
     "mt_bench": load_mt_bench,
     "head_to_tail": load_head_to_tail,
-    "schroeder2024": load_schroeder2024,
+    "schroeder2024": _loader_of_papers("load_schroeder2024"),
     "truthfulqa": load_truthfulqa,
     "truthfulqa_pairs": load_truthfulqa_pairs,
     "hh_rlhf": load_hh_rlhf,
@@ -78,7 +88,7 @@ LOADERS: dict[str, Callable[[str], tuple[Item, ...]]] = {
     "mix": load_mix,
     "mmlu_pro": load_mmlu_pro,
     "multiple_choice": load_multiple_choice,
-    "bergman2025": load_bergman2025,
+    "bergman2025": _loader_of_papers("load_bergman2025"),
     LOG: load_log,
 }
 """Loaders of upstream files; any other name is a plain items file's."""

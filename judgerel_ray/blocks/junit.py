@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from judgerel_ray.core import printable
 
-if TYPE_CHECKING:
-    from judgerel_ray.blocks.result import Case
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One thing that was checked, as JUnit lists it."""
+
+    classname: str
+    name: str
+    message: str
+    failed: bool = False
+    undecided: bool = False
 
 
 def junit(cases: Sequence[Case], *, notes: Sequence[str] = ()) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from judgerel_ray.blocks.blocks import Laid, Paragraph
+from judgerel_ray.blocks.junit import Case, junit
 from judgerel_ray.core import LONGEST_WORD, printable, shortened
 from judgerel_ray.core.errors import JudgeRelError, warn_of
 
@@ -22,17 +23,6 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 Tables: TypeAlias = "pl.DataFrame | Mapping[str, pl.DataFrame]"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One thing that was checked, as JUnit lists it."""
-
-    classname: str
-    name: str
-    message: str
-    failed: bool = False
-    undecided: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -114,8 +104,6 @@ class Result(Generic[Found]):
 
     def as_junit(self) -> str:
         """Write what was checked as JUnit XML."""
-        from judgerel_ray.blocks.junit import junit
-
         return junit(self.cases, notes=[*self.notes, *self.closing()])
 
     def closing(self) -> list[str]:

@@ -12,6 +12,7 @@ Examples
 judge is missing (and 1 more problem) [file=sweep.toml]. Try: add [[judge]] there
 """
 
+from judgerel_ray.config.asks import ask_table
 from judgerel_ray.config.reading import as_exact, load_sweep, parse_sweep
 from judgerel_ray.config.sweep import FleetTable, Judge, Limits, Prices, Sweep
 from judgerel_ray.protocols.ask import (
@@ -19,7 +20,6 @@ from judgerel_ray.protocols.ask import (
     ExactSettings,
     RespondSettings,
     Sample,
-    ask_table,
     plain_temperature,
 )
 

@@ -18,10 +18,11 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from judgerel_ray.config.asks import OTHERS_KEY
 from judgerel_ray.config.sweep import Sweep
 from judgerel_ray.core import SweepError, count_of, decoded
 from judgerel_ray.core.files import read_regular
-from judgerel_ray.protocols.ask import NUMBER, OTHERS_KEY, TABLE, AskTable
+from judgerel_ray.protocols.ask import NUMBER, TABLE, AskTable
 from judgerel_ray.protocols.registry import protocol_named, protocol_names
 
 Place = Sequence[int | str]
@@ -314,7 +315,7 @@ _TABLE = re.compile(r"\s*\[\[?\s*([\w.\-]+)\s*\]\]?\s*(?:#.*)?$")
 
 def _samples(ask: AskTable) -> bool:
     """Whether an ask samples verdicts."""
-    return bool(ask.mode == "sample" and protocol_named(ask.protocol).traits.judges)
+    return bool(ask.mode == "sample" and ask.kind.traits.judges)
 
 
 def as_exact(sweep: Sweep) -> Sweep:

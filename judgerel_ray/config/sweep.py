@@ -7,28 +7,23 @@ where it is behind an API, say what its server may be asked, and how patiently.
 from __future__ import annotations
 
 import re
-from collections.abc import Container
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, ClassVar, Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
     Field,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
     JsonValue,
-    create_model,
     field_validator,
     model_validator,
 )
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, core_schema
 
+from judgerel_ray.config.asks import AnyAsk
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.files import is_of_the_web
 from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable, Flag, Name, Number, Table, Text, Whole
-from judgerel_ray.protocols.registry import protocol_named, protocol_names
+from judgerel_ray.protocols.registry import protocol_names
 
 SHARED = ("concurrency", "requests_per_minute", "tokens_per_minute")
 """Limits of a provider, which all judges behind it share."""
@@ -239,45 +234,6 @@ class Judge(Table):
         return value
 
 
-UNKNOWN = "of no protocol"
-
-
-class AnyAsk:
-    """An ``[[ask]]``: the table of the protocol that it names."""
-
-    def __get_pydantic_core_schema__(
-        self, source: type[AskTable], handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """One table a protocol; what names none is held against the keys of all."""
-        tables = {name: protocol_named(name).table for name in protocol_names()}
-        keys: dict[str, Any] = {
-            key: (Any, None) for table in tables.values() for key in table.taken()
-        }
-        keys["protocol"] = (Literal[tuple(tables)], ...)
-        unknown = create_model("Ask", __base__=Table, **keys)
-        return core_schema.tagged_union_schema(
-            {
-                name: handler.generate_schema(one)
-                for name, one in {**tables, UNKNOWN: unknown}.items()
-            },
-            discriminator=lambda given: _protocol_of(given, tables),
-        )
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        """One of the tables, told apart by ``protocol``."""
-        assert schema["type"] == "tagged-union"
-        known = {name: one for name, one in schema["choices"].items() if name != UNKNOWN}
-        return handler(core_schema.tagged_union_schema(known, discriminator="protocol"))
-
-
-def _protocol_of(given: object, known: Container[str]) -> str:
-    """The protocol that an ask names."""
-    named = given.get("protocol") if isinstance(given, dict) else getattr(given, "protocol", None)
-    return named if isinstance(named, str) and named in known else UNKNOWN
-
-
 class FleetTable(Table):
     """``[fleet]``: limits of the execution; never part of what is asked."""
 
@@ -340,8 +296,7 @@ class Sweep(Table):
                 if name not in names:
                     raise ValueError(f"ask[{index}].judges names {name!r}, known are {names}")
             known = [name in names for name in ask.responders]
-            protocol = protocol_named(ask.protocol)
-            if protocol.traits.models_answer and not all(known):
+            if ask.kind.traits.models_answer and not all(known):
                 raise ValueError(
                     f"ask[{index}].responders must be judges of the sweep, got "
                     f"{list(ask.responders)}, judges are {names}"
@@ -351,7 +306,7 @@ class Sweep(Table):
                     f"ask[{index}].responders mixes judges of the sweep with recorded option ids: "
                     f"{list(ask.responders)}, judges are {names}"
                 )
-            if not self.judges_of(index) and protocol.cascade(ask) is None:
+            if not self.judges_of(index) and ask.kind.cascade(ask) is None:
                 raise ValueError(f"ask[{index}] has no judge: every judge is a responder")
         return self
 
@@ -359,7 +314,7 @@ class Sweep(Table):
     def _later_replications_can_be_asked(self) -> Self:
         """Refuse to begin late where replications follow from earlier ones, or are none."""
         for index, ask in enumerate(self.ask if self.first_replication else ()):
-            traits = protocol_named(ask.protocol).traits
+            traits = ask.kind.traits
             samples = traits.judges and not traits.models_answer and not traits.makes_matrices
             if not samples or ask.mode != "sample" or ask.adaptive is not None:
                 raise ValueError(
@@ -400,23 +355,22 @@ class Sweep(Table):
         Of think_twice those are its responders: each model is a judge of the others too.
         """
         ask = self.ask[index]
-        protocol = protocol_named(ask.protocol)
         if ask.judges:
             return tuple(judge for judge in self.judge if judge.name in ask.judges)
-        if protocol.traits.models_answer:
-            return self.responders_of(index) if protocol.cascade(ask) is None else ()
+        if ask.kind.traits.models_answer:
+            return self.responders_of(index) if ask.kind.cascade(ask) is None else ()
         responders = {name for ask in self.ask for name in ask.responders}
         return tuple(judge for judge in self.judge if judge.name not in responders)
 
     def responders_of(self, index: int) -> tuple[Judge, ...]:
         """Judges that write the candidate answers of ``ask[index]``; of think_twice default all."""
         ask = self.ask[index]
-        wanted, protocol = ask.responders, protocol_named(ask.protocol)
-        if not wanted and protocol.traits.models_answer:
+        wanted = ask.responders
+        if not wanted and ask.kind.traits.models_answer:
             return self.judge
         named = {judge.name: judge for judge in self.judge if judge.name in wanted}
         # A cascade asks them in the order in which they are named.
-        names = wanted if protocol.cascade(ask) is not None else tuple(named)
+        names = wanted if ask.kind.cascade(ask) is not None else tuple(named)
         return tuple(named[name] for name in names if name in named)
 
     def find(self, path: str) -> str:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import wraps
+from os import PathLike
 from textwrap import wrap
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast
 
@@ -186,10 +187,17 @@ class Named(Written):
             "WHAT",
         ),
     )
+    labels: str | PathLike[str] | None = field(
+        default=None,
+        metadata=flag(
+            "a table of item_id, label: the right verdict of each item, as a column gold says it",
+            "FILE",
+        ),
+    )
 
 
 FORCE = flag(
-    "replace the file of --out even if judgerel did not write it; input files and files of a run "
+    "replace the file of --out that is there with other content; input files and files of a run "
     "directory are never replaced, and no folder is made"
 )
 BY = flag("columns to group by; default those of judge, benchmark, ... that are there", "COLS",
@@ -269,7 +277,7 @@ def verb(
         if source.startswith("["):  # what may be left out
             first = first.replace(default=None)
         asked = list(inspect.signature(options).parameters.values())
-        gives = _given_in(str(own.return_annotation))
+        gives = given_in(str(own.return_annotation))
         signature = own.replace(parameters=[first, *asked], return_annotation=gives)
 
         @wraps(act)
@@ -295,12 +303,12 @@ def verb(
     return made
 
 
-def _given_in(annotation: str) -> str:
+def given_in(annotation: str) -> str:
     """What a program is given, as the annotation of a verb's function says it.
 
     Examples
     --------
-    >>> _given_in("Result[pl.DataFrame]")
+    >>> given_in("Result[pl.DataFrame]")
     'pl.DataFrame'
     """
     return annotation.removeprefix("Result[").removesuffix("]")

@@ -46,13 +46,11 @@ def menus_of(
 
     A tie is one of them where protocol and benchmark are among `tied`.
     """
-    from judgerel_ray.protocols.registry import protocol_named
-
     menus: dict[tuple[str, str], set[int]] = {}
     for index, ask in enumerate(sweep.ask):
         benchmarks = ask_benchmarks(sweep, index, items)
         tie = (ask.protocol, ask.benchmark) in tied
-        asked = protocol_named(ask.protocol)
+        asked = ask.kind
         if not asked.traits.judges:
             continue
         for benchmark in benchmarks:

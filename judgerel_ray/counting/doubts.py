@@ -1,466 +1,33 @@
-"""Warnings about ambiguous input files; none of them changes a number.
+"""Warnings about ambiguous verdicts and scores of input files; none of them changes a number.
 
-Columns may bear names of ours and mean something else: ``role`` and ``block`` choose rows, so they
-are ours only where they hold what ours hold, and are left out else. Names of items, judges and
-conditions may differ in spelling alone; they are kept apart. Verdicts may be numbers, ratings off
-their scale, and ties without a place of their own.
+Verdicts may be numbers, ratings off their scale, and ties without a place of their own. Values may
+not be of one list: verdicts of a question's own, scores on two scales; then chance, and how far
+apart two of them are, is not what a coefficient takes it for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from math import factorial
 from shlex import quote
-from typing import get_args
+from statistics import median
 
 import polars as pl
 
-from judgerel_ray.core import Role, Scale, SweepError
-from judgerel_ray.counting.columns import (
-    ALSO_CALLED,
-    OFTEN_CALLED,
-    OUT_OF,
-    TYPED,
-    is_judge,
-    is_no_value,
-)
-from judgerel_ray.counting.files.records import is_nested
-from judgerel_ray.counting.files.source import Source
-from judgerel_ray.counting.mixed_values import scores_of_two_scales, verdicts_by_question
-from judgerel_ray.counting.nesting import PLACES, UnitRows
-from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.core import Scale
+from judgerel_ray.counting.columns import is_judge
+from judgerel_ray.counting.nesting import PLACES, N, UnitRows
 from judgerel_ray.counting.verdicts.places import N_OPTIONS, ORDER, SHOWN, is_tie
 from judgerel_ray.counting.verdicts.policy import SCORED
 from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_names
-from judgerel_ray.counting.verdicts.spelling import folded, told_apart
+from judgerel_ray.counting.verdicts.spelling import folded
 
-_ROLES = frozenset(get_args(Role))
-_LONGEST = 4  # values told
-_OURS = {
-    "role": f"roles are {', '.join(get_args(Role))}",
-    "block": "blocks are whole numbers from 0 on, and 0 is one of them",
-}
-
-
-def own_columns(
-    source: Source, *, named: Collection[str], reads: Collection[str] | None = None
-) -> Source:
-    """Leave out columns that are not used, or that only by their name are ours.
-
-    Examples
-    --------
-    >>> rows = pl.LazyFrame({"item_id": ["q"], "role": ["assistant"], "confidence": ["high"]})
-    >>> found = own_columns(Source(rows=rows), named=(), reads=())
-    >>> found.rows.collect().columns, found.notes[0][:60]
-    (['item_id'], "column role is not read: its values are 'assistant', and rol")
-    """
-    schema = source.rows.collect_schema()
-    rows, notes = source.rows, list(source.notes)
-    if reads is not None:
-        unused = set(_SELDOM) - {*reads, *named}
-        rows = rows.drop(
-            name for name in schema if name in unused and (_SELDOM[name] or is_nested(schema[name]))
-        )
-    for name, own in _CHECKS.items():
-        if name not in schema:
-            continue
-        values = rows.select(name).unique().collect(engine="streaming")[name]
-        spelled = own(values)
-        if spelled is None:
-            rows = rows.drop(name)
-            notes.append(_not_read(name, values, source, named))
-        elif not spelled.equals(values):
-            rows = rows.with_columns(pl.col(name).cast(pl.String).replace(values, spelled))
-            pairs = zip(values, spelled, strict=True)
-            words = sorted(f"{one!r} as {other}" for one, other in pairs if one != other)
-            notes.append(f"column {name}: read {', '.join(words)}")
-    return replace(source, rows=rows, notes=tuple(notes))
-
-
-_SELDOM = {"confidence": True, "gold": False, "key": False, "finish_reason": False}
-"""Columns that only some of what reads judgments looks at, and whether it says so in `reads`."""
-
-
-def _roles(values: pl.Series) -> pl.Series | None:
-    """Roles as ours are spelled; None where none of them is ours."""
-    if values.dtype != pl.String:
-        return values if values.dtype == pl.Null else None
-    bare = values.str.strip_chars().str.to_lowercase().str.replace_all(r"[\s-]+", "_")
-    if values.drop_nulls().filter(bare.drop_nulls() != "").is_empty():
-        return values
-    own = bare.is_in(list(_ROLES)).fill_null(False)
-    return None if not own.any() else bare.zip_with(own, values)
-
-
-def _blocks(values: pl.Series) -> pl.Series | None:
-    """Blocks as they are; None where they are no blocks of ours."""
-    if values.dtype.is_nested() or values.dtype.is_temporal() or values.dtype == pl.Boolean:
-        return None
-    text = values.cast(pl.String).str.strip_chars().alias("text")
-    text = text.to_frame().filter(~is_no_value(pl.col("text")))["text"]
-    number = text.cast(pl.Float64, strict=False)
-    whole = (number >= 0) & (number == number.floor()) & number.is_finite()
-    if not whole.fill_null(False).all():
-        return None
-    return values if len(text) < len(values) or (number == 0).any() else None
-
-
-_CHECKS: dict[str, Callable[[pl.Series], pl.Series | None]] = {"role": _roles, "block": _blocks}
-
-
-def _not_read(name: str, values: pl.Series, source: Source, named: Collection[str]) -> str:
-    """The line of a column that is left out; SweepError where a person named it."""
-    nested = values.dtype.is_nested()
-    seen = [] if nested else sorted(values.drop_nulls().to_list())
-    some = ", ".join(map(repr, seen[:_LONGEST])) + (", ..." if len(seen) > _LONGEST else "")
-    got = f"its values are {some}" if some else "its values are lists or objects"
-    if name in named:
-        raise SweepError(
-            f"column {name} cannot be used: {got}, and {_OURS[name]}",
-            where=source.where,
-            hint=f"rename the column; without a column {name} every row counts",
-        )
-    return f"column {name} is not read: {got}, and {_OURS[name]}"
-
-
-ITEM = "item_id"
-_NAMES = {
-    "judge": "judges", ITEM: "items", "benchmark": "benchmarks", "criterion": "criteria",
-    "definition": "definitions", "scale": "scales", "template": "templates",
-    "responder": "responders",
-}  # fmt: skip
-_MOST_UNITS, _MOST_NAMES = 500_000, 50_000  # above them nothing is looked for: a tenth of a second
-_SHOWN = 3
-_TOTALS = (
-    "total", "totals", "grand total", "subtotal", "sum", "mean", "average", "avg", "avg.", "median",
-    "overall", "summary",
-)  # fmt: skip
-SUMS_UP = pl.col(ITEM).cast(pl.String).str.strip_chars().str.to_lowercase().is_in(_TOTALS)
-"""Whether a row is, by its item's name, one that sums up others."""
-
-
-def names_kept_apart(units: pl.DataFrame) -> tuple[str, ...]:
-    """Say which items, judges, criteria ... are probably one though spelled in several ways.
-
-    Examples
-    --------
-    >>> units = pl.DataFrame({"judge": ["GPT", "gpt "], "item_id": ["1", "2"]})
-    >>> names_kept_apart(units)
-    ("judges kept apart that differ in spelling alone: 'GPT' and 'gpt '",)
-    """
-    if units.height > _MOST_UNITS:
-        return ()
-    lines = []
-    for column, what in _NAMES.items():
-        if column not in units.columns:
-            continue
-        names = units[column].cast(pl.String).drop_nulls().unique()
-        if names.len() > _MOST_NAMES:
-            continue
-        keyed = names.alias("name").to_frame().with_columns(key=_one_name(pl.col("name")))
-        alike = (
-            keyed.group_by("key").agg(pl.col("name").sort()).filter(pl.col("name").list.len() > 1)
-        )
-        groups = [
-            " and ".join(told_apart(one, quotes=repr))
-            for one in alike.sort("key")["name"].to_list()
-        ]
-        if groups:
-            more = f"; and {len(groups) - _SHOWN} more" if len(groups) > _SHOWN else ""
-            listed = "; ".join(groups[:_SHOWN])
-            lines.append(f"{what} kept apart that differ in spelling alone: {listed}{more}")
-    return tuple(lines)
-
-
-def _one_name(name: pl.Expr) -> pl.Expr:
-    """What names have in common that are spelled in several ways; sheets drop leading zeros.
-
-    Numbers of sections are no numbers: 1.1 and 1.10 are two.
-    """
-    whole = name.str.replace(r"^(\s*[0-9]+)\.0*(\s*)$", "${1}${2}")
-    sections = whole.str.replace_all(r"([0-9])\.([0-9])", "${1}/${2}")
-    return folded(sections.str.replace_all(r"(^|[^0-9/])0+([0-9])", "${1}${2}"))
-
-
-def unread_lines(
-    source: Source,
-    names: Collection[str],
-    named: Collection[str] = (),
-    reads: Collection[str] | None = None,
-) -> Iterator[str]:
-    """Say which columns are not read that by their name tell rows apart, or differ in case alone.
-
-    Examples
-    --------
-    >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "rater": ["ann", "bo"], "verdict": ["A", "B"]})
-    >>> print(*unread_lines(Source(rows=rows), ["item_id", "verdict"]))
-    column rater is not read, and rows that count as repeats of each other differ in it: call it \
-judge if it says who judged
-    """
-    there = source.rows.collect_schema()
-    free = [name for name in there if name not in {*names, *named, *(reads or ()), *TYPED, GOLD}]
-    unused = set() if reads is None else {*_SELDOM} - {*reads, GOLD}
-    known = {name.lower(): name for name in (*TYPED, GOLD) if name not in unused}
-    by_case = {name: known[name.strip().lower()] for name in free if name.strip().lower() in known}
-    for name, other in by_case.items():
-        beside = f"; {other} is read" if other in there else ""
-        yield f"column {name!r} is not read{beside}: in lower case it would be {other}"
-    meant = {
-        name: _SAYS.get(name.rpartition(".")[2].lower(), _SAYS[own])
-        for own, others in TELL_APART.items()
-        if own not in there
-        for name in free
-        if name not in by_case and name.rpartition(".")[2].lower() in others
-    }
-    if not meant:
-        return
-    unit = [name for name in names if name not in ("verdict", "score", "outcome")]
-    often = [name for name in meant if name.rpartition(".")[2].lower() in _OFTEN_ELSE]
-    if often:  # a running number, a place in a list
-        n_values = source.rows.select(pl.col(often).approx_n_unique()).collect(engine="streaming")
-        meant = {name: says for name, says in meant.items()
-                 if name not in often or n_values[name].item() <= _MOST_ORDERS}  # fmt: skip
-        if not meant:
-            return
-    # By hash: the texts of a group are not held together.
-    hashed = {name: pl.col(name).drop_nulls().hash() for name in meant}
-    differs = (
-        source.rows.group_by(unit)
-        .agg((one.min() != one.max()).alias(name) for name, one in hashed.items())
-        .select(pl.col(name).any() for name in meant)
-        .collect(engine="streaming")
-    )
-    for name, says in meant.items():
-        if differs[name].item():
-            yield (
-                f"column {name} is not read, and rows that count as repeats of each other differ "
-                f"in it: {says}"
-            )
-
-
-def denominators_line(source: Source) -> str | None:
-    """Say that scores of one group are out of several numbers; None where they are not.
-
-    Examples
-    --------
-    >>> rows = pl.LazyFrame({"judge": ["j", "j", "k"], "score": [4.0, 8.0, 4.0],
-    ...                      "out_of": [5.0, 10.0, 5.0]})
-    >>> print(denominators_line(Source(rows=rows)))
-    scores of judge j are out of 5 (1) and 10 (1): each counts as written, 4/5 as a 4 and 8/10 as \
-an 8; --by out_of keeps them apart
-    """
-    there = source.rows.collect_schema()
-    if OUT_OF not in there or not there[OUT_OF].is_numeric():
-        return None
-    groups = [name for name in ("judge", "benchmark", "criterion", "scale") if name in there]
-    counts = (
-        source.rows.drop_nulls(OUT_OF)
-        .group_by(*groups, OUT_OF)
-        .len()
-        .sort(*groups, OUT_OF)
-        .collect(engine="streaming")
-    )
-    for of, each in counts.group_by(groups, maintain_order=True) if groups else [((), counts)]:
-        if each.height > 1:
-            shown = " and ".join(f"{out:g} ({n:,})" for out, n in each.select(OUT_OF, "len").rows())
-            group = ", ".join(f"{name} {value}" for name, value in zip(groups, of, strict=True))
-            return (
-                f"scores{f' of {group}' if group else ''} are out of {shown}: each counts as "
-                "written, 4/5 as a 4 and 8/10 as an 8; --by out_of keeps them apart"
-            )
-    return None
-
-
-def renamed_lines(source: Source, named: Collection[str] = ()) -> Iterator[str]:
-    """Say which column that is not read is filled just where a verdict or a score is missing.
-
-    So it is where the program that wrote the rows gave the column another name halfway.
-
-    Examples
-    --------
-    >>> rows = pl.LazyFrame({"verdict": ["A", None], "decision": [None, "B"]})
-    >>> print(*renamed_lines(Source(rows=rows)))
-    column decision is not read, and is filled in 1 of 1 rows without a verdict and in no other: \
-if it holds the verdict there, move that into the column verdict
-    """
-    there = source.rows.collect_schema()
-    own = [name for name in ("verdict", "score") if name in there]
-    others = {
-        other: name for name in own for other in ALSO_CALLED[name]
-        if other in there and other not in {*named, *TYPED}
-    }  # fmt: skip
-    if not others:
-        return
-    filled = {
-        name: pl.col(name).is_not_null() & ~_is_blank(name, there[name]) for name in (*own, *others)
-    }
-    has_any = pl.any_horizontal(filled[name] for name in own)
-    found = source.rows.select(
-        (~has_any).sum().alias("lacking"),
-        *((filled[name] & ~has_any).sum().alias(f"{name} alone") for name in others),
-        *((filled[name] & has_any).any().alias(f"{name} beside") for name in others),
-    ).collect(engine="streaming").row(0, named=True)  # fmt: skip
-    for name, what in others.items():
-        n, of = found[f"{name} alone"], found["lacking"]
-        if n and not found[f"{name} beside"]:
-            yield (
-                f"column {name} is not read, and is filled in {n:,} of {of:,} rows without a "
-                f"{what} and in no other: if it holds the {what} there, move that into the column "
-                f"{what}"
-            )
-
-
-def _is_blank(name: str, kind: pl.DataType) -> pl.Expr:
-    """Whether a text stands for nothing."""
-    return is_no_value(pl.col(name)).fill_null(False) if kind == pl.String else pl.lit(False)
-
-
-_SAYS = {
-    "judge": "call it judge if it says who judged",
-    "criterion": "call it criterion if it says what was judged by",
-    "temperature": "call it temperature if that is what it is",
-    "template": "they were not asked the same; number its values in a column template",
-    "responder": "they judge other answers; call it responder if it says whose answer is judged, "
-    "or number orders of the options in a column option_order",
-    "option_order": "if it says in which order the options were shown, number its values in a "
-    "column option_order",
-}
-"""What to do about a column that is probably this one."""
-TELL_APART = {
-    **{name: OFTEN_CALLED[name] for name in ("judge", "criterion", "temperature")},
-    "template": ("prompt", "prompt_template", "prompt_name", "instruction", "system_prompt",
-                 "judge_prompt", "question", "prompt_id"),
-    "responder": ("answer_model", "response_model", "candidate", "system", "model_a", "model_b",
-                  "answer_a", "answer_b", "response_a", "response_b", "option_a", "option_b"),
-    "option_order": ("order", "position", "swapped", "is_swapped", "swap", "flipped", "is_flipped",
-                     "reversed"),
-}  # fmt: skip
-"""Names of columns without which rows of several conditions are taken for repeats of one. Not
-``response`` and ``answer``, which mostly hold a judge's own reply."""
-_OFTEN_ELSE, _MOST_ORDERS = ("order", "position"), 24  # orders of four options
-
-
-def _items_among_others(units: pl.DataFrame, holds: pl.Expr) -> list[str]:
-    """Items that something holds of; none where it holds of all."""
-    names = units.select(pl.col(ITEM).unique())
-    found = names.filter(holds)[ITEM].cast(pl.String).sort().to_list()
-    return [] if len(found) == names.height else found
-
-
-def unnamed_line(units: pl.DataFrame) -> str | None:
-    """Say which items are called by a word for no value, as programs write an id that is missing.
-
-    Examples
-    --------
-    >>> unnamed_line(pl.DataFrame({"item_id": ["q1", "nan"]}))
-    "counted as a question: 'nan'; if it stands for no id, give its rows theirs or leave them out"
-    """
-    found = _items_among_others(units, is_no_value(pl.col(ITEM).cast(pl.String)))
-    if not found:
-        return None
-    what = "questions" if len(found) > 1 else "a question"
-    return (
-        f"counted as {what}: {', '.join(map(repr, found))}; if it stands for no id, give its rows "
-        "theirs or leave them out"
-    )
-
-
-def totals_line(units: pl.DataFrame) -> str | None:
-    """Say which items are probably lines of totals, as sheets end with them, and no questions.
-
-    Examples
-    --------
-    >>> totals_line(pl.DataFrame({"item_id": ["q1", "q2", "TOTAL"]}))
-    "counted as questions: 'TOTAL'; take the line out if it sums up others"
-    """
-    found = _items_among_others(units, SUMS_UP)
-    if not found:
-        return None
-    it = "the lines out if they sum" if len(found) > 1 else "the line out if it sums"
-    return f"counted as questions: {', '.join(map(repr, found))}; take {it} up others"
-
-
-def spelled_otherwise(items_a: pl.Series, items_b: pl.Series) -> list[tuple[str, str]]:
-    """Pair items that one side has alone with those of the other that differ in spelling alone.
-
-    Examples
-    --------
-    >>> spelled_otherwise(pl.Series(["1", "q", "z"]), pl.Series(["1.0", "q", "y"]))
-    [('1', '1.0')]
-    """
-    a, b = (names.cast(pl.String).drop_nulls().unique() for names in (items_a, items_b))
-    alone = [
-        one.filter(~one.is_in(other.implode())).alias("name").to_frame()
-        for one, other in ((a, b), (b, a))
-    ]
-    if max(one.height for one in alone) > _MOST_NAMES:
-        return []
-    keyed_a, keyed_b = (one.with_columns(key=_one_name(pl.col("name"))) for one in alone)
-    met = keyed_a.join(keyed_b, on="key", suffix="_b").sort("name", "name_b")
-    return list(
-        met.unique("name", keep="first", maintain_order=True).select("name", "name_b").rows()
-    )
-
-
-def otherwise_line(items_a: pl.Series, items_b: pl.Series) -> str | None:
-    """Say of two sides that are compared how many items differ between them in spelling alone.
-
-    Examples
-    --------
-    >>> otherwise_line(pl.Series(["1", "q"]), pl.Series(["1.0", "q"]))
-    "1 item of the two differs in spelling alone, and is left out on both sides: '1' and '1.0'"
-    """
-    pairs = spelled_otherwise(items_a, items_b)
-    if not pairs:
-        return None
-    some = "; ".join(" and ".join(told_apart(one, quotes=repr)) for one in pairs[:_SHOWN])
-    more = "; ..." if len(pairs) > _SHOWN else ""
-    n = f"{len(pairs):,} items of the two differ" if len(pairs) > 1 else "1 item of the two differs"
-    left_out = "are left out" if len(pairs) > 1 else "is left out"
-    return f"{n} in spelling alone, and {left_out} on both sides: {some}{more}"
-
-
-def nothing_shared(
-    items_a: pl.Series, items_b: pl.Series, where: Mapping[str, object]
-) -> SweepError:
-    """Make the refusal of two sides that have no item in common.
-
-    Examples
-    --------
-    >>> print(nothing_shared(pl.Series(["1", "2"]), pl.Series(["1.0"]), {}))
-    no item_id is in both: a has '1', '2'; b has '1.0'. Try: write item_id alike in both: '1', or \
-'1.0'
-    """
-    pairs = spelled_otherwise(items_a, items_b)
-    hint = "compare judgments of the same questions, with the same item_id letter by letter"
-    if pairs:
-        one, other = told_apart(pairs[0], quotes=repr)
-        hint = f"write item_id alike in both: {one}, or {other}"
-    return SweepError(
-        f"no item_id is in both: a has {some_names(items_a)}; b has {some_names(items_b)}",
-        where=where,
-        hint=hint,
-    )
-
-
-def some_names(names: pl.Series) -> str:
-    """Give the first few names in order.
-
-    Examples
-    --------
-    >>> some_names(pl.Series(["b", "a", "a", "c", "d"]))
-    "'a', 'b', 'c', ..."
-    """
-    known = names.cast(pl.String).drop_nulls().unique().sort()
-    return ", ".join(map(repr, known.head(_SHOWN))) + ", ..." * (known.len() > _SHOWN)
-
-
+_TWO = 2
 _MOST_TOLD = 6
 _MOST_ORDERED = 20
-_TWO = 2  # of two values all levels agree
 _NUMBER = "__number"
-_RATED = r"^(?<number>[^%/]*[^%/ ])(?<sign> ?(?:%|/ ?(?<of>[0-9.]+)))?$"
+_RATING = r"^(?<number>[^%/]*[^%/ ])(?<sign> ?(?:%|/ ?(?<of>[0-9.]+)))?$"
 """A number, which a percent sign or what it is out of may follow."""
 _MENU = (SHOWN, N_OPTIONS, "options", "gold")
 """Columns of a file whose verdicts name options, right or wrong ones: numbers are names there."""
@@ -488,9 +55,9 @@ def doubts(nested: UnitRows, columns: tuple[str, ...]) -> Iterator[str]:
         yield from _numbers_as_names(judged)
     yield from _of_two_minds(judged)
     yield from _below_all(judged)
-    yield from scores_of_two_scales(judged)
+    yield from _scores_of_two_scales(judged)
     if nested.places is None:  # else verdicts are counted by place
-        yield from verdicts_by_question(judged)
+        yield from _verdicts_by_question(judged)
     for name in scale_names(judged.units):
         scale = known_scale(name)
         if scale is not None:
@@ -506,7 +73,7 @@ def _numbers_as_names(nested: UnitRows) -> Iterator[str]:
     scored = nested.seen().filter(SCORED)
     if scored.is_empty() or scored["verdict"].null_count() or scored["score"].count():
         return
-    parts = folded(pl.col("verdict")).str.extract_groups(_RATED).struct
+    parts = folded(pl.col("verdict")).str.extract_groups(_RATING).struct
     number = parts["number"].cast(pl.Float64, strict=False)
     number = number / pl.coalesce(parts["of"].cast(pl.Float64, strict=False), 1.0)
     each = scored.select("verdict", number.alias(_NUMBER), sign=parts["sign"])
@@ -566,8 +133,8 @@ def _below_all(nested: UnitRows) -> Iterator[str]:
         if whole and counted["score"][1] >= _TWO and counted.height > _TWO + 1:
             yield (
                 f"score 0 ({counted['n'][0]:,}) is apart from all others, which are "
-                f"{counted['score'][1]:g} to {counted['score'][-1]:g}, as programs write that there "
-                "is none; counted as written; leave cells without a score empty"
+                f"{counted['score'][1]:g} to {counted['score'][-1]:g}, as programs write that "
+                "there is none; counted as written; leave cells without a score empty"
             )
         return
     if counted["score"][1] >= 1 or counted["score"][-1] > _TWO:
@@ -650,3 +217,187 @@ def _listed(parts: list[str]) -> str:
     """The first of many parts."""
     more = [f"and {len(parts) - _MOST_TOLD:,} more"] if len(parts) > _MOST_TOLD else []
     return ", ".join([*parts[:_MOST_TOLD], *more])
+
+
+_ITEM = "item_id"
+_MOST_SHOWN = 3  # names told
+_MOST_UNITS = 500_000  # above them nothing is looked for: it takes a tenth of a second
+_APART = ("judge", "role", "benchmark", "protocol", "criterion", "definition", "scale")
+"""Columns in each of whose values verdicts may have names of their own."""
+_FEW_QUESTIONS, _MANY_PAIRS = 10, 20
+_CARRYING = 0.4  # share of questions with two verdicts or more: of a sure judge they are few
+_NEARLY_ALL = 0.9  # share of questions in one group: the others are strays
+_MENU_SIZES = 8  # verdicts of a file, more than ratings in words have
+_MENUS = tuple(
+    frozenset(words.split())
+    for words in (
+        "pass fail",
+        "yes no",
+        "true false",
+        "correct incorrect",
+        "right wrong",
+        "0 1",
+        "good bad",
+        "a b",
+        "1 2",
+        "win loss",
+        "accept reject",
+        "safe unsafe",
+    )
+)
+"""Answers to two choices. Two groups of grades may be one list's ends: A>B, A>>B and B>A, B>>A."""
+_RATED = r"^[0-9.]+ ?(%|/ ?[0-9.]+)?$"
+_PART = "__part"
+_VERDICT = "__verdict"
+_NAMED_ALIKE = (
+    "chance agreement is computed from all verdicts pooled, so even guessing gets a high alpha and "
+    "high kappas; use the same verdict names for all questions (for a choice, its place or label)"
+)
+
+
+def _verdicts_by_question(nested: UnitRows) -> Iterator[str]:
+    """Say that questions have verdicts of their own, so that chance is less than it seems.
+
+    Questions that all replies answer in one way prove nothing. A tie is of every question.
+    """
+    named = nested.seen().filter(SCORED, ~is_tie(), pl.col("verdict").is_not_null())
+    if nested.units.height > _MOST_UNITS or named["verdict"].n_unique() < 2 * _TWO:
+        return
+    rated = folded(pl.col("verdict")).str.contains(_RATED)
+    if named["score"].count() or named.select(rated.all()).item():
+        return  # ratings, which lie as far apart as their numbers
+    there = [name for name in _APART if name in nested.units.columns]
+    rows = nested.long([*there, _ITEM]).filter(SCORED, ~is_tie(), pl.col("verdict").is_not_null())
+    coded = {_PART: (*there,), _ITEM: (*there, _ITEM), _VERDICT: (*there, "verdict")}
+    asked = rows.select(
+        "verdict", N,
+        *(pl.struct(pl.lit(0), *names).rank("dense").cast(pl.Int64).alias(name)
+          for name, names in coded.items()),
+    ).filter(pl.col(N).sum().over(_ITEM) > 1)  # fmt: skip
+    if asked.is_empty():
+        return
+    if line := _shares_no_verdict(asked) or _of_pairs(asked):
+        yield line
+
+
+def _shares_no_verdict(asked: pl.DataFrame) -> str | None:
+    """The line of groups of questions that verdicts of two kinds or more are said in."""
+    group = _linked(asked[_ITEM], asked[_VERDICT]).alias("group")
+    groups = asked.with_columns(group).group_by(_PART, "group").agg(
+        pl.col(_ITEM).n_unique(), pl.col("verdict").unique().sort()
+    )  # fmt: skip
+    several = pl.col("verdict").list.len() > 1
+    parts = groups.group_by(_PART).agg(
+        n=several.sum(), of=pl.col(_ITEM).sum(), items=pl.col(_ITEM).filter(several).sum(),
+        most=pl.col(_ITEM).max(),
+        verdicts=pl.col("verdict").filter(several).sort(),
+    ).filter(
+        pl.col("n") > 1, pl.col("of") >= _FEW_QUESTIONS,
+        pl.col("items") >= _CARRYING * pl.col("of"),
+        pl.col("most") <= _NEARLY_ALL * pl.col("of"),
+    ).sort("n", _PART, descending=[True, False])  # fmt: skip
+    if parts.is_empty():
+        return None
+    n, verdicts = parts["n"][0], parts["verdicts"][0].to_list()
+    words = pl.Series([one for group in verdicts for one in group])
+    if n == _TWO and not any(_is_menu(group) for group in verdicts):
+        return None
+    if n > _TWO and words.n_unique() < _MENU_SIZES:
+        return None
+    some = "; ".join(", ".join(map(repr, one[:_MOST_SHOWN])) for one in verdicts[:_TWO])
+    return (
+        f"{n:,} groups of questions share no verdict ({some}{'; ...' * (n > _TWO)}): "
+        f"{_NAMED_ALIKE}, or split the file"
+    )
+
+
+def _is_menu(verdicts: Sequence[str]) -> bool:
+    """Whether verdicts are answers to a choice of two."""
+    words = pl.DataFrame({"verdict": verdicts}).select(folded(pl.col("verdict"))).to_series()
+    return frozenset(words.str.to_lowercase()) in _MENUS
+
+
+def _of_pairs(asked: pl.DataFrame) -> str | None:
+    """The line of questions each of which has two verdicts of many, as names of what it compares.
+
+    Judges that err among many verdicts find a third one somewhere. Of grades, neighbors are met
+    alone, so that there are about as many pairs as grades.
+    """
+    items = asked.group_by(_PART, _ITEM).agg(
+        pl.len().alias("named"), pl.col(N).sum(), pair=pl.col(_VERDICT).sort()
+    )
+    items = items.filter(pl.col(N) > _TWO)
+    named = asked.group_by(_PART).agg(pl.col("verdict").n_unique().alias("named"))
+    two = pl.col("named") == _TWO
+    parts = items.group_by(_PART).agg(
+        most=pl.col("named").max(), share=two.mean(), two=two.sum(),
+        pairs=pl.col("pair").filter(two).n_unique(),
+    )  # fmt: skip
+    parts = parts.join(named, on=_PART).filter(
+        pl.col("most") == _TWO, pl.col("share") >= _CARRYING, pl.col("two") >= _MANY_PAIRS,
+        pl.col("named") >= _MENU_SIZES, pl.col("pairs") > _TWO * pl.col("named"),
+    ).sort("named", _PART, descending=[True, False])  # fmt: skip
+    if parts.is_empty():
+        return None
+    return f"no question has more than 2 of the {parts['named'][0]:,} verdicts: {_NAMED_ALIKE}"
+
+
+def _linked(items: pl.Series, verdicts: pl.Series) -> pl.Series:
+    """Number the groups in which verdicts link items, row by row; both are numbers from 1 on."""
+    import numpy as np
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    first, second = items.to_numpy(), verdicts.to_numpy() + int(items.to_numpy().max())
+    size = int(second.max()) + 1
+    links = coo_array((np.ones(len(first), dtype=np.int8), (first, second)), shape=(size, size))
+    return pl.Series(connected_components(links, directed=False)[1][first])
+
+
+_FAR, _VERY_FAR = 3, 20  # times the top of the lower heap, and its steps; of two scores alone
+_FEW_RATINGS = 0.1  # share of the ratings of either scale: fewer are outliers
+_MOST_SCORES = 200  # of ratings; more are measurements
+
+
+def _scores_of_two_scales(nested: UnitRows) -> Iterator[str]:
+    """Say that scores of one judge lie in two heaps with steps of their own: 1 to 5, 20 to 100.
+
+    A judge may rate at both ends of one scale. So the lower heap must look like a scale of its own,
+    in whole steps from 0 or 1 on, and the upper like the same drawn out.
+    """
+    if nested.units.height > _MOST_UNITS or nested.seen()["score"].n_unique() < 2 * _TWO:
+        return
+    there = [name for name in _APART if name in nested.units.columns]
+    rated = nested.long(there).filter(SCORED, pl.col("score").is_not_null())
+    counted = rated.group_by(*there, "score").agg(pl.col(N).sum()).sort(*there, "score")
+    for part in counted.partition_by(there, maintain_order=True) if there else [counted]:
+        if SCALE in there and part[SCALE][0] is not None:
+            continue  # all are on the scale that is named; what is off it is said of it
+        found = _two_heaps(part["score"].to_list(), part[N].to_list())
+        if found is not None:
+            low, high = found
+            yield (
+                f"scores may be of two scales: {low} and {high}, and none between them; counted as "
+                "written; rate on one scale, or name that of each row in a column scale"
+            )
+            return
+
+
+def _two_heaps(scores: list[float], numbers: list[int]) -> tuple[str, str] | None:
+    """The ends and ratings of two heaps of sorted scores, the upper in steps as far as it lies."""
+    if len(scores) > _MOST_SCORES:
+        return None
+    for k in range(_TWO, len(scores) - _TWO + 1):
+        low, high = scores[:k], scores[k:]
+        below, above = sum(numbers[:k]), sum(numbers[k:])
+        far = _FAR if min(len(low), len(high)) > _TWO else _VERY_FAR
+        if not high[0] >= far * low[-1] > 0:
+            continue
+        if low[0] not in (0, 1) or high[-1] % low[-1] or any(one % 1 for one in low):
+            continue
+        step, far_step = (median(b - a for a, b in pairwise(one)) for one in (low, high))
+        if far_step >= far * step and min(below, above) >= _FEW_RATINGS * (below + above):
+            heaps = ((low, below), (high, above))
+            first, second = (f"{one[0]:g} to {one[-1]:g} ({n:,})" for one, n in heaps)
+            return first, second
+    return None

@@ -24,10 +24,9 @@ from judgerel_ray.counting.columns import (
     typed_column,
     typed_columns,
 )
-from judgerel_ray.counting.doubts import (
+from judgerel_ray.counting.doubtful_names import (
     SUMS_UP,
     denominators_line,
-    doubts,
     names_kept_apart,
     own_columns,
     renamed_lines,
@@ -35,6 +34,8 @@ from judgerel_ray.counting.doubts import (
     unnamed_line,
     unread_lines,
 )
+from judgerel_ray.counting.doubts import doubts
+from judgerel_ray.counting.files.labelled import labelled
 from judgerel_ray.counting.files.laid_out import as_numbers, once_each
 from judgerel_ray.counting.files.records import (
     inside_error,
@@ -78,12 +79,13 @@ _GOLD, _OPTIONS = "gold", "options"
 
 
 def tally_file(
-    path: str | pl.LazyFrame,
+    path: str | Sequence[str] | pl.LazyFrame,
     *,
     extra: Sequence[str] = (),
     exact_values: bool = False,
     reads: Sequence[str] | None = None,
     stated: Mapping[str, str] | None = None,
+    labels: str | None = None,
 ) -> Tally:
     r"""Check and count a file of judgments, in one pass over its rows.
 
@@ -108,6 +110,7 @@ def tally_file(
     source = read_source(path)
     with readable(source.where):
         source = understood(source, stated)
+        source = source if labels is None else labelled(source, labels)
         return _tallied(source, extra=extra, exact_values=exact_values, reads=reads)
 
 

@@ -41,7 +41,9 @@ class ArrowStream(Protocol):
         """Export the rows."""
 
 
-Judgments: TypeAlias = "str | PathLike[str] | pl.DataFrame | pl.LazyFrame | ArrowStream"
+Judgments: TypeAlias = (
+    "str | PathLike[str] | Sequence[str] | pl.DataFrame | pl.LazyFrame | ArrowStream"
+)
 """What a Python program gives where ``judgerel`` takes a path of judgments."""
 FRAME = "the frame given"
 """What messages call rows without a path."""
@@ -65,6 +67,7 @@ class Snapshot:
     verdicts_known: bool = True
     as_written: bool = True  # Whether every spelling is a verdict of its own, as in a run.
     notes: tuple[str, ...] = ()  # How a file was read, as its reader was warned, a line each.
+    labels: str | None = None  # The file of right verdicts that is named in place of a run's own.
     only: tuple[pl.Expr, ...] = ()  # What rows were chosen by, of those of a run.
 
     @classmethod
@@ -196,6 +199,8 @@ def name_of(source: object) -> str:
         if not isinstance(path, str):
             raise SweepError("expected a path as text, got bytes")
         return path
+    if isinstance(source, list | tuple):
+        return f"{source[0]} and {len(source) - 1} more" if len(source) > 1 else str(source[0])
     return getattr(source, "url", FRAME)
 
 
@@ -277,7 +282,7 @@ def _of_run(
     menus, shown = (menus_of(sweep, items, ties) for ties in (tied, set()))
     return Snapshot(
         frame=frame, name=name, menus=menus, shown=shown, scales=scales,
-        tolerance=dict(sweep.tolerance), run=run,
+        tolerance=dict(sweep.tolerance), run=run, labels=_labels_of(reading),
     )  # fmt: skip
 
 
@@ -286,8 +291,10 @@ def _of_rows(
 ) -> Snapshot:
     """Judgments of files or a frame, with what their reader must know of them."""
     name, where = name_of(source), {"file": name_of(source)}
-    rows: str | pl.LazyFrame | None = name
-    if not isinstance(source, str | PathLike):
+    rows: str | Sequence[str] | pl.LazyFrame | None = name
+    if isinstance(source, list | tuple):
+        rows = [name_of(one) for one in source]
+    elif not isinstance(source, str | PathLike):
         rows = frame_of(source)
     elif not _is_plain(name) and "://" in name and not Path(name).suffix:
         from judgerel_ray.store import RunDirectory
@@ -304,8 +311,9 @@ def _of_rows(
     if reading.leading_word:
         stated = {**stated, "verdict": f"{stated.get('verdict', 'verdict')}:{LEADING}"}
     tally = tally_file(
-        rows, extra=apart, exact_values=reading.exact_values, reads=columns, stated=stated
-    )
+        rows, extra=apart, exact_values=reading.exact_values, reads=columns, stated=stated,
+        labels=_labels_of(reading),
+    )  # fmt: skip
     warn_of(tally.notes)
     declared, notes = declared_options(tally.rows, where)
     most = None if notes else max(declared.values(), default=None)
@@ -330,6 +338,12 @@ def _of_rows(
         as_written=tally.spellings is None,
         notes=(*tally.notes, *more, *named.notes),
     )
+
+
+def _labels_of(reading: Written) -> str | None:
+    """The file of labels that a request names."""
+    labels = reading.labels if isinstance(reading, Named) else None
+    return None if labels is None else fspath(labels)
 
 
 def made_matrices() -> pl.Expr:

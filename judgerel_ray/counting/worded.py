@@ -26,12 +26,12 @@ def worded_lines(seen: pl.DataFrame) -> Iterator[str]:
     >>> seen = pl.DataFrame({"text": ["Yes", "No", "Error code: 429 - rate limit reached"],
     ...                      "n": [20, 9, 7]})
     >>> print(*worded_lines(seen))
-    7 replies in 1 text look like errors beside the verdicts Yes, No: 'Error code: 429 - rate limit \
-reached'; counted as verdicts; leave such cells empty
+    7 replies in 1 text look like errors beside the verdicts Yes, No: 'Error code: 429 - rate \
+limit reached'; counted as verdicts; leave such cells empty
     >>> seen = pl.DataFrame({"text": ["Yes", "Yes, as it fits", "No."], "n": [3, 2, 4]})
     >>> print(*worded_lines(seen))
-    verdicts of one leading word are counted as different: Yes (2 texts); --leading-word reads each \
-by the word it begins with
+    verdicts of one leading word are counted as different: Yes (2 texts); --leading-word reads \
+each by the word it begins with
     """
     words = seen.with_columns(key=folded(pl.col("text"))).group_by("key").agg(
         pl.col("text").first(), pl.col("n").sum()
@@ -74,8 +74,8 @@ by the word it begins with
             for word, n in several.sort("n", descending=True).select("word", "texts").iter_rows()
         )
         yield (
-            f"verdicts of one leading word are counted as different: {listed}; --leading-word reads "
-            "each by the word it begins with"
+            f"verdicts of one leading word are counted as different: {listed}; --leading-word "
+            "reads each by the word it begins with"
         )
 
 

@@ -16,12 +16,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from judgerel_ray.core.papers import find_in_papers
+
 if TYPE_CHECKING:
-    from judgerel_ray.importers.bergman2025 import import_bergman2025
     from judgerel_ray.importers.catalog import IMPORTERS, import_judgments
     from judgerel_ray.importers.logs.collect import LOG_FORMATS, import_logs
     from judgerel_ray.importers.people import import_people
-    from judgerel_ray.importers.schroeder2024 import import_schroeder2024, scored_answers
     from judgerel_ray.importers.table import TableMapping, import_table
 
 __all__ = [
@@ -36,22 +36,22 @@ __all__ = [
     "import_table",
     "scored_answers",
 ]
+_OF_PAPERS = ("import_bergman2025", "import_schroeder2024", "scored_answers")
 _HOMES = {
     "IMPORTERS": "catalog",
     "LOG_FORMATS": "logs.collect",
     "TableMapping": "table",
-    "import_bergman2025": "bergman2025",
     "import_judgments": "catalog",
     "import_logs": "logs.collect",
     "import_people": "people",
-    "import_schroeder2024": "schroeder2024",
     "import_table": "table",
-    "scored_answers": "schroeder2024",
 }
 
 
 def __getattr__(name: str) -> object:
     """Load what is named."""
+    if name in _OF_PAPERS:
+        return find_in_papers(name)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

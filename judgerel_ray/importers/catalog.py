@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -9,10 +10,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.importers.bergman2025 import import_bergman2025
+from judgerel_ray.core.papers import find_in_papers
 from judgerel_ray.importers.logs.collect import AUTO, LOG_FORMATS, import_logs
 from judgerel_ray.importers.people import import_people
-from judgerel_ray.importers.schroeder2024 import import_schroeder2024
 from judgerel_ray.importers.table import TableMapping, import_table
 from judgerel_ray.store.outputs import output_to
 
@@ -28,10 +28,10 @@ def _log_importer(name: str) -> Callable[[str], pl.DataFrame]:
 
 IMPORTERS: Mapping[str, Callable[[str], pl.DataFrame]] = {
     **{name: _log_importer(name) for name in (AUTO, *LOG_FORMATS)},
-    "schroeder2024": import_schroeder2024,
+    "schroeder2024": find_in_papers("import_schroeder2024"),
     "table": import_table,
     "people": import_people,
-    "bergman2025": import_bergman2025,
+    "bergman2025": find_in_papers("import_bergman2025"),
 }
 """Readers of foreign judgments; each page says which files it reads."""
 
@@ -85,6 +85,8 @@ def import_judgments(
             f"unknown format {format_name!r}, expected one of {', '.join(IMPORTERS)}",
             hint=near[0] if near else None,
         )
+    if format_name == AUTO and _is_table([path]):
+        format_name = "table"
     is_log = format_name == AUTO or format_name in LOG_FORMATS
     if is_log and mapping is None and role is None and not reread:
         return import_logs(format_name, [path], judge=judge)
@@ -94,7 +96,10 @@ def import_judgments(
                 f"--judge, --role and --reread are of bergman2025, not of {format_name}",
                 hint="--value judge=NAME" if format_name == "table" else None,
             )
-        return import_bergman2025(path, judge=judge, role=role, reread=reread)
+        found: pl.DataFrame = find_in_papers("import_bergman2025")(
+            path, judge=judge, role=role, reread=reread
+        )
+        return found
     if mapping is None:
         return IMPORTERS[format_name](path)
     if format_name != "table":
@@ -103,6 +108,14 @@ def import_judgments(
             hint="leave out --column, --repeats, --value, --missing and --order",
         )
     return import_table(path, mapping)
+
+
+def _is_table(paths: Sequence[str]) -> bool:
+    """Whether files are tables, of which none is a log of a tool that is known."""
+    from judgerel_ray.importers.logs.asked import log_name
+
+    files = [path for path in paths if os.path.isfile(path)]
+    return bool(files) and len(files) == len(paths) and not any(map(log_name, files))
 
 
 def write_judgments(
@@ -121,7 +134,7 @@ def write_judgments(
 
     `mapping` says what the columns of a table stand for; `judge` and `role` whose answers the
     files of bergman2025 hold, and `reread` whether their replies are read again. `tell` is handed
-    how many there are of each outcome. By `force` a file at `out` may go that is no earlier output.
+    how many there are of each outcome. By `force` a file at `out` may go.
 
     Effects: writes one file, whole. Retry: safe.
     """
@@ -135,6 +148,8 @@ def write_judgments(
     )
     from judgerel_ray.importers.people import numbered_raters
 
+    if format_name == AUTO and _is_table(paths):
+        format_name = "table"
     is_log = format_name == AUTO or format_name in LOG_FORMATS
     if is_log and mapping is None and role is None and not reread:
         files = log_files(paths)
@@ -187,7 +202,7 @@ def write_items(
     `gold_is` says what ``gold`` is in a plain file, as for
     :func:`judgerel_ray.benchmarks.load_items`; where it is not given, how gold was read is handed
     to `tell` in a line. Of the log of a tool (:func:`.log_items`) `prompts` takes over what
-    its judge was asked. By `force` a file at `out` may go that is no earlier output.
+    its judge was asked. By `force` a file at `out` may go.
 
     Effects: writes one file, whole. Retry: safe.
     """

@@ -16,7 +16,7 @@ import polars as pl
 from judgerel_ray.core import ReadingWarning, SweepError, count_of
 from judgerel_ray.core.files import read_bytes
 from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value, typed_columns
-from judgerel_ray.counting.doubts import renamed_lines, unread_lines
+from judgerel_ray.counting.doubtful_names import renamed_lines, unread_lines
 from judgerel_ray.counting.files.records import (
     is_nested,
     names_inside,
@@ -25,6 +25,7 @@ from judgerel_ray.counting.files.records import (
     values_series,
 )
 from judgerel_ray.counting.files.source import Source, names_told, read_source, readable
+from judgerel_ray.counting.files.understood import understood
 from judgerel_ray.counting.judgments import columns_meant, refuse_text
 from judgerel_ray.counting.right_answers import gold_strangers
 from judgerel_ray.counting.verdicts.spelling import spellings_of
@@ -166,9 +167,12 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     """
     mapping = mapping or TableMapping()
     source = read_source(path)
-    with readable(source.where):
-        table = source.rows.collect()
     beside: tuple[str, ...] = ()
+    with readable(source.where):
+        if mapping.repeats is None:
+            source = understood(_with_values(source, mapping), mapping.columns)
+            mapping = replace(mapping, columns={})
+        table = source.rows.collect()
     if mapping.repeats is not None:
         beside = _beside_note(table.columns, mapping.repeats)
         table = _stacked_replications(table, mapping, path)
@@ -202,6 +206,14 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     for note in (*source.notes, *beside, *counted, *renamed, *_gold_notes(typed)):
         warnings.warn(ReadingWarning(note), stacklevel=2)
     return typed.cast({REPLICATION: pl.Int64})
+
+
+def _with_values(source: Source, mapping: TableMapping) -> Source:
+    """The rows with what is stated of all of them, where no column says it."""
+    there = {*source.rows.collect_schema(), *mapping.columns}
+    stated = {name: text for name, text in mapping.values.items() if name not in there}
+    rows = source.rows.with_columns(pl.lit(text).alias(name) for name, text in stated.items())
+    return replace(source, rows=rows) if stated else source
 
 
 def _gold_notes(typed: pl.DataFrame) -> tuple[str, ...]:

@@ -218,8 +218,7 @@ def shared_requests(
             side.join(own, on="key", how="left") for side, own in zip((a, b), texts, strict=True)
         )
     same = a.join(b, on="key", how="inner", suffix="_b")
-    # One key is one seed, unless an earlier version made it otherwise.
-    found = [*_shared_requests_rows(same.filter(pl.col("seed").eq_missing(pl.col("seed_b"))), KEY)]
+    found = [*_shared_requests_rows(same, KEY)]
     if judges:
         greedy_rows = pl.col("judge").is_in(list(judges)) & (pl.col("temperature") == 0)
         rest_a = a.filter(greedy_rows).join(b.select("key"), on="key", how="anti")

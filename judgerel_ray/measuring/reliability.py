@@ -12,6 +12,7 @@ import polars as pl
 
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag
+from judgerel_ray.core.papers import PUBLISHED, find_in_papers
 from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.counted import (
     CountedGroups,
@@ -64,7 +65,6 @@ from judgerel_ray.measuring.leading import (
 )
 from judgerel_ray.measuring.noise import SERVING
 from judgerel_ray.measuring.order_effects import check_order, order_rows, orders_of
-from judgerel_ray.measuring.published import PUBLISHED, published_rows
 from judgerel_ray.measuring.reproducibility import reproducible_rows, several_prompts
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS
@@ -155,7 +155,7 @@ def reduce_judgments(
             rows += _of_items(group, str(items), distinct)
         if group.labels is not None:
             published = [name for name in chosen if name in PUBLISHED]
-            rows += published_rows(group, group.labels, published)
+            rows += find_in_papers("published_rows")(group, group.labels, published)
         replies = replies_of(group)
         rows = [_reported_row(row, group, items, replies) for row in rows]
         if not verdicts_known and holds_names(group.rows.seen()):

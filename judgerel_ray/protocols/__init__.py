@@ -12,13 +12,11 @@ from judgerel_ray.protocols.prompts import (
     as_plain,
     fill,
     labels_for,
-    load_template,
     menu_for,
     question_form,
     render_best_of,
     render_correctness,
     render_respond,
-    shipped_templates,
 )
 from judgerel_ray.protocols.replies.correctness_form import CONFIDENT_FORMS, read_confidence
 from judgerel_ray.protocols.replies.forms import FORMS, Form, answer_frame
@@ -60,6 +58,7 @@ from judgerel_ray.protocols.replies.verdicts import (
     settled_reading,
     stop_strings,
 )
+from judgerel_ray.protocols.templates import load_template, shipped_templates
 
 __all__ = [
     "CONFIDENT_FORMS",

@@ -8,7 +8,9 @@ has a table of its own, which adds what it alone takes and leaves out what has n
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import (
@@ -24,10 +26,10 @@ from pydantic import (
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core import CoreSchema
 
 from judgerel_ray.core import GoldIs
-from judgerel_ray.protocols.registry import protocol_named, protocol_names
+from judgerel_ray.core.traits import Traits
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._:+-]*$"
 
@@ -123,7 +125,6 @@ MOST_KEPT = 2**31 - 1  # what the column of the table holds
 
 ModeName = Literal["sample", "exact", "columns", "paper", "single"]
 MOST_EXACT_TOP_K = 56
-OTHERS_KEY = "key_of_another_protocol"
 ONCE_OF_ALL: Mapping[str, object] = {
     "option_labels": "letters",
     "option_probability": "whole",
@@ -227,6 +228,8 @@ class AskTable(Table):
     """Keys below that a protocol does not take, and why where that does not go without saying."""
     adapts: ClassVar[bool] = False
     """Whether it may be asked as often as a verdict needs."""
+    kind: ClassVar[AskKind]
+    """Its protocol."""
 
     protocol: str
     """What is asked: best_of, correctness, rating, confusion, think_twice or respond."""
@@ -309,35 +312,6 @@ class AskTable(Table):
             handler.resolve_ref_schema(spec)["properties"].pop(key, None)
         return spec
 
-    @model_validator(mode="before")
-    @classmethod
-    def _takes(cls, given: object) -> object:
-        """Refuse keys of other protocols; one that says what its default says is left out."""
-        if not isinstance(given, dict):
-            return given
-        kept = dict(given)
-        for key in sorted(given.keys() - set(cls.taken())):
-            takers = protocol_names(lambda one, key=key: key in one.table.taken())  # type: ignore[misc]
-            if not takers:
-                continue
-            left_out = key in cls.leaves_out
-            nothing = cls.model_fields[key].default if left_out else ONCE_OF_ALL.get(key)
-            if given[key] != nothing or (nothing == 0 and not left_out):
-                why = cls.leaves_out.get(key)
-                raise PydanticCustomError(
-                    OTHERS_KEY,
-                    "{key} needs protocol {takers}, got {protocol}{why}",
-                    {
-                        "key": key,
-                        "takers": _either(takers),
-                        "protocol": given.get("protocol"),
-                        "why": f": {why}" if why else "",
-                        "taken": ", ".join(sorted(cls.taken())),
-                    },
-                )
-            del kept[key]
-        return kept
-
     @field_validator("temperatures")
     @classmethod
     def _each_plain(cls, values: tuple[float, ...]) -> tuple[float, ...]:
@@ -354,16 +328,11 @@ class AskTable(Table):
         """Refuse keys that would have no effect, or a wrong one, beside the others."""
         if not self.templates:
             raise ValueError("templates must name at least one template")
-        right = protocol_named(self.protocol).traits.has_right_option
+        right = self.kind.traits.has_right_option
         if self.gold_is not in (None, "reference") and not right:
             raise ValueError(
                 "gold_is needs a protocol whose verdicts are the items' options, got "
                 f"{self.protocol}, to which gold is a reference answer"
-            )
-        if self.adaptive is not None and not self.adapts:
-            takers = protocol_names(lambda one: one.table.adapts)
-            raise ValueError(
-                f"adaptive replications need protocol {_either(takers)}, got {self.protocol}"
             )
         if self.respond is not None and not self.responders:
             raise ValueError("respond says how responders write: name them in responders")
@@ -418,25 +387,80 @@ class AskTable(Table):
         return self.replications if isinstance(self.replications, int) else self.replications.max
 
 
-def ask_table(**keys: object) -> AskTable:
-    """Make the table of an ask whose ``protocol`` is among its keys.
+class AskKind:
+    """What a protocol says of its asks: their table, its templates, and what their keys mean.
 
-    Raises
-    ------
-    SweepError
-        If there is no such protocol.
-    pydantic.ValidationError
-        If a key is not of the protocol, or wrong.
-
-    Examples
-    --------
-    >>> ask_table(protocol="confusion", benchmark="b", path="p").temperatures
-    (0.0,)
+    An ask holds it as ``kind``: making the one object of a protocol names it to its table.
     """
-    return protocol_named(str(keys.get("protocol"))).table.model_validate(keys)
 
+    name: ClassVar[str]
+    """What ``protocol`` is in a sweep file and in every table."""
+    table: ClassVar[type[AskTable]]
+    """Its ``[[ask]]``."""
+    traits: ClassVar[Traits] = Traits()
+    """What the code that counts its judgments must know."""
+    texts: ClassVar[Mapping[str, tuple[str, ...]]]
+    """Texts of a template, by question form and stage, with the placeholders each must have."""
+    stage_texts: ClassVar[tuple[str, ...]] = ()
+    """Those of `texts` that every template has, whatever its items."""
+    forms: ClassVar[tuple[str, ...]] = ("best_response", "correctness")
+    """Shipped forms of verdict that a template may declare."""
+    own_forms: ClassVar[bool] = False
+    """Whether a template may declare a form of its own."""
+    ties: ClassVar[bool] = False
+    """Whether that form may have a tie."""
+    template_keys: ClassVar[tuple[str, ...]] = ("form", "verdict")
+    """Keys of ``template.toml``."""
 
-def _either(names: Sequence[str]) -> str:
-    """Names as a choice."""
-    *most, last = names
-    return f"{', '.join(most)} or {last}" if most else last
+    def __init__(self) -> None:
+        self.table.kind = self
+
+    @property
+    def templates(self) -> Path:
+        """Folder of its shipped templates, beside its code."""
+        return Path(sys.modules[type(self).__module__].__file__ or "").parent / "templates"
+
+    # What an ask says.
+
+    def cascade(self, ask: AskTable) -> float | None:
+        """Confidence at which a cascade of its responders stops; None where there is none."""
+        return None
+
+    def answer_temperature(self, ask: AskTable) -> float | None:
+        """Temperature of the models' answers that judges compare."""
+        return None
+
+    def thresholds(self, ask: AskTable) -> tuple[float, ...]:
+        """Thresholds of uncertainty labels that an ask states."""
+        return ()
+
+    def reads_last_token(self, ask: AskTable) -> bool:
+        """Whether an option's probability is its last token's, given the others."""
+        return False
+
+    def wordings(self, ask: AskTable) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Criteria and scales that an ask names."""
+        return (), ()
+
+    def reads_probabilities(self, ask: AskTable) -> str | None:
+        """What of an ask reads probabilities of verdicts in place of replies; None where none."""
+        return "mode exact" if ask.mode == "exact" else None
+
+    def prompts_told(self, ask: AskTable, templates: str) -> str:
+        """What an ask varies in its prompts, in words."""
+        return f"Prompts: {templates}."
+
+    def probabilities_told(self, ask: AskTable, templates: str, heats: str) -> str:
+        """As :meth:`prompts_told`, where probabilities are read."""
+        return (
+            f"{self.name} on {ask.benchmark}: the probability of every verdict at temperature "
+            f"{heats}, nothing sampled. {self.subject_told(ask)}Prompts: {templates}."
+        )
+
+    def subject_told(self, ask: AskTable) -> str:
+        """What is judged, in words; nothing where the protocol's name says it."""
+        return ""
+
+    def menu_sizes(self, ask: AskTable, options: Sequence[int], ties: int) -> set[int]:
+        """How many verdicts may be given, by the sizes of items' options; empty where unknown."""
+        return {len(ask.responders) + ties} if ask.responders else {n + ties for n in options if n}

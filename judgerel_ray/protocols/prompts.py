@@ -1,22 +1,14 @@
-"""Prompts: templates as folders of texts, and what they make of an item.
+"""Prompts: what the texts of a template make of an item.
 
-A template folder holds ``template.toml`` (``form``, the declared form of the verdict, and
-``verdict``, ``"first"`` or ``"last"`` in the reply; ``form`` may be a table that declares a form of
-one's own, see :mod:`judgerel_ray.protocols.replies.own_forms`; for ratings also ``criterion``,
-whether ``{criterion}`` stands for its ``"question"``, the default, or its ``"name"``) and the texts
-``question.txt``, ``context.txt`` and ``dialogue.txt``; a protocol of several stages has a text for
-each beside them. Shipped ones lie in the folder ``templates`` of a protocol; a sweep may name any
-other folder by its path.
+Templates are read from their folders in :mod:`judgerel_ray.protocols.templates`.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import lru_cache
 from string import ascii_uppercase
 from typing import Literal
 
@@ -29,18 +21,13 @@ from judgerel_ray.core import (
     ReaderPolicy,
     Scale,
     SweepError,
-    decoded,
-    digest,
 )
-from judgerel_ray.core.files import read_regular
-from judgerel_ray.protocols.criteria import listed, nearest
-from judgerel_ray.protocols.registry import protocol_named, protocol_names
-from judgerel_ray.protocols.replies.own_forms import OWN, TIE, own_form
+from judgerel_ray.protocols.criteria import listed
+from judgerel_ray.protocols.replies.own_forms import TIE
 
 PLACEHOLDER = re.compile(r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}")
 """``{name}`` is filled (group 2); ``{{name}}`` stands for the text ``{name}`` (group 1)."""
-_SETTINGS = "template.toml"
-_RECORDED = ("{prediction}", "{response}")
+RECORDED = ("{prediction}", "{response}")
 """Texts that ask what the answer holds and nothing else: prompts recorded in a log, whole."""
 
 
@@ -74,6 +61,7 @@ class Template:
 
         Examples
         --------
+        >>> from judgerel_ray.protocols import load_template
         >>> load_template("respond", "default").text("context").splitlines()[-1]
         'Answer:'
         """
@@ -85,204 +73,6 @@ class Template:
                 hint=f"add {form}.txt to the folder, or leave such items out",
             )
         return self.texts[form]
-
-
-def load_template(protocol: str, name_or_folder: str) -> Template:
-    """Load a shipped template by name, or any folder by path.
-
-    Parameters
-    ----------
-    protocol : str
-        ``respond``, ``best_of``, ``correctness``, ``confusion``, ``rating`` or ``think_twice``.
-    name_or_folder : str
-        A shipped name; or a folder, when it holds a path separator or no shipped template has
-        the name and such a folder exists.
-
-    Returns
-    -------
-    Template
-        Named after its folder.
-
-    Raises
-    ------
-    SweepError
-        If protocol, name or folder are unknown, ``template.toml`` is wrong, or a text has an
-        unknown placeholder or lacks one.
-
-    Examples
-    --------
-    >>> template = load_template("best_of", "default")
-    >>> template.form, template.verdict_first, sorted(template.texts)
-    ('best_response', True, ['context', 'dialogue', 'question'])
-    """
-    known = protocol_names()
-    if protocol not in known:
-        raise SweepError(
-            f"protocol has no templates, expected one of {listed(known)}, got {protocol!r}",
-            hint=nearest(protocol, known),
-        )
-    folder = _folder(protocol, name_or_folder)
-    settings_text, settings, own = _settings(folder, protocol)
-    texts = _texts(folder, protocol)
-    content = {"settings": settings_text, "texts": texts}
-    return Template(
-        name=folder.name,
-        protocol=protocol,
-        form=OWN if own else settings.get("form"),
-        verdict_first=settings.get("verdict") == "first",
-        texts=texts,
-        sha=digest(content),
-        names_criterion=settings.get("criterion") == "name",
-        own=own,
-    )
-
-
-def shipped_templates(protocol: str) -> tuple[str, ...]:
-    """Names of the templates that come with the package.
-
-    Examples
-    --------
-    >>> shipped_templates("best_of")
-    ('default', 'paraphrase', 'reason_first')
-    """
-    found = protocol_named(protocol).templates.glob(f"*/{_SETTINGS}")
-    return tuple(sorted(path.parent.name for path in found))
-
-
-def _folder(protocol: str, name: str) -> Path:
-    """Folder of a shipped name or of a path."""
-    separators = [mark for mark in (os.sep, os.altsep) if mark]
-    is_path = any(mark in name for mark in separators)
-    shipped = shipped_templates(protocol)
-    if not is_path and name in shipped:
-        return protocol_named(protocol).templates / name
-    folder = Path(name).expanduser().resolve()
-    if name and folder.is_dir():
-        return folder
-    if is_path:
-        raise SweepError(f"template folder not found: {name!r}", where={"protocol": protocol})
-    raise SweepError(
-        f"unknown template, expected one of {listed(shipped)} or a folder, got {name!r}",
-        where={"protocol": protocol},
-        hint=nearest(name, shipped),
-    )
-
-
-def _settings(folder: Path, protocol: str) -> tuple[str, dict[str, str], OwnForm | None]:
-    """Text and checked content of ``template.toml``, and the form it declares for itself."""
-    path = folder / _SETTINGS
-    if not path.is_file():
-        raise SweepError(
-            f"template folder lacks {_SETTINGS}",
-            where={"folder": folder},
-            hint='write form = "best_response" and verdict = "first" into it',
-        )
-    text = _read(path)
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SweepError(f"not a TOML file: {error}", where={"file": path}) from error
-    known = protocol_named(protocol).template_keys
-    for key, value in content.items():
-        if key not in known:
-            raise SweepError(
-                f"unknown key, expected one of {listed(known)}, got {key!r}",
-                where={"file": path},
-                hint=nearest(key, known),
-            )
-        if not isinstance(value, str) and not (key == "form" and isinstance(value, dict)):
-            raise SweepError(f"{key} must be text, got {value!r}", where={"file": path})
-    own = _own(content, protocol, path)
-    verdict = content.get("verdict")
-    if verdict not in ("first", "last") and (verdict is not None or "form" in content):
-        raise SweepError(
-            f"verdict must be 'first' or 'last', got {verdict!r}", where={"file": path}
-        )
-    if content.get("criterion", "question") not in ("question", "name"):
-        raise SweepError(
-            f"criterion must be 'question' or 'name', got {content['criterion']!r}",
-            where={"file": path},
-        )
-    return text, content, own
-
-
-def _own(content: Mapping[str, object], protocol: str, path: Path) -> OwnForm | None:
-    """The form that a folder declares for itself; None where it names one that ships."""
-    form, where = content.get("form"), {"file": path}
-    if form == OWN:
-        raise SweepError(
-            "a form of one's own is a table",
-            where=where,
-            hint=r"[form] with pattern = '\[\[(?P<verdict>\w+)\]\]' and example = '[[{verdict}]]'",
-        )
-    if not isinstance(form, dict):
-        return None
-    if not protocol_named(protocol).own_forms:
-        raise SweepError(
-            f"protocol {protocol} reads no form of one's own, expected one of "
-            f"{listed(protocol_names(lambda one: one.own_forms))}",
-            where=where,
-            hint="a template of its own words, and a form that ships",
-        )
-    return own_form(form, protocol=protocol, where={**where, "table": "form"})
-
-
-def _texts(folder: Path, protocol: str) -> dict[str, str]:
-    """Checked texts of a folder by question form."""
-    known = protocol_named(protocol).texts
-    texts: dict[str, str] = {}
-    for path in sorted(folder.glob("*.txt")):
-        if path.stem not in known:
-            raise SweepError(
-                f"unknown text, expected {listed(f'{form}.txt' for form in known)}, "
-                f"got {path.name!r}",
-                where={"folder": folder},
-                hint=nearest(path.stem, known),
-            )
-        texts[path.stem] = _read(path)
-        _check(texts[path.stem], known[path.stem], path)
-    if not texts:
-        raise SweepError(
-            f"template folder has no text, expected {listed(f'{form}.txt' for form in known)}",
-            where={"folder": folder},
-        )
-    missing = [stage for stage in protocol_named(protocol).stage_texts if stage not in texts]
-    if missing:
-        raise SweepError(
-            f"template folder lacks {listed(f'{stage}.txt' for stage in missing)}",
-            where={"folder": folder, "protocol": protocol},
-        )
-    return texts
-
-
-def _check(text: str, known: tuple[str, ...], path: Path) -> None:
-    """Refuse placeholders that nothing fills, and texts that leave out part of the item."""
-    used = [match[2] for match in PLACEHOLDER.finditer(text) if match[2]]
-    for name in used:
-        if name not in known:
-            raise SweepError(
-                f"unknown placeholder {{{name}}}, known here: {_placeholders(known)}",
-                where={"file": path},
-                hint=nearest(name, known) or f"write {{{{{name}}}}} for the text {{{name}}}",
-            )
-    if text in _RECORDED:
-        return
-    missing = [name for name in known if name not in used]
-    if missing:
-        raise SweepError(
-            f"text lacks {_placeholders(missing)}, so that part of the item would never be shown",
-            where={"file": path},
-        )
-
-
-def _read(path: Path) -> str:
-    """Text of a file with one kind of newline and none at the end."""
-    return decoded(read_regular(path), where={"file": path}, lines=True).rstrip("\n")
-
-
-def _placeholders(names: Iterable[str]) -> str:
-    """Names in their braces, for messages."""
-    return ", ".join(f"{{{name}}}" for name in names)
 
 
 QuestionForm = Literal["question", "context", "dialogue"]
@@ -372,7 +162,7 @@ def render_respond(
 
     Examples
     --------
-    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> from judgerel_ray.protocols import load_template
     >>> item = Item(item_id="1", benchmark="b", category="c", question="1 + 1?")
     >>> render_respond(load_template("respond", "default"), item, turn=1)[0].content[-6:]
     '1 + 1?'
@@ -412,7 +202,7 @@ def render_best_of(
 
     Examples
     --------
-    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> from judgerel_ray.protocols import load_template
     >>> item = Item(item_id="1", benchmark="b", category="c", question="1 + 1?")
     >>> options = [Option(option_id="x", text="2"), Option(option_id="y", text="3")]
     >>> print(render_best_of(load_template("best_of", "default"), item, options)[0].content[-17:])
@@ -437,7 +227,7 @@ def shown_names(template: Template, n: int) -> tuple[str | None, ...]:
 
     Examples
     --------
-    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> from judgerel_ray.protocols import load_template
     >>> shown_names(load_template("best_of", "default"), 2)
     ('A', 'B')
     """
@@ -495,7 +285,7 @@ def menu_for(
 
     Examples
     --------
-    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> from judgerel_ray.protocols import load_template
     >>> template = load_template("best_of", "default")
     >>> menu_for(template, ("x", "y"), labels=("A", "B"), reader="last").form
     'best_response'
@@ -544,7 +334,7 @@ def render_correctness(template: Template, item: Item, response: str) -> tuple[M
 
     Examples
     --------
-    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> from judgerel_ray.protocols import load_template
     >>> item = Item(item_id="1", benchmark="b", category="c", question="1 + 1?", gold="2")
     >>> template = load_template("correctness", "default")
     >>> render_correctness(template, item, "two")[0].content.splitlines()[-3:]
@@ -584,10 +374,11 @@ def item_values(item: Item) -> dict[str, str]:
     Examples
     --------
     >>> item_values(Item(item_id="1", benchmark="b", category="c", question="?"))
-    {'question': '?', 'context': ''}
+    {'question': '?'}
     """
     if not item.turns:
-        return {"question": item.question, "context": item.context or ""}
+        context = {} if item.context is None else {"context": item.context}
+        return {"question": item.question, **context}
     if len(item.turns) != 2:
         raise SweepError(
             f"a dialogue must have 2 turns, got {len(item.turns)}", where={"item": item.item_id}
@@ -599,10 +390,16 @@ def _message(
     template: Template, protocol: str, form: QuestionForm, values: Mapping[str, str]
 ) -> tuple[Message, ...]:
     """The filled text as one user message; of any protocol whose texts take the same values."""
-    takes = [protocol_named(name).texts.get(form) for name in (template.protocol, protocol)]
-    if takes[0] != takes[1]:
+    text = template.text(form)
+    if text not in RECORDED and _placeholders(text) != values.keys():
         raise SweepError(
             f"template is of another protocol, expected {protocol}, got {template.protocol}",
             where={"template": template.name},
         )
-    return (Message(role="user", content=fill(template.text(form), values)),)
+    return (Message(role="user", content=fill(text, values)),)
+
+
+@lru_cache(maxsize=1024)
+def _placeholders(text: str) -> frozenset[str]:
+    """Names that a text has filled in."""
+    return frozenset(match[2] for match in PLACEHOLDER.finditer(text) if match[2])

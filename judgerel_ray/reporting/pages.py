@@ -74,10 +74,8 @@ from judgerel_ray.measuring.failures import failure_lines
 from judgerel_ray.measuring.page_data import PageData, page_data
 from judgerel_ray.measuring.tolerance import AT_MOST
 from judgerel_ray.measuring.unstable import UNSTABLE, Questions, question_text
-from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.reporting.standing import no_verdicts, unfinished_notice
 from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, scan_judgments
-from judgerel_ray.store.outputs import is_whole, sealed
 from judgerel_ray.store.parts import encode_parquet
 from judgerel_ray.store.series import MADE, Refresh, SeriesDirectory
 from judgerel_ray.store.status import read_status
@@ -184,7 +182,7 @@ def _absent(judged: Snapshot) -> str:
             "This sweep reads probabilities; their tables are written when the run ends, and are "
             "not there yet."
         )
-    if not any(protocol_named(ask.protocol).traits.judges for ask in asks):
+    if not any(ask.kind.traits.judges for ask in asks):
         return f"{answers}; this sweep asks for answers only, and for no judgment of them."
     return f"{answers}, and no judgment yet."
 
@@ -273,19 +271,19 @@ def _ask(ask: AskTable) -> str:
     text = f"{ask.protocol} on {ask.benchmark}: each prompt {' and '.join(often)}. "
     n_templates = len(ask.templates)
     templates = f"{count_of(n_templates, 'template')} ({', '.join(ask.templates)})"
-    return text + protocol_named(ask.protocol).prompts_told(ask, templates)
+    return text + ask.kind.prompts_told(ask, templates)
 
 
 def _reads(ask: AskTable) -> bool:
     """Whether probabilities are read, and no verdict is asked again."""
-    return protocol_named(ask.protocol).reads_probabilities(ask) is not None
+    return ask.kind.reads_probabilities(ask) is not None
 
 
 def _read(ask: AskTable) -> str:
     """One ask whose probabilities were read, in words."""
     heats = ", ".join(f"{value:g}" for value in ask.temperatures)
     templates = ", ".join(ask.templates)
-    return protocol_named(ask.protocol).probabilities_told(ask, templates, heats)
+    return ask.kind.probabilities_told(ask, templates, heats)
 
 
 def _repeated(ask: AskTable) -> str:
@@ -580,15 +578,9 @@ def _wavering(row: Row, names: Sequence[str], questions: Questions) -> str:
 def write_series(series: Series, directory: SeriesDirectory, refreshes: Sequence[Refresh]) -> None:
     """Write the history, the summary and the page of a series.
 
-    Effects: replaces three files where they are not there as they were written. Retry: safe.
+    Effects: replaces of three files those that are not there as they are now. Retry: safe.
     """
-    history_name, summary_name, page_name = MADE
     history, summary = history_of(series, refreshes), summary_of(series, refreshes)
-    rows, text = encode_parquet(history), (json.dumps(summary, indent=1) + "\n").encode()
-    there = directory.files.read_many(MADE)
-    is_there = (there.get(history_name), there.get(summary_name)) == (rows, text)
-    if is_there and is_whole(there.get(page_name, b"")):
-        return
     page = rendered_page(
         "reporting/page.html",
         script="reporting/tables.js.html",
@@ -597,6 +589,13 @@ def write_series(series: Series, directory: SeriesDirectory, refreshes: Sequence
         blocks=series_blocks(summary, history),
         footer="",
     )
-    directory.files.write(history_name, rows)
-    directory.files.write(page_name, sealed(page.encode()))
-    directory.files.write(summary_name, text)
+    history_name, summary_name, page_name = MADE
+    made = {
+        history_name: encode_parquet(history),
+        page_name: page.encode(),
+        summary_name: (json.dumps(summary, indent=1) + "\n").encode(),
+    }
+    there = directory.files.read_many(made)
+    for name, data in made.items():
+        if there.get(name) != data:
+            directory.files.write(name, data)

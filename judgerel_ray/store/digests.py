@@ -33,11 +33,10 @@ _FOOTER_END = 8  # the footer's length, and the mark at the end
 
 
 class Vouched(NamedTuple):
-    """A file and what is known of its bytes: of the sections to read, else of the whole of it."""
+    """A file, and the sections of it to read, whose bytes are known."""
 
     name: str
-    sha256: str
-    sections: tuple[Section, ...] | None
+    sections: tuple[Section, ...]
 
 
 def sections_of(data: bytes) -> dict[str, tuple[Section, ...]]:
@@ -88,15 +87,15 @@ def chosen(sections: Sections, columns: Collection[str] | None) -> tuple[Section
 def altered(files: Disk | Bucket, vouched: Iterable[Vouched]) -> tuple[str, ...]:
     """Name the files whose bytes are not those that were written, of those that must be there.
 
-    Effects: reads the sections, or the whole file where its record has none, several at a time.
+    Effects: reads the sections, of several files at a time.
 
     Examples
     --------
     >>> files = Bucket(url="memory://doctest-altered")
     >>> files.write("a", b"one")
-    >>> altered(files, [Vouched("a", "", ((0, 3, zlib.crc32(b"one")),))])
+    >>> altered(files, [Vouched("a", ((0, 3, zlib.crc32(b"one")),))])
     ()
-    >>> altered(files, [Vouched("a", "", ((0, 3, zlib.crc32(b"two")),))])
+    >>> altered(files, [Vouched("a", ((0, 3, zlib.crc32(b"two")),))])
     ('a',)
     """
     wanted = list(vouched)
@@ -122,8 +121,6 @@ def sha256(data: bytes) -> str:
 
 def _is_whole(files: Disk | Bucket, one: Vouched) -> bool:
     """Whether a file holds the bytes that were written."""
-    if one.sections is None:
-        return sha256(files.read(one.name)) == one.sha256
     runs = _runs(one.sections)
     for (start, _, sections), data in zip(
         runs, files.read_ranges(one.name, [(start, n) for start, n, _ in runs]), strict=True

@@ -19,6 +19,7 @@ import polars as pl
 
 from judgerel_ray.store.digests import sections_of, sha256
 from judgerel_ray.store.manifest import read_manifest, write_manifest
+from judgerel_ray.store.parts import encode_parquet, foldered, valid_rows
 from judgerel_ray.store.records import FOLDER, CommitRecord, plain_sections, seal, sections, unseal
 from judgerel_ray.store.rundir import MANIFEST, RunDirectory, judge_folder
 from judgerel_ray.tables import Judgments, count_outcomes
@@ -193,8 +194,6 @@ def land_generation(
     -----
     Effects: a Parquet file a commit, then one record. Retry: safe, lands once.
     """
-    from judgerel_ray.store.parts import encode_parquet, foldered, valid_rows
-
     files: dict[str, dict[str, object]] = {}
     for commit, frame in readings:
         rows = valid_rows(Judgments, frame)

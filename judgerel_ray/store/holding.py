@@ -177,7 +177,7 @@ def _is_over(content: Mapping[str, object]) -> bool:
     """Whether a lease was released, has expired, or its holder is gone from this host."""
     boot = boot_name()
     is_here = (content.get("host"), content.get("boot")) == (socket.gethostname(), boot)
-    # Without a name of its boot the host may have started anew since. Versions before wrote none.
+    # Without a name of its boot the host may have started anew since.
     expires = content.get("expires_uptime") if is_here and boot else None
     now = time.monotonic()
     if expires is None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import io
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Self
 
 import polars as pl
 
@@ -121,6 +122,19 @@ class Ledger:
     def outcomes(self) -> Mapping[str, int]:
         """Rows by outcome, of all judges."""
         return _summed(totals.outcomes for totals in self.judges.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LandedRun(RunDirectory):
+    """A run directory as of one look at its records: whatever scans it looks no more."""
+
+    ledger: Ledger = field(repr=False, compare=False)
+
+    @classmethod
+    def of(cls, run: RunDirectory, ledger: Ledger) -> Self:
+        """A run with what a look at it found."""
+        known = {one.name: getattr(run, one.name) for one in fields(RunDirectory)}
+        return cls(**known, ledger=ledger)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

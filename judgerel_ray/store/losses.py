@@ -367,7 +367,7 @@ def _founded(
     answers: set[str] = set()
     whole, unfounded = [], []
     for one in commits:
-        if not answers.issuperset(one.parents or ()):
+        if not answers.issuperset(one.parents):
             unfounded.append(one)
             continue
         whole.append(one)

@@ -15,7 +15,7 @@ import dataframely as dy
 import polars as pl
 
 from judgerel_ray.core import StoreError, TableError, TokenCounts, request_key
-from judgerel_ray.store.digests import REST, sections_of, sha256
+from judgerel_ray.store.digests import sections_of, sha256
 from judgerel_ray.store.files import Disk
 from judgerel_ray.store.records import (
     FOLDER,
@@ -64,7 +64,7 @@ def land(
     tokens: TokenCounts,
     seconds: float,
     engine: Mapping[str, object] | None = None,
-    parents: Iterable[str] | None = None,
+    parents: Iterable[str] = (),
 ) -> bool:
     """Land what an attempt of a lease brought, all of it or nothing.
 
@@ -148,7 +148,7 @@ def land(
         engine=dict(engine or {}),
         written_at=datetime.now(UTC).isoformat(),
         texts_bytes=vouched[1],
-        parents=None if parents is None else tuple(sorted(set(parents))),
+        parents=tuple(sorted(set(parents))),
         n_answers=count_answers(rows),
         data_sections=sections_of(data[0]),
         texts_sections=vouched[2],
@@ -190,8 +190,8 @@ def land_files(
     Returns
     -------
     bool
-        True if it landed. False if this attempt was already settled; if a file is not as it landed;
-        or if its version wrote other columns or fewer digests. Nothing of this call stays then.
+        True if it landed. False if this attempt was already settled, or if a file is not as it
+        landed. Nothing of this call stays then.
 
     Examples
     --------
@@ -209,8 +209,6 @@ def land_files(
     -----
     Effects and Retry: as of :func:`land`.
     """
-    if not _is_as_written_now(commit):
-        return False
     n_files = 2 if has_texts else 1
     old = (commit.data_file, commit.texts_file)[:n_files]
     data = source.files.read_many(old)
@@ -239,16 +237,6 @@ def _names(judge: str, session: int, lease: int, attempt: int) -> tuple[str, str
     """New names for the files of an attempt: of judgments and of texts."""
     stem = f"part-s{session:04d}-l{lease:06d}-a{attempt}-{secrets.token_hex(4)}.parquet"
     return f"data/{judge_folder(judge)}/{stem}", f"texts/{judge_folder(judge)}/{stem}"
-
-
-def _is_as_written_now(commit: CommitRecord) -> bool:
-    """Whether a commit is what :func:`land` would write of its rows, in columns and in digests."""
-    tables = ((commit.data_sections, Judgments), (commit.texts_sections, Completions))
-    has_columns = all(
-        sections is not None and set(sections) == {REST, *table.column_names()}
-        for sections, table in tables
-    )
-    return has_columns and None not in (commit.texts_bytes, commit.n_answers)
 
 
 def _settled(run: RunDirectory, record: CommitRecord, parts: Sequence[_Part]) -> bool:

@@ -83,8 +83,6 @@ def overlap(ranges: Iterable[Range], new: Range) -> tuple[int, ...]:
 
 FOLDER = "commits"
 PROGRESS = "progress.json"
-SMALLEST_PARQUET = 12
-"""Bytes below which no file is Parquet: its marks at both ends and the length of its footer."""
 _ATTEMPT = re.compile(r"s(\d{4,})-l(\d{6,})-a(\d+)\.json")
 _SESSION = re.compile(r"session-(\d{4,})\.json")
 _END = re.compile(r"session-(\d{4,})\.ended")
@@ -107,10 +105,9 @@ class CommitRecord:
     (first, n) of replications landed for every condition key; ``outcomes`` counts the verdicts by
     what became of them, and what failed; ``tokens`` is what the engine's counters moved by,
     ``seconds`` the engine time it took; ``thoughts`` counts replies that came with a thought, whole
-    or cut off inside it; ``written_at`` is ISO 8601 in UTC. ``texts_bytes`` and
-    ``parents``, the keys of the answers that the prompts hold, ``n_answers``, how many rows are
-    such answers themselves, and the digests of the two files by column are None in records of
-    versions that did not write them down.
+    or cut off inside it; ``written_at`` is ISO 8601 in UTC; ``parents`` are the keys of the
+    answers that the prompts hold, ``n_answers`` is how many rows are such answers themselves, and
+    the sections are digests of the two files by column.
     """
 
     session: int
@@ -129,38 +126,29 @@ class CommitRecord:
     seconds: float
     engine: Mapping[str, object]
     written_at: str
-    texts_bytes: int | None = None
-    parents: tuple[str, ...] | None = None
-    n_answers: int | None = None
-    data_sections: Sections | None = None
-    texts_sections: Sections | None = None
+    texts_bytes: int
+    parents: tuple[str, ...]
+    n_answers: int
+    data_sections: Sections
+    texts_sections: Sections
     thoughts: Mapping[str, int] = field(default_factory=dict)
 
     def vouched(
         self, file: Literal["data_file", "texts_file"], columns: Collection[str] | None = None
     ) -> Vouched:
         """What is known of the bytes of some columns of a file; of all where it is None."""
-        is_data = file == "data_file"
-        sections = self.data_sections if is_data else self.texts_sections
-        return Vouched(
-            self.data_file if is_data else self.texts_file,
-            self.data_sha256 if is_data else self.texts_sha256,
-            None if sections is None else chosen(sections, columns),
-        )
+        if file == "data_file":
+            return Vouched(self.data_file, chosen(self.data_sections, columns))
+        return Vouched(self.texts_file, chosen(self.texts_sections, columns))
 
     @property
     def holds_answers(self) -> bool:
         """Whether some rows are what later work is made of: answers, assessments, probabilities."""
-        if self.n_answers is None:
-            return sum(self.outcomes.values()) < self.rows
         return self.n_answers > 0
 
     def is_whole(self, file: Literal["data_file", "texts_file"], size: int | None) -> bool:
         """Whether a file of this size, None for one that is not there, can be what landed."""
-        stated = self.data_bytes if file == "data_file" else self.texts_bytes
-        if stated is None:
-            return size is not None and size >= SMALLEST_PARQUET
-        return size == stated
+        return size == (self.data_bytes if file == "data_file" else self.texts_bytes)
 
     @property
     def order(self) -> AttemptId:
@@ -323,12 +311,13 @@ def commit_content(record: CommitRecord) -> dict[str, object]:
     tokens = record.tokens
     return {
         "kind": "commit",
-        **{name: getattr(record, name) for name in (*_PLAIN, "texts_bytes", "n_answers")},
-        "parents": None if record.parents is None else list(record.parents),
+        **{name: getattr(record, name) for name in _PLAIN},
+        "parents": list(record.parents),
         "conditions": {key: [list(one) for one in made] for key, made in record.conditions.items()},
         "outcomes": dict(record.outcomes),
         "thoughts": dict(record.thoughts),
-        **{name: plain_sections(getattr(record, name)) for name in _SECTIONS},
+        "data_sections": plain_sections(record.data_sections),
+        "texts_sections": plain_sections(record.texts_sections),
         "engine": dict(record.engine),
         "tokens": {
             "prompt": tokens.prompt,
@@ -401,27 +390,25 @@ _PLAIN = (
     "rows",
     "seconds",
     "written_at",
+    "texts_bytes",
+    "n_answers",
 )
-_SECTIONS = ("data_sections", "texts_sections")
 
 
 def _commit(content: Mapping[str, object]) -> CommitRecord:
     """Build a commit from content whose seal held."""
     conditions = _mapping(content["conditions"])
     plain = {name: content[name] for name in _PLAIN}
-    parents = content.get("parents")
     return CommitRecord(
         **plain,  # type: ignore[arg-type]  # the seal vouches for the types
         conditions={key: _shared(_list(made)) for key, made in conditions.items()},
         outcomes=_mapping(content["outcomes"]),  # type: ignore[arg-type]
-        thoughts=_mapping(content.get("thoughts", {})),  # type: ignore[arg-type]
+        thoughts=_mapping(content["thoughts"]),  # type: ignore[arg-type]
         tokens=TokenCounts(**_mapping(content["tokens"])),  # type: ignore[arg-type]
         engine=_mapping(content["engine"]),
-        texts_bytes=content.get("texts_bytes"),  # type: ignore[arg-type]
-        parents=None if parents is None else tuple(_list(parents)),
-        n_answers=content.get("n_answers"),  # type: ignore[arg-type]
-        data_sections=sections(content.get("data_sections")),
-        texts_sections=sections(content.get("texts_sections")),
+        parents=tuple(_list(content["parents"])),
+        data_sections=sections(content["data_sections"]),
+        texts_sections=sections(content["texts_sections"]),
     )
 
 
@@ -436,7 +423,7 @@ def _one_of_each(ranges: tuple[Range, ...]) -> tuple[Range, ...]:
     return ranges
 
 
-def plain_sections(digests: Sections | None) -> dict[str, list[int]] | None:
+def plain_sections(digests: Sections) -> dict[str, list[int]]:
     """Digests of a file as JSON holds them: the numbers of a column's sections in one list.
 
     Examples
@@ -444,12 +431,10 @@ def plain_sections(digests: Sections | None) -> dict[str, list[int]] | None:
     >>> plain_sections({"key": ((0, 4, 7), (4, 8, 9))})
     {'key': [0, 4, 7, 4, 8, 9]}
     """
-    if digests is None:
-        return None
     return {column: [n for one in found for n in one] for column, found in digests.items()}
 
 
-def sections(value: object) -> Sections | None:
+def sections(value: object) -> Sections:
     """Digests of a file, by column, of what :func:`plain_sections` laid out.
 
     Examples
@@ -457,8 +442,6 @@ def sections(value: object) -> Sections | None:
     >>> sections({"key": [0, 4, 7, 4, 8, 9]})
     {'key': ((0, 4, 7), (4, 8, 9))}
     """
-    if value is None:
-        return None
     return {
         column: tuple(zip(*[iter(_list(numbers))] * 3, strict=True))
         for column, numbers in _mapping(value).items()

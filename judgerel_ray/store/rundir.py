@@ -18,16 +18,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 from urllib.parse import quote, unquote, urlsplit
 
 from judgerel_ray.core import StoreError, digest
 from judgerel_ray.store.digests import sha256
 from judgerel_ray.store.files import Bucket, Disk
 from judgerel_ray.store.records import PLACE, parse_session, seal, sealed_run
-
-if TYPE_CHECKING:
-    from judgerel_ray.store.ledger import Ledger
 
 MANIFEST = "manifest.json"
 FORMAT = "judgerel-run/2"
@@ -53,9 +50,6 @@ class RunDirectory:
         Path, ``file://`` URL, or ``protocol://`` URL of a store that can create exclusively.
     storage_options : mapping, optional
         What fsspec needs to reach a remote store; never written to the directory.
-    ledger : Ledger, optional
-        What landed by one look at the records, from :func:`judgerel_ray.store.as_landed`: whatever
-        scans the run reads that, and looks no more.
 
     Examples
     --------
@@ -69,7 +63,6 @@ class RunDirectory:
 
     url: str
     storage_options: Mapping[str, object] = field(default_factory=dict, repr=False)
-    ledger: Ledger | None = field(default=None, repr=False, compare=False)
     _identity: str | None = field(default=None, repr=False, compare=False)
     _disk: Disk | None = field(default=None, repr=False, compare=False)
 
@@ -288,7 +281,7 @@ class RunDirectory:
         return known is None or sha256(data) in known
 
     def own_digests(self) -> Mapping[str, Sequence[str]]:
-        """SHA-256 of the run's own files by name; none in runs of versions that wrote none down."""
+        """SHA-256 of the run's own files by name; none before it has begun."""
         data = self.files.read_many([MANIFEST]).get(MANIFEST)
         content = None if manifest_problem(data) else json.loads(data or b"{}")
         files = content.get(FILES, {}) if content else {}

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Literal
 
 import dataframely as dy
@@ -19,7 +18,7 @@ from judgerel_ray.core import FileGone, StoreError, request_key
 from judgerel_ray.store.digests import altered
 from judgerel_ray.store.files import Bucket
 from judgerel_ray.store.generations import READINGS, data_sizes, parse_generation, texts_sizes
-from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
+from judgerel_ray.store.ledger import LandedRun, Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.records import FOLDER, CommitRecord, parse_attempt
 from judgerel_ray.store.rundir import RunDirectory
@@ -72,10 +71,6 @@ def scan_judgments(
     --------
     >>> scan_judgments(RunDirectory.create("memory://doctest-scan")).collect().height
     0
-
-    Notes
-    -----
-    Files of versions whose records have no digest of every column are read and hashed whole.
     """
     return _scan(run, Judgments, "data_file", columns, judges, ledger)
 
@@ -151,8 +146,7 @@ def scan_files(
 ) -> pl.LazyFrame:
     """Scan Parquet files of one schema by name; at least one.
 
-    With a `table` its types are given whatever the files': the judge is a category in parts, and
-    texts of runs that kept no thoughts have none.
+    With a `table` its types are given whatever the files': the judge is a category in parts.
 
     Examples
     --------
@@ -170,7 +164,6 @@ def scan_files(
             glob=False,
             hive_partitioning=False,
             schema=table.create_empty().schema if table else None,
-            missing_columns="insert" if table is Completions else "raise",
             cast_options=pl.ScanCastOptions(categorical_to_string="allow"),
         )
     # Through pyarrow, because Polars opens remote files with credentials and URL rules of its
@@ -190,8 +183,6 @@ def scan_files(
         partitioning=None,
     )
     frame = pl.scan_pyarrow_dataset(source)
-    if table is Completions and "thought" not in source.schema.names:
-        frame = frame.with_columns(thought=pl.lit(None, pl.String))
     return frame.cast(table.create_empty().schema) if table else frame
 
 
@@ -229,7 +220,7 @@ def _scan(
     return frame if columns is None else frame.select(names)
 
 
-def as_landed(run: RunDirectory) -> RunDirectory:
+def as_landed(run: RunDirectory) -> LandedRun:
     """The run as of one look at its records, for all that a command makes of it.
 
     Raises
@@ -242,7 +233,7 @@ def as_landed(run: RunDirectory) -> RunDirectory:
     >>> as_landed(RunDirectory.create("memory://doctest-as-landed")).ledger.n_rows
     0
     """
-    return replace(run, ledger=checked_ledger(run))
+    return LandedRun.of(run, checked_ledger(run))
 
 
 def checked_ledger(run: RunDirectory) -> Ledger:
@@ -258,7 +249,7 @@ def checked_ledger(run: RunDirectory) -> Ledger:
     >>> checked_ledger(RunDirectory.create("memory://doctest-checked")).n_rows
     0
     """
-    if run.ledger is not None:
+    if isinstance(run, LandedRun):
         return run.ledger
     look = look_at_commits(run)
     lacking = _lacking(look)

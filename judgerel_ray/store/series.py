@@ -20,8 +20,8 @@ from typing import Any
 from judgerel_ray.config.series import Role, Series
 from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.store import RunDirectory, read_manifest
-from judgerel_ray.store.files import PROBE, Bucket, Disk
-from judgerel_ray.store.outputs import refuse_inside_run
+from judgerel_ray.store.files import Bucket, Disk
+from judgerel_ray.store.places import refuse_inside_run
 from judgerel_ray.store.records import seal, unseal
 
 REFRESHES, BEGUN, RESULT, SERIES = "refreshes", "refresh.json", "result.json", "series.toml"
@@ -99,10 +99,6 @@ class SeriesDirectory:
         if os.path.exists(self.url) and not os.path.isdir(self.url):
             raise StoreError("expected a series' folder, got a file", where={"series": self.url})
         strangers = {one for one in self.files.names() if one not in _OWN and one[0] != "."}
-        # Versions before tried there whether a bucket is exclusive, and may have been killed.
-        if strangers == {"commits"}:
-            left = self.files.names("commits")
-            strangers = set() if all(one.startswith(PROBE) for one in left) else strangers
         if strangers:
             raise StoreError(
                 f"expected an empty folder or a series', got one that holds {min(strangers)!r}",

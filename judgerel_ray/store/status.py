@@ -27,6 +27,7 @@ from judgerel_ray.store import (
     scan_judgments,
     unseen_session,
 )
+from judgerel_ray.store.ledger import LandedRun
 from judgerel_ray.store.records import PROGRESS, unseal
 
 
@@ -243,7 +244,7 @@ def read_status(out: str | RunDirectory) -> RunStatus:
     run = RunDirectory.open(out) if isinstance(out, str) else out
     progress = _progress(run)
     # What is really there, so that nothing is called done that a run would ask again.
-    ledger = run.ledger or read_whole_ledger(run)
+    ledger = run.ledger if isinstance(run, LandedRun) else read_whole_ledger(run)
     with reading(run.url):
         failed, costs = _failed(run, ledger), _costs(run, ledger)
     return status_of(run, ledger, progress=progress, failed=failed, costs=costs)

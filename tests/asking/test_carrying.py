@@ -325,21 +325,6 @@ def test_judgments_that_are_gone_come_from_an_older_run_or_are_asked(world):
     assert earlier_of(world.resolved(8), [first, second]).is_pending(world.resolved(8).frames)
 
 
-@pytest.mark.parametrize("missing", ["n_answers", "texts_bytes", "data_sections", "texts_sections"])
-def test_commits_of_versions_before_are_written_anew(world, monkeypatch, missing):
-    with monkeypatch.context() as patch:
-        plain = parts.commit_content
-        patch.setattr(parts, "commit_content", lambda record: {**plain(record), missing: None})
-        old = world.landed("old", world.resolved(4))
-    _, new = world.carried(world.resolved(4), old)
-    (commit,) = read_ledger(new).commits
-    assert getattr(commit, missing) is not None
-    assert not os.path.samefile(
-        new.address(commit.data_file), old.address(read_ledger(old).commits[0].data_file)
-    )
-    assert (rows(new).equals(rows(old)), errors(new)) == (True, [])
-
-
 def test_a_later_reading_of_the_texts_is_what_goes_over(world):
     old = world.landed("old", world.resolved(4))
     (commit,) = read_ledger(old).commits

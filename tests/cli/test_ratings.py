@@ -204,7 +204,7 @@ def test_a_scale_of_ones_own_is_declared_by_its_file(tmp_path, capsys):
     assert "Consistency across scales" not in said
     assert "nothing tells the ends of stars" in said
     assert "--scale stars.toml" in said
-    assert main(["report", str(path), "--out", str(page), "--scale", str(scale)]) == 0
+    assert main(["report", str(path), "--out", str(page), "--force", "--scale", str(scale)]) == 0
     said = page.read_text("utf-8")
     assert "Consistency across scales" in said
     assert "nothing tells the ends" not in said

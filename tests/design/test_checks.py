@@ -24,6 +24,7 @@ from judgerel_ray.design import (
 from judgerel_ray.engines.simulated.replies import own_reply
 from judgerel_ray.protocols import Template, fill_example, load_template, read_verdict
 from judgerel_ray.protocols.best_of import best_of_menu
+from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.protocols.replies.own_forms import own_form
 
 TABLES = [
@@ -39,7 +40,9 @@ readers = st.sampled_from(["first", "last", "unanimous"])
 def frame_of(table, names, tie, reader):
     """An ask about one item, by a template with that form; None where words clash."""
     try:
-        own = own_form({**table, "options": names, "tie": tie}, protocol="best_of", where={})
+        own = own_form(
+            {**table, "options": names, "tie": tie}, kind=protocol_named("best_of"), where={}
+        )
     except SweepError:
         return None
     options = tuple(Option(option_id=f"o{i}", text=f"{i}") for i in range(len(names)))

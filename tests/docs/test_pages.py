@@ -139,7 +139,7 @@ def test_pages_import_what_a_program_may(page):
     found = re.findall(
         r"^(?:>>> )?(?:from|import) (judgerel_ray[\w.]*)", page.read_text("utf-8"), re.MULTILINE
     )
-    lasting = ("judgerel_ray", "judgerel_ray.stats", "judgerel_ray.legacy")
+    lasting = ("judgerel_ray", "judgerel_ray.stats", "judgerel_ray.papers")
     assert [one for one in found if not one.startswith(lasting[1:]) and one != lasting[0]] == []
 
 

@@ -95,10 +95,14 @@ PRINTED = [
 Columns = dict[tuple[str, str], set[str]]
 
 
-def of_frames(name: str, found: object, table: str = "") -> Iterator[tuple[tuple[str, str], str]]:
+def answer_of(name: str, source: object, **options: object) -> object:
+    """What a verb returns, to the command line and to a program."""
+    return VERBS[name].act(source, VERBS[name].options(**options))
+
+
+def of_frames(name: str, found, table: str = "") -> Iterator[tuple[tuple[str, str], str]]:
     """Columns of a result, by verb and table."""
-    verb = VERBS[name]
-    tables = found if verb.show is None else verb.show(found).tables
+    tables = found.tables
     tables = {table: tables} if isinstance(tables, pl.DataFrame) else tables
     return (((name, one), column) for one, rows in tables.items() for column in rows.columns)
 
@@ -119,8 +123,8 @@ def corrected(folder) -> Iterator[object]:
     labels.write_csv(folder / "labels.csv")
     third = rows.filter(judge="simulated-steady").with_columns(judge=pl.lit("third"))
     path = str(folder / "labels.csv")
-    yield judgerel_ray.correct(rows, labels=path, positive="a", width=0.1)
-    yield judgerel_ray.correct(pl.concat([rows, third]), positive="a")
+    yield answer_of("correct", rows, labels=path, positive="a", width=0.1)
+    yield answer_of("correct", pl.concat([rows, third]), positive="a")
 
 
 def refreshed() -> dict:
@@ -145,7 +149,7 @@ def results(tmp_path_factory) -> Columns:
     with warnings.catch_warnings(action="ignore"):  # that a tiny run holds little
         for name, path, options in FRAMES:
             view = "limits" if name == "distributions" else ""
-            add(of_frames(name, getattr(judgerel_ray, name)(path, **options), view))
+            add(of_frames(name, answer_of(name, path, **options), view))
         for one in corrected(folder):
             add(of_frames("correct", one))
     asked = {"judge": "j", "item_id": "q", "state": "settled", "replications": 9, "most": 20}
@@ -156,7 +160,8 @@ def results(tmp_path_factory) -> Columns:
     views = {"settled": settled, "reasoning": reasoned, "weighted": weighted}
     for view, table in views.items():
         add((("distributions", view), column) for column in table.columns)
-    add(of_frames("cascade", told_cascade(pl.DataFrame(schema=SCHEMA))))
+    did = told_cascade(pl.DataFrame(schema=SCHEMA)).tables()
+    add((("cascade", one), column) for one, rows in did.items() for column in rows.columns)
     add(of_json("refresh", refreshed()))
     found["serving", ""] |= found["reduce", ""]  # where a run has tolerances
     return found

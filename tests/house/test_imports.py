@@ -13,8 +13,8 @@ OWNERS = {
     "ray": "judgerel_ray/fleet/",
     "vllm": "judgerel_ray/engines/vllm/engine.py",
     "torch": "judgerel_ray/engines/vllm/engine.py",
-    "krippendorff": "judgerel_ray/legacy/",
-    "factor_analyzer": "judgerel_ray/legacy/",
+    "krippendorff": "judgerel_ray/papers/",
+    "factor_analyzer": "judgerel_ray/papers/",
 }
 NOT_NUMBERS = ("polars", "pyarrow", "dataframely", "pathlib", "os", "logging", "pandas", "fsspec")
 

@@ -267,11 +267,6 @@ def test_other_keys_are_compared_at_0_alone_and_only_of_judges_asked_alike():
     ]
 
 
-def test_one_key_with_two_seeds_is_not_compared():
-    one = frame([[("A", "x")]], temperature=1.0)
-    assert shared_requests(one.lazy(), one.with_columns(seed=pl.lit(7)).lazy()).is_empty()
-
-
 def test_files_without_keys_share_nothing():
     one = frame([[("A", "x")]]).drop("key").lazy()
     assert shared_requests(one, one).is_empty()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from judgerel_ray.core import Menu, Outcome, OwnForm, SweepError
 from judgerel_ray.protocols import fill_example, load_scale, read_verdict, scale_labels
+from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.protocols.replies.own_forms import MOST_READ, own_form
 from judgerel_ray.protocols.replies.verdicts import read_rating
 
@@ -20,7 +21,7 @@ WINNER = {"json": "winner", "example": '{"why": "it fits", "winner": "{verdict}"
 
 def menu_of(table, *, reader="first", n=2, protocol="best_of", **more):
     """The menu of n options that a declared form is read by."""
-    own = own_form({**table, **more}, protocol=protocol, where={})
+    own = own_form({**table, **more}, kind=protocol_named(protocol), where={})
     labels = tuple("ABCDEFGHIJ"[:n])
     words = {
         "letters": tuple((label,) for label in labels),
@@ -168,7 +169,7 @@ def test_a_rating_stands_in_a_form_of_ones_own():
     scale = load_scale("points5")
     labels = scale_labels(scale)
     table = {"json": "score", "example": '{"score": {verdict}}', "refusal": "null"}
-    own = own_form(table, protocol="rating", where={})
+    own = own_form(table, kind=protocol_named("rating"), where={})
     menu = Menu(labels=labels, option_ids=labels, form="own", scale=scale, own=own)
     read_one = {
         text: read_rating(text, finish_reason="stop", menu=menu)
@@ -209,17 +210,19 @@ def test_a_rating_stands_in_a_form_of_ones_own():
 )
 def test_what_is_declared_wrong_is_refused_in_one_line(table, said):
     with pytest.raises(SweepError, match=said) as caught:
-        own_form(table, protocol="best_of", where={"file": "t"})
+        own_form(table, kind=protocol_named("best_of"), where={"file": "t"})
     assert "\n" not in str(caught.value)
 
 
 def test_other_protocols_have_no_ties_and_ratings_no_options():
     with pytest.raises(SweepError, match="tie needs protocol best_of"):
-        own_form({**BRACKETS, "tie": "C"}, protocol="correctness", where={})
+        own_form({**BRACKETS, "tie": "C"}, kind=protocol_named("correctness"), where={})
     with pytest.raises(SweepError, match="may be rated is the scale's"):
-        own_form({**BRACKETS, "options": ["1", "2"]}, protocol="rating", where={})
+        own_form({**BRACKETS, "options": ["1", "2"]}, kind=protocol_named("rating"), where={})
     with pytest.raises(SweepError, match="a list of two"):
-        own_form({**BRACKETS, "options": ["1", "2", "3"]}, protocol="correctness", where={})
+        own_form(
+            {**BRACKETS, "options": ["1", "2", "3"]}, kind=protocol_named("correctness"), where={}
+        )
 
 
 words = st.text(

@@ -188,8 +188,8 @@ def test_doubled_braces_are_no_placeholder(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ('from = "best_response"', "unknown key, expected one of form, verdict, got 'from'"),
-        ('criterion = "name"', "unknown key, expected one of form, verdict, got 'criterion'"),
+        ('from = "best_response"', "unknown key, expected form, verdict, got 'from'"),
+        ('criterion = "name"', "unknown key, expected form, verdict, got 'criterion'"),
         ("form = [", "not a TOML file"),
         ("form = 3", "form must be text, got 3"),
         ('form = "best_response"', "verdict must be 'first' or 'last', got None"),

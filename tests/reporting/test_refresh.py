@@ -416,17 +416,6 @@ def test_a_refresh_in_a_bucket_is_gone_on_with_wherever_it_is_killed(world, live
         ]
 
 
-def test_what_a_killed_trigger_of_an_earlier_version_left_in_a_bucket_is_no_stranger(world, lives):
-    text = (world.folder / "series.toml").read_text()
-    (world.folder / "series.toml").write_text(text.replace('"out"', '"kept://nightly/left"'))
-    lives()
-    Bucket(url="kept://nightly/left").create("commits/probe-0123456789abcdef", b"first")
-    assert world.go().state == "done"
-    Bucket(url="kept://nightly/left").create("commits/session-0001.json", b"{}")
-    with pytest.raises(StoreError, match="got one that holds 'commits'"):
-        world.go()
-
-
 def test_a_night_that_was_killed_costs_the_next_one_nothing(world, monkeypatch):
     world.series("")
     world.go()

@@ -102,7 +102,7 @@ def land_rows() -> LandRows:
         judge: str = "j",
         mark: str = "m",
         role: str = "judge",
-        parents: Sequence[str] | None = None,
+        parents: Sequence[str] = (),
     ) -> bool:
         made = Rows(conditions=conditions, judge=judge, attempt=attempt, mark=mark, role=role)
         return land(

@@ -31,6 +31,11 @@ def commit(end_s: float, seconds: float, *, rows: int = 10, generated: int = 100
         seconds=seconds,
         engine={},
         written_at=(BEGIN + timedelta(seconds=end_s)).isoformat(),
+        texts_bytes=0,
+        parents=(),
+        n_answers=0,
+        data_sections={},
+        texts_sections={},
     )
 
 

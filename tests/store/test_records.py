@@ -38,6 +38,11 @@ RECORD = CommitRecord(
     seconds=0.1,
     engine={"version": "1", "gpus": 1, "names": ["a"]},
     written_at="2026-01-01T00:00:00+00:00",
+    texts_bytes=8,
+    parents=("bb",),
+    n_answers=1,
+    data_sections={"": ((0, 4, 1),), "key": ((4, 3, 2),)},
+    texts_sections={"": ((0, 8, 3),)},
 )
 PLACE, RUN = f"commits/{RECORD.name}", "00ff"
 

@@ -27,7 +27,7 @@ from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.core.errors import warn_of
-from judgerel_ray.counting.doubts import nothing_shared, some_names
+from judgerel_ray.counting.doubtful_names import nothing_shared, some_names
 from judgerel_ray.counting.facets import orders_recorded, possible_orders
 from judgerel_ray.counting.groups.grouping import Block, varying_facets
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts

@@ -8,7 +8,7 @@ import polars as pl
 
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.core.errors import warn_of
-from judgerel_ray.counting.doubts import otherwise_line
+from judgerel_ray.counting.doubtful_names import otherwise_line
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.counting.verdicts.spelling import spelled_alike

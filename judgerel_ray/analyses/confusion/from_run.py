@@ -30,7 +30,6 @@ from judgerel_ray.config import parse_sweep
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.snapshot import Snapshot, made_matrices
 from judgerel_ray.measuring.unstable import Questions
-from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.stats import vote_scores
 from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import (
@@ -226,7 +225,7 @@ def _stated(
     for ask in sweep.ask:
         # A loader of one's own format leaves the name of the benchmark to the file.
         for name in [ask.benchmark] if ask.benchmark in names else names:
-            found[name].update(protocol_named(ask.protocol).thresholds(ask))
+            found[name].update(ask.kind.thresholds(ask))
     thresholds = {name: tuple(sorted(values)) for name, values in found.items() if values}
     return replace(
         options,

@@ -111,7 +111,7 @@ def measure(
         found["warnings"] += lacking
         behind = _behind(run, folders.get(asked.name, ""), parts_of)
         found["behind"].append({"sweep": asked.name, "judges": behind})
-        behind_then = [_behind_at(directory, one, asked.name) for one in counted]
+        behind_then = [_behind_at(one, asked.name) for one in counted]
         found["changes"] += _changes(asked.name, behind_then, behind)
         if runs:
             last = runs[-1][0].number
@@ -121,7 +121,7 @@ def measure(
                 {**_place(asked, one["judge"]), **one, "against": last} for one in scores
             ]
             if asked.role == "system":
-                then = _behind_at(directory, runs[-1][0], asked.name)
+                then = _behind_at(runs[-1][0], asked.name)
                 moved += [
                     Scores.of(asked.name, one, scores, then=then, now=behind) for one in judges
                 ]
@@ -182,18 +182,12 @@ def _tests(
     return tests
 
 
-def _behind_at(directory: SeriesDirectory, refresh: Refresh, sweep: str) -> Mapping[str, Row]:
+def _behind_at(refresh: Refresh, sweep: str) -> Mapping[str, Row]:
     """What was behind the judges' names of a sweep at an earlier refresh."""
     for one in (refresh.result or {}).get("behind", ()):
         if one["sweep"] == sweep:
             judges: Mapping[str, Row] = one["judges"]
-            known = all("reader_version" in row for row in judges.values())
-            run = None if known else directory.run(refresh, sweep)
-            if run is None:
-                return judges
-            # Versions before this wrote no reader down: the run's own manifest has it.
-            reader = {"reader_version": [reader_of(read_manifest(run))]}
-            return {name: {**reader, **row} for name, row in judges.items()}
+            return judges
     return {}
 
 

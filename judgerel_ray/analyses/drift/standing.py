@@ -68,7 +68,7 @@ def looks_of(
         for test in one.result["drift"]:
             n_sets = len(sets[test["judge"]])
             p = test.get(of) if counts else None
-            # Versions before this gave no p where all is alike, and of some no count.
+            # Where nothing is informative p was drawn at random.
             tells = p is not None and test.get(_INFORMATIVE[of]) != 0
             level = series.drift.level / n_sets if tells else None
             found.setdefault((test["sweep"], test["judge"]), []).append(

@@ -32,7 +32,7 @@ from judgerel_ray.analyses.gate.tables import Gated
 from judgerel_ray.core import SweepError, count_of, printable
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.columns import is_judge
-from judgerel_ray.counting.doubts import otherwise_line
+from judgerel_ray.counting.doubtful_names import otherwise_line
 from judgerel_ray.counting.gold import with_gold
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.intervals import IntervalChoice

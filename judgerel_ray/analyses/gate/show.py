@@ -25,7 +25,8 @@ from judgerel_ray.analyses.gate.standing import (
 )
 from judgerel_ray.analyses.gate.tables import Gated
 from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Span, Table, row_columns
-from judgerel_ray.blocks.result import Case, Result
+from judgerel_ray.blocks.junit import Case
+from judgerel_ray.blocks.result import Result
 from judgerel_ray.blocks.words import (
     CONFOUNDED,
     Row,

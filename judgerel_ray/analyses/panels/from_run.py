@@ -33,7 +33,6 @@ from judgerel_ray.counting.measured import SPENT, TOKENS, with_numbers
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.page_data import PageData
-from judgerel_ray.protocols.registry import protocol_named
 
 MOST_ON_PAGE = 300_000
 """Verdicts of which a page still tells panels."""
@@ -127,7 +126,7 @@ def _asks_cascade(judged: Snapshot) -> bool:
     from judgerel_ray.config import parse_sweep
 
     sweep = parse_sweep(judged.run.read_text("sweep.toml"), source=judged.run.address("sweep.toml"))
-    return any(protocol_named(ask.protocol).cascade(ask) is not None for ask in sweep.ask)
+    return any(ask.kind.cascade(ask) is not None for ask in sweep.ask)
 
 
 def _is_known(judged: Snapshot) -> bool:
@@ -160,7 +159,7 @@ def cascaded_of(judged: Snapshot) -> pl.DataFrame | None:
     asked = [
         (place, ask, threshold)
         for place, ask in enumerate(sweep.ask)
-        if (threshold := protocol_named(ask.protocol).cascade(ask)) is not None
+        if (threshold := ask.kind.cascade(ask)) is not None
     ]
     if not asked:
         return None

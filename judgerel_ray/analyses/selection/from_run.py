@@ -42,7 +42,6 @@ from judgerel_ray.measuring.distributions import verdict_shares
 from judgerel_ray.measuring.page_data import PageData
 from judgerel_ray.measuring.systems import System, read_systems
 from judgerel_ray.protocols import labels_for
-from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
 from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, read_distributions
 
@@ -165,7 +164,7 @@ def answer_temperature(judged: Snapshot, options: ComparisonOptions) -> float | 
     from judgerel_ray.config import parse_sweep
 
     sweep = parse_sweep(judged.run.read_text("sweep.toml"), source=judged.run.address("sweep.toml"))
-    stated = (protocol_named(ask.protocol).answer_temperature(ask) for ask in sweep.ask)
+    stated = (ask.kind.answer_temperature(ask) for ask in sweep.ask)
     asked = {temperature for temperature in stated if temperature is not None}
     return asked.pop() if len(asked) == 1 else None
 

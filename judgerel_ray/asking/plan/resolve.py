@@ -49,7 +49,8 @@ from judgerel_ray.protocols import (
     shipped_scales,
     shipped_templates,
 )
-from judgerel_ray.protocols.registry import protocol_named
+from judgerel_ray.protocols.ask import AskKind
+from judgerel_ray.protocols.respond import PROTOCOL as RESPOND
 from judgerel_ray.stats import COEFFICIENTS
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 
@@ -206,14 +207,14 @@ def _frame(
 ) -> AskFrame:
     """One ask with its items and templates; how its gold was read is put into `gold`."""
     responders = tuple(voices[judge.name] for judge in sweep.responders_of(index))
-    templates = tuple(_template(sweep, ask.protocol, name) for name in ask.templates)
+    templates = tuple(_template(sweep, ask.kind, name) for name in ask.templates)
     own = None if kept is None else kept(ask)
     items, read = (
         _items(sweep, index, ask, drawn, ties=_tie_words(templates)) if own is None else Loaded(own)
     )
     if read is not None:
         gold[index] = read
-    criteria, scales = protocol_named(ask.protocol).wordings(ask)
+    criteria, scales = ask.kind.wordings(ask)
     frame = AskFrame(
         index=index,
         ask=ask,
@@ -225,7 +226,7 @@ def _frame(
         recorded=() if responders else ask.responders,
         respond=ask.respond if responders else None,
         respond_template=(
-            _template(sweep, "respond", ask.respond.template)
+            _template(sweep, RESPOND, ask.respond.template)
             if responders and ask.respond is not None
             else None
         ),
@@ -280,7 +281,7 @@ def _gold_is(sweep: Sweep, index: int) -> GoldIs | None:
     ask = sweep.ask[index]
     if ask.gold_is is not None or _counts_right(sweep, index):
         return ask.gold_is
-    if protocol_named(ask.protocol).traits.shows_gold:
+    if ask.kind.traits.shows_gold:
         return REFERENCE  # judges are shown it as it stands
     # Two asks of one file must have the same items.
     for other, one in enumerate(sweep.ask):
@@ -292,9 +293,9 @@ def _gold_is(sweep: Sweep, index: int) -> GoldIs | None:
 def _counts_right(sweep: Sweep, index: int) -> bool:
     """Whether verdicts of an ask are options of its items, and not what responders write."""
     ask = sweep.ask[index]
-    protocol = protocol_named(ask.protocol)
-    written = bool(sweep.responders_of(index)) and not protocol.traits.models_answer
-    return protocol.traits.has_right_option and not written
+    traits = ask.kind.traits
+    written = bool(sweep.responders_of(index)) and not traits.models_answer
+    return traits.has_right_option and not written
 
 
 def _named(sweep: Sweep, name: str, shipped: tuple[str, ...]) -> str:
@@ -326,12 +327,12 @@ def _existing(sweep: Sweep, index: int, key: str, path: str) -> str:
     return found
 
 
-def _template(sweep: Sweep, protocol: str, name: str) -> Template:
+def _template(sweep: Sweep, kind: AskKind, name: str) -> Template:
     """A shipped template, or a folder found as every path of the sweep is."""
-    if name in shipped_templates(protocol):
-        return load_template(protocol, name)
+    if name in shipped_templates(kind):
+        return load_template(kind, name)
     folder = sweep.find(name)
-    return load_template(protocol, folder if is_folder(folder) else name)
+    return load_template(kind, folder if is_folder(folder) else name)
 
 
 def _check_templates(frame: AskFrame) -> None:
@@ -340,7 +341,7 @@ def _check_templates(frame: AskFrame) -> None:
     forms = {question_form(item) for item in frame.items}
     stages = frame.protocol.stage_texts
     for template in frame.templates:
-        _check_texts(template, forms, where)
+        _check_texts(template, forms, where, frame.protocol)
     for one, two in combinations(frame.templates, 2):
         if one.name == two.name or all(one.texts[f] == two.texts[f] for f in (*forms, *stages)):
             raise SweepError(
@@ -349,7 +350,7 @@ def _check_templates(frame: AskFrame) -> None:
                 where=where,
             )
     if frame.respond_template is not None:
-        _check_texts(frame.respond_template, forms, {**where, "protocol": "respond"})
+        _check_texts(frame.respond_template, forms, {**where, "protocol": RESPOND.name}, RESPOND)
     if not frame.protocol.traits.judges:
         return
     unlisted = [scale.name for scale in frame.scales if scale.decimals]
@@ -391,10 +392,12 @@ def _check_templates(frame: AskFrame) -> None:
             )
 
 
-def _check_texts(template: Template, forms: Set[str], where: Mapping[str, object]) -> None:
+def _check_texts(
+    template: Template, forms: Set[str], where: Mapping[str, object], kind: AskKind
+) -> None:
     """A template has the texts of these question forms."""
     # Responders are put the first turn of a dialogue as a plain question.
-    needed = forms | {"question"} if "dialogue" in forms and _responds(template) else forms
+    needed = forms | {"question"} if "dialogue" in forms and not kind.traits.judges else forms
     missing = sorted(needed - set(template.texts))
     if missing:
         raise SweepError(
@@ -402,11 +405,6 @@ def _check_texts(template: Template, forms: Set[str], where: Mapping[str, object
             where=where,
             hint=f"add {missing[0]}.txt to its folder",
         )
-
-
-def _responds(template: Template) -> bool:
-    """Whether a template asks for answers, not for verdicts."""
-    return not protocol_named(template.protocol).traits.judges
 
 
 def check_tolerance(tolerance: Mapping[str, float]) -> None:

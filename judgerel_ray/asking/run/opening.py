@@ -14,12 +14,12 @@ from itertools import chain, islice, zip_longest
 
 import polars as pl
 
-from judgerel_ray import __version__
 from judgerel_ray.asking.plan.identity import SAID_KEYS, shows_gold
 from judgerel_ray.asking.plan.planning import Plan
 from judgerel_ray.asking.plan.resolve import Resolved, uncollected
 from judgerel_ray.config import Sweep, parse_sweep
 from judgerel_ray.core import Item, StoreError, SweepError
+from judgerel_ray.core.version import __version__
 from judgerel_ray.store import (
     RunDirectory,
     check_same_sweep,
@@ -83,8 +83,7 @@ def open_run(
     if not begun and run.names("commits") and not corrected:
         _check_adopted(run, resolved)
     # Of a run begun before, too, where they are lost: they follow from what was just compared.
-    # And of one begun by a version that did not vouch for them.
-    fresh = not begun or not run.own_digests()
+    fresh = not begun
     stored = stored_sweep(run)
     own: dict[str, bytes] = {}
     if fresh or stored is None or _tolerances(stored) != _tolerances(resolved.sweep):

@@ -54,7 +54,7 @@ from judgerel_ray.store import (
     read_ledger,
     scan_judgments,
 )
-from judgerel_ray.store.outputs import missing_folder, refuse_inside_run
+from judgerel_ray.store.places import missing_folder, refuse_inside_run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

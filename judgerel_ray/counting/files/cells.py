@@ -18,12 +18,12 @@ _DEEPEST = 6
 
 
 def parsed_cell(text: str) -> object:
-    """Give the object or list that a cell holds, a code fence around it or not; None of others.
+    r"""Give the object or list that a cell holds, a code fence around it or not; None of others.
 
     Examples
     --------
     >>> fence = chr(96) * 3
-    >>> parsed_cell(f'{fence}json\\n{{"verdict": "yes"}}\\n{fence}'), parsed_cell("yes")
+    >>> parsed_cell(f'{fence}json\n{{"verdict": "yes"}}\n{fence}'), parsed_cell("yes")
     ({'verdict': 'yes'}, None)
     """
     fenced = _FENCE.match(text)
@@ -58,7 +58,7 @@ def _leaves(value: object, name: str, deep: int = 0) -> Iterator[str]:
 
 
 def values_at(column: pl.Series, path: Sequence[str]) -> list[list[object]]:
-    """All that stands at a path inside each cell: one value a row, or with ``*`` as many as there are.
+    """All that stands at a path inside each cell: one value, or with ``*`` all elements of a list.
 
     Examples
     --------

@@ -82,8 +82,10 @@ def _unfolded(rows: pl.LazyFrame, columns: Mapping[str, str]) -> pl.LazyFrame:
     made = {role: _made_of(place) for role, place in columns.items()
             if place not in there and _is_made(place)}  # fmt: skip
     if made:
-        rows = rows.with_columns(one.alias(f"__{role}") for role, one in made.items())
-        columns = {role: f"__{role}" if role in made else place for role, place in columns.items()}
+        rows = rows.with_columns(one.alias(f"__made_{role}") for role, one in made.items())
+        columns = {
+            role: f"__made_{role}" if role in made else place for role, place in columns.items()
+        }
         there = rows.collect_schema()
     inside = {role: place for role, place in columns.items() if place not in there}
     plain = {role: place for role, place in columns.items() if place in there}
@@ -120,11 +122,12 @@ def _unfolded(rows: pl.LazyFrame, columns: Mapping[str, str]) -> pl.LazyFrame:
     }
     gone = {place.partition(".")[0] for place in inside.values()}
     base = table.select(name for name in table.columns if name not in gone)[index]
-    made = [values_series(role, values) for role, values in cells.items()]
+    filled = [values_series(role, values) for role, values in cells.items()]
     if several and REPLICATION not in columns:
         places = [place for n in counts for place in range(n)]
-        made.append(pl.Series(REPLICATION, places, dtype=pl.Int64))
-    laid = base.drop(one.name for one in made if one.name in base.columns).with_columns(made)
+        filled.append(pl.Series(REPLICATION, places, dtype=pl.Int64))
+    laid = base.drop(one.name for one in filled if one.name in base.columns)
+    laid = laid.with_columns(filled)
     return _unfolded(laid.lazy(), plain) if plain else laid.lazy()
 
 

@@ -134,7 +134,7 @@ class _Reader:
         if REPLICATION not in self.roles and not (siblings and siblings.facet == REPLICATION):
             self._choose(REPLICATION, optional=True)
         if "item_id" not in self.roles:
-            self._choose_item(siblings)
+            self._choose_item()
         is_numbered = self._is_numbered(siblings)
         lacking = [] if "item_id" in self.roles or "item_id" in self.open else ["item_id"]
         if siblings is None and not self._has_value() and not set(VALUES) & set(self.open):
@@ -167,8 +167,9 @@ class _Reader:
         if place in self._texts:
             return self._texts[place]
         column, _, path = place.partition(".")
-        inside = [str(one) for row in values_at(self.begin[column], path.split("."))
-                  for one in row if one is not None and not isinstance(one, dict | list)]  # fmt: skip
+        rows = values_at(self.begin[column], path.split("."))
+        single = (one for row in rows for one in row if not isinstance(one, dict | list))
+        inside = [str(one) for one in single if one is not None]
         return pl.Series(place, inside, dtype=pl.String)
 
     def is_number(self, place: str) -> bool:
@@ -282,13 +283,12 @@ class _Reader:
             self._take("criterion", by_key["name"])
             self._take("score", by_key["value"])
 
-    def _choose_item(self, siblings: Siblings | None) -> None:
+    def _choose_item(self) -> None:
         """The item: the one place whose values come again, or any where judgments are siblings."""
         there = [one for one in self._places.get("item_id", []) if one not in self.taken]
         there = [one for one in there if self._fits("item_id", one)]
-        several = siblings is not None or any("*" in one for one in self.roles.values())
         coming_again = [one for one in there if self._comes_again(one)]
-        there = coming_again or (there if several or REPLICATION not in self.roles else there)
+        there = coming_again or there
         if len(there) > 1 and all(self._same(there[0], one) for one in there[1:]):
             there = there[:1]
         if len(there) == 1:
@@ -369,12 +369,12 @@ class _Reader:
             if not stem or not _ORDERS.match(mark) or not set(roles_of(stem)) & set(VALUES):
                 continue
             names = [one for one in free if one.rpartition("_")[0] == stem]
-            if len(names) > 1 and all(_ORDERS.match(one.rpartition("_")[2]) for one in names):
-                if holds := self._held(names):
-                    values = tuple(map(str, range(len(names))))
-                    return Siblings(
-                        columns=tuple(names), facet="option_order", values=values, holds=holds
-                    )
+            marked = all(_ORDERS.match(one.rpartition("_")[2]) for one in names)
+            if len(names) > 1 and marked and (holds := self._held(names)):
+                values = tuple(map(str, range(len(names))))
+                return Siblings(
+                    columns=tuple(names), facet="option_order", values=values, holds=holds
+                )
         return None
 
     def _of_judges(self, free: Sequence[str]) -> Siblings | None:

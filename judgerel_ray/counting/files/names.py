@@ -117,8 +117,9 @@ SPENT = (
 TEXTS = (
     "reason", "reasoning", "explanation", "comment", "justification", "rationale", "feedback",
     "judge_reason", "judge_output", "response", "answer", "output", "completion", "text", "prompt",
-    "question_text", "notes", "error", "begruendung", "kommentar", "antwort", "理由", "原因", "评语",
-    "razon", "comentario", "raison", "commentaire", "question", "user_input", "title", "description",
+    "question_text", "notes", "error", "begruendung", "kommentar", "antwort", "理由", "原因",
+    "评语", "razon", "comentario", "raison", "commentaire", "question", "user_input", "title",
+    "description",
 )  # fmt: skip
 """Free text, which says why and tells no judgments apart."""
 JUDGES = re.compile(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pkgutil import resolve_name
+from shlex import quote
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.files.laid_out import filled_down, laid_out
@@ -36,6 +38,8 @@ def understood(source: Source, stated: Mapping[str, str] | None = None) -> Sourc
         return source if line is None else replace(
             source, rows=rows, notes=(*source.notes, line), indexed=False
         )  # fmt: skip
+    if not stated:
+        _refuse_log(source)
     for role, place in (stated or {}).items():
         _check_place(place, role, source, columns)
     meaning = meaning_of(source.rows, stated)
@@ -44,6 +48,23 @@ def understood(source: Source, stated: Mapping[str, str] | None = None) -> Sourc
     if not meaning.is_whole:
         raise _refusal(source, meaning, columns)
     return laid_out(source, meaning)
+
+
+_LOGS = "judgerel_ray.importers.logs.asked:log_name"
+"""Who knows the logs of tools, a room above: asked by its name, of a table with foreign columns."""
+
+
+def _refuse_log(source: Source) -> None:
+    """Refuse the log of a tool, which is imported: its columns mean what its tool says."""
+    path = source.where.get("file")
+    if not isinstance(path, str) or source.files[1:] or "://" in path:
+        return
+    if name := resolve_name(_LOGS)(path):
+        raise SweepError(
+            f"a log of {name} is imported first",
+            where=source.where,
+            hint=f"judgerel import auto {quote(path)} --out judgments.parquet",
+        )
 
 
 def is_ours(columns: Sequence[str]) -> bool:
@@ -98,7 +119,7 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
         problem = f"rows of one item differ in column {name}, not read: they may be no repeats"
         hint = (
             f"--column template={name}, where it names a prompt; judge={name}, where it says who "
-            f"judged; replication={name}, where it numbers repeats; criterion={name}, what was asked"
+            f"judged; replication={name}, where it numbers repeats; criterion={name}, what is asked"
         )
     error = ColumnsMissing(problem, where=source.where, hint=hint)
     error.meaning, error.there = meaning, tuple(columns)

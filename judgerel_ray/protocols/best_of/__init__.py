@@ -17,16 +17,9 @@ from judgerel_ray.protocols.ask import MOST_EXACT_TOP_K, AskTable
 from judgerel_ray.protocols.prompts import Template, labels_for, menu_for, render_best_of
 from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.replies.own_forms import TIE
-from judgerel_ray.protocols.waves.counts import Mark
-from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
+from judgerel_ray.protocols.waves.frame import AskFrame, ItemWork, Mark, Texts, Voice, answer_names
 from judgerel_ray.protocols.waves.orders import option_orders, order_names, order_numbers
-from judgerel_ray.protocols.waves.work import (
-    ItemWork,
-    answer_names,
-    blank_condition,
-    judged_answer,
-    over_temperatures,
-)
+from judgerel_ray.protocols.waves.work import blank_condition, judged_answer, over_temperatures
 
 
 class BestOfAsk(AskTable):

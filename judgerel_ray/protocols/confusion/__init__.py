@@ -36,9 +36,8 @@ from judgerel_ray.protocols.prompts import (
 from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.replies.forms import FORMS, answer_frame
 from judgerel_ray.protocols.replies.verdicts import read_assessment, read_verdict
-from judgerel_ray.protocols.waves.counts import Mark, StageCount
-from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
-from judgerel_ray.protocols.waves.work import ItemWork, blank_condition, keyed_condition
+from judgerel_ray.protocols.waves.frame import AskFrame, ItemWork, Mark, StageCount, Texts, Voice
+from judgerel_ray.protocols.waves.work import blank_condition, keyed_condition
 
 
 def render_verdict(template: Template, item: Item, labels: Sequence[str]) -> tuple[Message, ...]:
@@ -47,7 +46,7 @@ def render_verdict(template: Template, item: Item, labels: Sequence[str]) -> tup
     Examples
     --------
     >>> from judgerel_ray.core import Option
-    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> from judgerel_ray.protocols import load_template
     >>> yes, no = (Option(option_id=one, text=one) for one in ("Yes", "No"))
     >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=(yes, no))
     >>> prompt = render_verdict(load_template("confusion", "default"), item, ("A", "B"))

@@ -32,15 +32,17 @@ from judgerel_ray.protocols.prompts import (
 from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.replies.mentions import number_text
 from judgerel_ray.protocols.replies.scales import scale_labels
-from judgerel_ray.protocols.waves.counts import Mark, Settings, origin_of, recorded_sampling
-from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
-from judgerel_ray.protocols.waves.work import (
+from judgerel_ray.protocols.waves.counts import origin_of, recorded_sampling
+from judgerel_ray.protocols.waves.frame import (
+    AskFrame,
     ItemWork,
+    Mark,
+    Settings,
+    Texts,
+    Voice,
     answer_names,
-    blank_condition,
-    judged_answer,
-    over_temperatures,
 )
+from judgerel_ray.protocols.waves.work import blank_condition, judged_answer, over_temperatures
 
 
 def render_rating(
@@ -58,7 +60,7 @@ def render_rating(
     --------
     >>> from judgerel_ray.protocols.criteria import load_criterion
     >>> from judgerel_ray.protocols.replies.scales import load_scale
-    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> from judgerel_ray.protocols import load_template
     >>> item = Item(item_id="1", benchmark="b", category="c", question="1 + 1?")
     >>> prompt = render_rating(
     ...     load_template("rating", "terse"), item, "2", criterion=load_criterion("factuality"),
@@ -103,7 +105,7 @@ def criterion_words(template: Template, criterion: Criterion) -> str:
     Examples
     --------
     >>> from judgerel_ray.protocols.criteria import load_criterion
-    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> from judgerel_ray.protocols import load_template
     >>> helpful = load_criterion("helpfulness")
     >>> [criterion_words(load_template("rating", name), helpful) for name in ("terse", "lee2025")]
     ['Is the response helpful?', 'Helpfulness']

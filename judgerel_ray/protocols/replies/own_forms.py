@@ -19,8 +19,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, cast
 
 from judgerel_ray.core import Menu, OwnForm, Scale, SweepError, printable
+from judgerel_ray.core.traits import Traits
 from judgerel_ray.protocols.criteria import check_keys
-from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.protocols.replies.json_values import OBJECT, RepeatedKey, outermost_values
 from judgerel_ray.protocols.replies.mentions import Mention
 from judgerel_ray.protocols.replies.rating_form import bracketed_value
@@ -28,6 +28,7 @@ from judgerel_ray.protocols.replies.rating_form import bracketed_value
 if TYPE_CHECKING:
     import polars as pl
 
+    from judgerel_ray.protocols.ask import AskKind
 
 OWN = "own"
 """What a menu calls the form that its template declares."""
@@ -268,13 +269,14 @@ def _bare(word: str) -> str:
     return folded_word(word).strip(_MARKS)
 
 
-def own_form(table: Mapping[str, object], *, protocol: str, where: Mapping[str, object]) -> OwnForm:
+def own_form(table: Mapping[str, object], *, kind: AskKind, where: Mapping[str, object]) -> OwnForm:
     r"""Read and check the table ``[form]`` of a template.
 
     Examples
     --------
+    >>> from judgerel_ray.protocols.registry import protocol_named
     >>> own_form({"json": "result.winner", "example": '{"result": {"winner": "{verdict}"}}'},
-    ...          protocol="best_of", where={}).path
+    ...          kind=protocol_named("best_of"), where={}).path
     ('result', 'winner')
     """
     if "verdict" in table:
@@ -300,7 +302,7 @@ def own_form(table: Mapping[str, object], *, protocol: str, where: Mapping[str, 
             where=where,
             hint=f"example = 'The second is clearer. [[{PLACEHOLDER}]]'",
         )
-    naming, words = _options(table, protocol, where)
+    naming, words = _options(table, kind.traits, where)
     own = OwnForm(
         example=example.strip(),
         pattern=_checked(pattern, where) if pattern else "",
@@ -310,8 +312,8 @@ def own_form(table: Mapping[str, object], *, protocol: str, where: Mapping[str, 
         ties=_words_of(table, "tie", where),
         refusals=_words_of(table, "refusal", where),
     )
-    if own.ties and not protocol_named(protocol).ties:
-        raise SweepError(f"tie needs protocol best_of, got {protocol}", where=where)
+    if own.ties and not kind.ties:
+        raise SweepError(f"tie needs protocol best_of, got {kind.name}", where=where)
     places = [f"option {place}" for place in range(1, len(words) + 1)]
     refuse_clashes((*words, own.ties, own.refusals), (*places, "tie", "refusal"), where)
     return own
@@ -396,13 +398,12 @@ def _steps(path: str, where: Mapping[str, object]) -> tuple[str | int, ...]:
 
 
 def _options(
-    table: Mapping[str, object], protocol: str, where: Mapping[str, object]
+    table: Mapping[str, object], traits: Traits, where: Mapping[str, object]
 ) -> tuple[Naming, tuple[tuple[str, ...], ...]]:
     """What options are called, and their words where these are listed."""
     given = table.get("options")
     if given is None:
         return "letters", ()
-    traits = protocol_named(protocol).traits
     if traits.on_scales:
         raise SweepError(
             "options needs protocol best_of or correctness: what may be rated is the scale's",

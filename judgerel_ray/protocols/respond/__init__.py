@@ -10,8 +10,8 @@ from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable, Number, Often
 from judgerel_ray.protocols.prompts import question_form
 from judgerel_ray.protocols.protocol import Protocol
-from judgerel_ray.protocols.waves.counts import Mark, Settings, answer_mark
-from judgerel_ray.protocols.waves.frame import AskFrame
+from judgerel_ray.protocols.waves.counts import answer_mark
+from judgerel_ray.protocols.waves.frame import AskFrame, Mark, Settings
 from judgerel_ray.protocols.waves.work import respond_settings
 
 

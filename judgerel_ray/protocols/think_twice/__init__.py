@@ -22,10 +22,17 @@ from judgerel_ray.protocols.think_twice.thinking import (
     roles_of,
     thinking_work,
 )
-from judgerel_ray.protocols.waves.counts import Mark, Settings, StageCount
-from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice, voices_of
+from judgerel_ray.protocols.waves.frame import (
+    AskFrame,
+    ItemWork,
+    Mark,
+    Settings,
+    StageCount,
+    Texts,
+    Voice,
+    voices_of,
+)
 from judgerel_ray.protocols.waves.orders import most_orders
-from judgerel_ray.protocols.waves.work import ItemWork
 
 
 def check_thinking(frame: AskFrame) -> None:

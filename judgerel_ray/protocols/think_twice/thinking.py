@@ -28,9 +28,9 @@ from judgerel_ray.protocols.ask import (
 from judgerel_ray.protocols.prompts import Template, fill, item_values, question_form
 from judgerel_ray.protocols.replies.correctness_form import read_confidence
 from judgerel_ray.protocols.replies.verdicts import read_selection, read_verdict
-from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice, finish_reason_of
+from judgerel_ray.protocols.waves.frame import AskFrame, ItemWork, Texts, Voice, finish_reason_of
 from judgerel_ray.protocols.waves.orders import order_names
-from judgerel_ray.protocols.waves.work import ItemWork, blank_condition, keyed_condition
+from judgerel_ray.protocols.waves.work import blank_condition, keyed_condition
 
 JudgeRole = Literal["participant", "evaluator_only"]
 
@@ -368,7 +368,7 @@ def render_select(template: Template, item: Item, *, most: int) -> tuple[Message
     Examples
     --------
     >>> from judgerel_ray.core import Option
-    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> from judgerel_ray.protocols import load_template
     >>> options = tuple(Option(option_id=one, text=one) for one in ("yes", "no"))
     >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=options)
     >>> prompt = render_select(load_template("think_twice", "default"), item, most=2)
@@ -387,7 +387,7 @@ def render_choose(
     Examples
     --------
     >>> from judgerel_ray.core import Option
-    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> from judgerel_ray.protocols import load_template
     >>> options = tuple(Option(option_id=one, text=one) for one in ("yes", "no"))
     >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=options)
     >>> prompt = render_choose(load_template("think_twice", "default"), item, most=2,
@@ -412,7 +412,7 @@ def render_compare(
 
     Examples
     --------
-    >>> from judgerel_ray.protocols.prompts import load_template
+    >>> from judgerel_ray.protocols import load_template
     >>> item = Item(item_id="1", benchmark="b", category="c", question="Why?")
     >>> answers = [("Candidate: 1", "Final Answer: 1"), ("Candidate: 1", "Final Answer: 1")]
     >>> prompt = render_compare(load_template("think_twice", "default"), item, answers)

@@ -6,19 +6,23 @@ their marks, and what several of them share is asked and counted once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from judgerel_ray.core import Item
 from judgerel_ray.protocols.ask import AskTable
 from judgerel_ray.protocols.prompts import menu_for, question_form
 from judgerel_ray.protocols.replies.verdicts import stop_strings
-from judgerel_ray.protocols.waves.frame import AskFrame, Voice
+from judgerel_ray.protocols.waves.frame import (
+    AskFrame,
+    Mark,
+    Settings,
+    StageCount,
+    Voice,
+    answer_names,
+)
 from judgerel_ray.protocols.waves.work import Settings as AnswerSettings
-from judgerel_ray.protocols.waves.work import answer_names, respond_settings
-
-Mark = tuple[object, ...]
-Settings = Mapping[str, object]
+from judgerel_ray.protocols.waves.work import respond_settings
 
 
 def answer_mark(item: Item, stage: str, settings: AnswerSettings) -> Mark:
@@ -96,25 +100,6 @@ def recorded_sampling(ask: AskTable, temperature: float) -> tuple[Mark, dict[str
     if ask.mode == "exact":  # distributions record neither
         return ("exact",), {"top_k": ask.top_k, "exact": ask.exact}
     return (temperature, ask.top_k, ask.top_p), {}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageCount:
-    """How many requests a stage of an ask makes of one judge; known before anything is asked.
-
-    ``requests`` are made whatever is answered; adaptive replication goes up to
-    ``requests_at_most``.
-    """
-
-    ask: int
-    judge: str
-    role: str
-    stage: str
-    wave: int
-    items: int
-    conditions: int
-    requests: int
-    requests_at_most: int
 
 
 def count_stages(frames: Sequence[AskFrame]) -> tuple[StageCount, ...]:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from judgerel_ray.core import Item, Scale, SweepError
-from judgerel_ray.protocols.ask import AskTable, RespondSettings
+from judgerel_ray.core import Ask, Item, Menu, Message, Scale, SweepError
+from judgerel_ray.protocols.ask import AskKind, AskTable, RespondSettings
 from judgerel_ray.protocols.criteria import Criterion
-from judgerel_ray.protocols.prompts import Template, question_form
-from judgerel_ray.protocols.registry import protocol_named
+from judgerel_ray.protocols.prompts import Template, labels_for, menu_for, question_form
+from judgerel_ray.protocols.replies.own_forms import TIE
+from judgerel_ray.protocols.waves.orders import most_orders
 from judgerel_ray.stats.intervals.stopping import StoppingRule
-
-if TYPE_CHECKING:
-    from judgerel_ray.protocols.protocol import Protocol
 
 TURNS = 2  # of a dialogue: what the templates put
 
@@ -60,9 +58,11 @@ class AskFrame:
         return any(question_form(item) == "dialogue" for item in self.items)
 
     @property
-    def protocol(self) -> Protocol:
+    def protocol(self) -> Waves:
         """What is asked, how, and how replies are read."""
-        return protocol_named(self.ask.protocol)
+        kind = self.ask.kind
+        assert isinstance(kind, Waves)
+        return kind
 
     @property
     def respond_waves(self) -> int:
@@ -216,3 +216,231 @@ def check_items(frame: AskFrame) -> None:
         if item.turns and len(item.turns) != TURNS:
             raise SweepError(f"a dialogue has {TURNS} turns, got {len(item.turns)}", where=place)
         frame.protocol.check_item(frame, item, place)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemWork:
+    """All that one wave asks one judge about one item.
+
+    ``impossible`` pairs an ask with the reason why it can never be sent (an earlier stage failed).
+    What rests on answers that have not landed yet is in neither: it stays pending.
+    """
+
+    judge: str
+    item_id: str
+    asks: tuple[Ask, ...]
+    impossible: tuple[tuple[Ask, str], ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        voice: Voice,
+        item: Item,
+        asks: Iterable[Ask],
+        impossible: Iterable[tuple[Ask, str]],
+    ) -> ItemWork:
+        """Collect what a wave asks a judge about an item."""
+        return cls(
+            judge=voice.name, item_id=item.item_id, asks=tuple(asks), impossible=tuple(impossible)
+        )
+
+
+def verdict_ids(frame: AskFrame, item: Item, template: Template) -> tuple[str, ...]:
+    """Name what a verdict of best_of may be: an answer, or a tie where the template declares one.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import ask_table
+    >>> from judgerel_ray.protocols import load_template
+    >>> from judgerel_ray.core import Option
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?",
+    ...             options=(Option(option_id="x", text="1"), Option(option_id="y", text="2")))
+    >>> ask = ask_table(protocol="best_of", benchmark="b", path="p")
+    >>> frame = AskFrame(index=0, ask=ask, items=(item,), templates=(), judges=())
+    >>> verdict_ids(frame, item, load_template("best_of", "default"))
+    ('x', 'y')
+    """
+    names = answer_names(frame, item)
+    return (*names, TIE) if template.own is not None and template.own.ties else names
+
+
+def answer_names(frame: AskFrame, item: Item) -> tuple[str, ...]:
+    """Whose answers are judged, by option id.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import ask_table
+    >>> from judgerel_ray.core import Option
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?",
+    ...             options=(Option(option_id="x", text="1"), Option(option_id="y", text="2")))
+    >>> ask = ask_table(protocol="best_of", benchmark="b", path="p")
+    >>> answer_names(AskFrame(index=0, ask=ask, items=(item,), templates=(), judges=()), item)
+    ('x', 'y')
+    """
+    if frame.responders:
+        return tuple(voice.name for voice in frame.responders)
+    return frame.recorded or tuple(option.option_id for option in item.options)
+
+
+Mark = tuple[object, ...]
+Settings = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageCount:
+    """How many requests a stage of an ask makes of one judge; known before anything is asked.
+
+    ``requests`` are made whatever is answered; adaptive replication goes up to
+    ``requests_at_most``.
+    """
+
+    ask: int
+    judge: str
+    role: str
+    stage: str
+    wave: int
+    items: int
+    conditions: int
+    requests: int
+    requests_at_most: int
+
+
+class Waves(AskKind, ABC):
+    """What a protocol asks of its frames, wave by wave, and what it refuses before.
+
+    What is put into words and keys, and is made of the functions beside, is in
+    :class:`~judgerel_ray.protocols.protocol.Protocol`.
+    """
+
+    # Waves.
+
+    def answer_waves(self, frame: AskFrame) -> int:
+        """Waves that write candidate answers: 0, 1, or 2 where there are dialogues."""
+        if self.traits.judges and not frame.responders:
+            return 0
+        return 2 if frame.has_dialogues else 1
+
+    def judging_waves(self, frame: AskFrame) -> int:
+        """Waves that ask judges."""
+        return 1 if self.traits.judges else 0
+
+    def later_waves(self, frame: AskFrame) -> tuple[int, ...]:
+        """Waves that ask more, or at all, only as what landed before wants it."""
+        return () if frame.ask.adaptive is None else (frame.judging_wave,)
+
+    def voices(self, frame: AskFrame, wave: int) -> tuple[Voice, ...]:
+        """Who is asked in a wave: responders while answers are written, judges after."""
+        judging = not self.traits.judges or wave >= frame.respond_waves
+        return frame.judges if judging else frame.responders
+
+    @abstractmethod
+    def answering_work(
+        self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
+    ) -> ItemWork | None:
+        """What a responder is asked about one item; None where a wave asks nothing."""
+
+    @abstractmethod
+    def judging_work(
+        self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
+    ) -> ItemWork | None:
+        """What a judge is asked about one item, given the texts of the waves before."""
+
+    def prompt(self, template: Template, item: Item, answer: str) -> tuple[Message, ...]:
+        """Put one answer to a judge, where each is judged by itself."""
+        raise NotImplementedError(f"{type(self).__name__}.prompt")
+
+    def menu(self, frame: AskFrame, item: Item, template: Template) -> Menu:
+        """What a judge may say of one answer."""
+        labels = self.labels(frame, item)
+        return menu_for(template, labels, labels=labels, reader=frame.ask.reader)
+
+    # What is asked, before any prompt is written.
+
+    @abstractmethod
+    def counts(
+        self, frame: AskFrame, written: dict[Mark, int], judged: dict[Mark, int]
+    ) -> Iterator[StageCount]:
+        """Requests of every stage, less those that asks before it `written` and `judged`."""
+
+    def shown(self, frame: AskFrame, item: Item) -> Sequence[Mark]:
+        """Everything that a template and a temperature put to a judge: here, each answer."""
+        return [(name,) for name in answer_names(frame, item)]
+
+    def n_shown(self, frame: AskFrame, item: Item) -> int:
+        """How many prompts a template makes of an item."""
+        return len(answer_names(frame, item))
+
+    def wording(self, frame: AskFrame, item: Item, template: Template) -> object:
+        """The words in which a template puts an item."""
+        return template.texts.get(question_form(item))
+
+    def first_texts(self, item: Item) -> tuple[str, ...]:
+        """Texts of a template that make the first prompt of an item."""
+        return (question_form(item),)
+
+    def labels(self, frame: AskFrame, item: Item) -> tuple[str, ...]:
+        """Labels of the verdicts on an item."""
+        return labels_for(len(answer_names(frame, item)))
+
+    def verdicts(self, frame: AskFrame, item: Item, template: Template) -> tuple[str, ...]:
+        """What a verdict may be recorded as."""
+        return verdict_ids(frame, item, template)
+
+    @abstractmethod
+    def marks(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
+        """All that is asked about an item; see :func:`counts.judgment_marks`."""
+
+    @abstractmethod
+    def rows(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
+        """What rows about an item record, and what else is in their keys."""
+
+    def menus(
+        self, frame: AskFrame, template: Template, where: Mapping[str, object]
+    ) -> Iterator[tuple[Menu, Mapping[str, object]]]:
+        """Every menu by which a template's own form is read, and where it is of."""
+        for item in frame.items[:1]:
+            yield self.menu(frame, item, template), where
+
+    # What is refused, and remarked, before anything is asked.
+
+    def check_item(self, frame: AskFrame, item: Item, place: Mapping[str, object]) -> None:
+        """Refuse an item without the answers that judges need."""
+        ask = frame.ask
+        ids = {option.option_id for option in item.options}
+        unknown = [name for name in frame.recorded if name not in ids]
+        if unknown:
+            raise SweepError(
+                f"responders name neither a judge nor an option of the item: {unknown}, "
+                f"its options are {sorted(ids)}",
+                where=place,
+            )
+        if not frame.responders and not ids:
+            raise SweepError(
+                "the item has no candidate answers",
+                where=place,
+                hint="name responders that write them, or give the items options",
+            )
+        n_options = len(frame.responders) or len(frame.recorded) or len(ids)
+        self.check_answers(item, n_options, place)
+        if ask.option_orders > (most := most_orders(n_options)):
+            raise SweepError(
+                f"option_orders must be at most {most} for {n_options} options, "
+                f"got {ask.option_orders}",
+                where=place,
+            )
+
+    def check_answers(self, item: Item, n_options: int, place: Mapping[str, object]) -> None:
+        """Refuse an item whose answers cannot be judged."""
+
+    def check(self, frame: AskFrame) -> None:
+        """Refuse an ask that its items, judges and wordings do not allow."""
+
+    def check_together(self, frames: Sequence[AskFrame]) -> None:
+        """Refuse asks of this protocol that do not go together."""
+
+    def check_options(self, frame: AskFrame) -> None:
+        """Refuse options whose probabilities could not be told apart, or read back."""
+
+    def remarks(self, frame: AskFrame) -> Iterator[str]:
+        """What a person should know of an ask before running it."""
+        yield from ()

@@ -6,7 +6,7 @@ takes one turn, or a second one from each first turn that has landed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 
 from judgerel_ray.core import (
@@ -22,36 +22,8 @@ from judgerel_ray.core import (
 )
 from judgerel_ray.protocols.prompts import Template, question_form, render_respond
 from judgerel_ray.protocols.replies.forms import answer_frame
-from judgerel_ray.protocols.replies.own_forms import TIE
 from judgerel_ray.protocols.replies.verdicts import stop_strings
-from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemWork:
-    """All that one wave asks one judge about one item.
-
-    ``impossible`` pairs an ask with the reason why it can never be sent (an earlier stage failed).
-    What rests on answers that have not landed yet is in neither: it stays pending.
-    """
-
-    judge: str
-    item_id: str
-    asks: tuple[Ask, ...]
-    impossible: tuple[tuple[Ask, str], ...] = ()
-
-    @classmethod
-    def of(
-        cls,
-        voice: Voice,
-        item: Item,
-        asks: Iterable[Ask],
-        impossible: Iterable[tuple[Ask, str]],
-    ) -> ItemWork:
-        """Collect what a wave asks a judge about an item."""
-        return cls(
-            judge=voice.name, item_id=item.item_id, asks=tuple(asks), impossible=tuple(impossible)
-        )
+from judgerel_ray.protocols.waves.frame import AskFrame, ItemWork, Texts, Voice, answer_names
 
 
 def blank_condition(
@@ -258,43 +230,6 @@ def _blank(voice: Voice, item: Item, stage: str, settings: Settings) -> Conditio
         top_p=settings.top_p,
         max_tokens=settings.max_tokens,
     )
-
-
-def verdict_ids(frame: AskFrame, item: Item, template: Template) -> tuple[str, ...]:
-    """Name what a verdict of best_of may be: an answer, or a tie where the template declares one.
-
-    Examples
-    --------
-    >>> from judgerel_ray.config import ask_table
-    >>> from judgerel_ray.protocols import load_template
-    >>> from judgerel_ray.core import Option
-    >>> item = Item(item_id="q", benchmark="b", category="c", question="?",
-    ...             options=(Option(option_id="x", text="1"), Option(option_id="y", text="2")))
-    >>> ask = ask_table(protocol="best_of", benchmark="b", path="p")
-    >>> frame = AskFrame(index=0, ask=ask, items=(item,), templates=(), judges=())
-    >>> verdict_ids(frame, item, load_template("best_of", "default"))
-    ('x', 'y')
-    """
-    names = answer_names(frame, item)
-    return (*names, TIE) if template.own is not None and template.own.ties else names
-
-
-def answer_names(frame: AskFrame, item: Item) -> tuple[str, ...]:
-    """Whose answers are judged, by option id.
-
-    Examples
-    --------
-    >>> from judgerel_ray.config import ask_table
-    >>> from judgerel_ray.core import Option
-    >>> item = Item(item_id="q", benchmark="b", category="c", question="?",
-    ...             options=(Option(option_id="x", text="1"), Option(option_id="y", text="2")))
-    >>> ask = ask_table(protocol="best_of", benchmark="b", path="p")
-    >>> answer_names(AskFrame(index=0, ask=ask, items=(item,), templates=(), judges=()), item)
-    ('x', 'y')
-    """
-    if frame.responders:
-        return tuple(voice.name for voice in frame.responders)
-    return frame.recorded or tuple(option.option_id for option in item.options)
 
 
 def judged_answer(frame: AskFrame, item: Item, name: str, texts: Texts) -> Answer | None:

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
+from judgerel_ray.core.papers import PUBLISHED
 from judgerel_ray.importers import import_schroeder2024
-from judgerel_ray.measuring.published import PUBLISHED
 from judgerel_ray.measuring.reliability import reduce_judgments
 
 FIVE = ("min", "q1", "median", "q3", "max")

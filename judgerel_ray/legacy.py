@@ -1,0 +1,14 @@
+"""Deprecated name of :mod:`judgerel_ray.papers`."""
+
+import warnings
+
+from judgerel_ray import papers
+from judgerel_ray.papers import *  # noqa: F403
+
+__all__ = papers.__all__
+
+warnings.warn(
+    "judgerel_ray.legacy is deprecated: import the same names from judgerel_ray.papers",
+    DeprecationWarning,
+    stacklevel=2,
+)
