@@ -348,11 +348,13 @@ def heading_of(
 
 
 def _title_lines(text: str, known: Set[str]) -> int:
-    """Lines above the first that names two columns that are known; 0 where none of a few does."""
+    """Lines with one cell above the first that names two known columns; 0 where there are none."""
     for n, line in enumerate(text.split("\n", _MOST_TITLES + 1)[:_MOST_TITLES]):
-        names = [one.strip(' "\r').lower() for one in re.split(r"[,;\t|]", line)]
-        if sum(name in known for name in names) > 1:
+        cells = [one.strip(' "\r').lower() for one in re.split(r"[,;\t|]", line)]
+        if sum(cell in known for cell in cells) > 1:
             return n
+        if sum(map(bool, cells)) > 1:
+            return 0
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Sheets as people keep them: read by what their columns mean, all of them, or asked in one line."""
+"""Sheets as people keep them: read whole by what their columns mean, or asked in one line."""
 
 from __future__ import annotations
 
