@@ -13,17 +13,16 @@ import polars as pl
 
 from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.counting.columns import FACETS, is_no_value
-from judgerel_ray.counting.files.cells import values_at
-from judgerel_ray.counting.files.meaning import REPLICATION, VALUES, Meaning, Siblings
+from judgerel_ray.counting.files.cells import is_nested, parted, values_at
+from judgerel_ray.counting.files.meaning import REPLICATION, STATED, VALUES, Meaning, Siblings
 from judgerel_ray.counting.files.names import is_aside
-from judgerel_ray.counting.files.records import is_nested, values_series
+from judgerel_ray.counting.files.records import values_series
 from judgerel_ray.counting.files.source import Source
 
-STATED = (
-    r"(?i)^(?:[a-z]+\s*[:=]\s*)?([-+]?\d+(?:\.\d+)?)\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+))?$"
-)
-"""A number as texts state it: ``Score: 2/5``, ``4 out of 5``."""
 _NUMBERED_TEXTS = (REPLICATION, "option_order")
+_FIRST_ORDERS = ("ab", "original", "forward", "first", "normal", "false", "no", "default")
+"""Words for the order in which options are listed."""
+_THOUSANDS = r"^[-+]?[1-9]\d{0,2}(,\d{3})+$"
 
 
 def laid_out(source: Source, meaning: Meaning) -> Source:
@@ -51,17 +50,15 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
                 f"{count_of(n_rows - n_left, 'row')} equal in every column to an earlier one, "
                 "times and ids among them, left out as copies"
             )
-    rows = _unfolded(rows, meaning.columns)
+    rows, lines = _unfolded(rows, meaning.columns)
+    notes += lines
     if meaning.siblings is not None:
         rows = _stacked(rows, meaning.siblings)
-    rows, read = as_numbers(rows)
-    notes += read
     if meaning.is_numbered:
         names = rows.collect_schema().names()
         key = [name for name in ("item_id", *FACETS) if name in names]
         rows = rows.with_columns(pl.int_range(pl.len()).over(key).alias(REPLICATION))
-    line = meaning.line()
-    notes += [line] if line != "read " else []
+    notes += filter(None, [meaning.line()])
     return replace(source, rows=rows, notes=tuple(notes), indexed=False, is_foreign=True)
 
 
@@ -76,64 +73,82 @@ def _is_time_or_id(name: str) -> bool:
     return key_of(name) in {key_of(one) for one in TIMES} or key_of(name).endswith("requestid")
 
 
-def _unfolded(rows: pl.LazyFrame, columns: Mapping[str, str]) -> pl.LazyFrame:
-    """Columns by their roles; every element of a list is a row of its own."""
-    there = rows.collect_schema()
-    made = {role: _made_of(place) for role, place in columns.items()
-            if place not in there and _is_made(place)}  # fmt: skip
-    if made:
-        rows = rows.with_columns(one.alias(f"__made_{role}") for role, one in made.items())
-        columns = {
-            role: f"__made_{role}" if role in made else place for role, place in columns.items()
-        }
-        there = rows.collect_schema()
-    inside = {role: place for role, place in columns.items() if place not in there}
-    plain = {role: place for role, place in columns.items() if place in there}
-    taken = {place for role, place in plain.items() if role != place}
-    hidden = [role for role, place in plain.items() if role != place and role in there]
-    if not inside:
-        kept = rows.with_columns(pl.col(place).alias(f"__{role}") for role, place in plain.items())
-        kept = kept.drop(*taken, *hidden, *(role for role in plain if role in there), strict=False)
-        return kept.rename({f"__{role}": role for role in plain})
-    table = rows.collect()
-    found = {
-        role: values_at(table[place.partition(".")[0]], place.split(".")[1:])
-        for role, place in inside.items()
+def _unfolded(rows: pl.LazyFrame, columns: Mapping[str, str]) -> tuple[pl.LazyFrame, list[str]]:
+    """Columns by their roles, and what is to be said; elements of a list are a row each."""
+    there = rows.collect_schema().names()
+    plain = {
+        role: pl.col(place) if place in there else _made_of(place)
+        for role, place in columns.items()
+        if place in there or _is_made(place, there)
     }
-    several = [role for role, place in inside.items() if "*" in place.split(".")]
+    inside = {role: parted(place, there) for role, place in columns.items() if role not in plain}
+    gone = {place for role, place in columns.items() if place in there and role != place}
+    gone |= {column for column, _ in inside.values()}
+    rest = [name for name in there if name not in gone and name not in columns]
+    cells = {f"__{role}": pl.col(column) for role, (column, _) in inside.items()}
+    named = rows.select(*rest, *(one.alias(name) for name, one in {**plain, **cells}.items()))
+    if not inside:
+        return named, []
+    table = named.collect(engine="streaming")
+    found = {role: values_at(table[f"__{role}"], path) for role, (_, path) in inside.items()}
+    notes = []
+    for role, (column, path) in inside.items():
+        if left := _n_beside(table[f"__{role}"], path):
+            every = ".".join([column, *("*" if one.isdecimal() else one for one in path)])
+            notes.append(
+                f"{columns[role]} leaves out {count_of(left, 'more value')} of the same lists; "
+                f"--column {role}={every} reads all"
+            )
+    several = [role for role, (_, path) in inside.items() if "*" in path]
     counts = [max((len(found[role][row]) for role in several), default=1)
               for row in range(table.height)]  # fmt: skip
     for role in several:
         for row, n in enumerate(counts):
             if len(found[role][row]) not in (n, 1):
                 raise SweepError(
-                    f"lists of one row differ in length: {inside[role]} has "
+                    f"lists of one row differ in length: {columns[role]} has "
                     f"{len(found[role][row])} values, another {n}",
                     where={"row": row + 1},
                 )
-    index = [row for row, n in enumerate(counts) for _ in range(n)]
-    cells = {
-        role: [
+    cells = [
+        values_series(role, (
             values[row][place] if len(values[row]) > 1 else (values[row] or [None])[0]
             for row, n in enumerate(counts)
             for place in range(n)
-        ]
+        ))
         for role, values in found.items()
-    }
-    gone = {place.partition(".")[0] for place in inside.values()}
-    base = table.select(name for name in table.columns if name not in gone)[index]
-    filled = [values_series(role, values) for role, values in cells.items()]
-    if several and REPLICATION not in columns:
-        places = [place for n in counts for place in range(n)]
-        filled.append(pl.Series(REPLICATION, places, dtype=pl.Int64))
-    laid = base.drop(one.name for one in filled if one.name in base.columns)
-    laid = laid.with_columns(filled)
-    return _unfolded(laid.lazy(), plain) if plain else laid.lazy()
+    ]  # fmt: skip
+    places = pl.Series("__place", [place for n in counts for place in range(n)], dtype=pl.Int64)
+    index = [row for row, n in enumerate(counts) for _ in range(n)]
+    laid = table.drop(f"__{role}" for role in inside)[index].with_columns(*cells, places)
+    if not several:
+        return laid.drop("__place").lazy(), notes
+    if REPLICATION not in columns:
+        laid = laid.with_columns(pl.col("__place").alias(REPLICATION))
+    elif REPLICATION not in inside:  # a row is a repeat, and has several judgments
+        key = [name for name in ("item_id", *FACETS) if name in laid.columns]
+        order = pl.struct(pl.col(REPLICATION), "__place").rank("dense").over(key)
+        laid = laid.with_columns((order.cast(pl.Int64) - 1).alias(REPLICATION))
+        notes.append("each element of a list is a repeat, numbered in the order of rows and lists")
+    return laid.drop("__place").lazy(), notes
 
 
-def _is_made(place: str) -> bool:
+def _n_beside(cells: pl.Series, path: Sequence[str]) -> int:
+    """How many values a place leaves out that names one element of lists by its number."""
+    if not any(one.isdecimal() for one in path):
+        return 0
+    every = ["*" if one.isdecimal() else one for one in path]
+    taken, there = (
+        sum(one is not None for row in values_at(cells, where) for one in row)
+        for where in (path, every)
+    )
+    return max(there - taken, 0)
+
+
+def _is_made(place: str, there: Sequence[str]) -> bool:
     """Whether a place is of several columns, or a part of one: ``set,item``, ``pair:^([^;]+)``."""
-    return ":" in place or "," in place
+    names, sign, _ = place.partition(":")
+    return all(name in there for name in names.split(",")) and bool(sign or "," in names)
 
 
 def _made_of(place: str) -> pl.Expr:
@@ -167,29 +182,43 @@ def as_numbers(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, list[str]]:
         words = rows.select(pl.col(name).unique(maintain_order=True)).collect(engine="streaming")
         texts = words.to_series().drop_nulls()
         if texts.cast(pl.Float64, strict=False).has_nulls():
-            places = {text: place for place, text in enumerate(texts)}
+            listed = sorted(texts, key=lambda one: one.strip().lower() not in _FIRST_ORDERS)
+            places = {text: place for place, text in enumerate(listed)}
             rows = rows.with_columns(pl.col(name).replace_strict(places, return_dtype=pl.Int64))
-            listed = ", ".join(f"{text} as {place}" for text, place in [*places.items()][:4])
-            notes.append(f"column {name}: read {listed}{', ...' if len(places) > 4 else ''}")
+            told = ", ".join(f"{text} as {place}" for text, place in [*places.items()][:4])
+            notes.append(f"column {name}: read {told}{', ...' if len(places) > 4 else ''}")
     if schema.get("score") == pl.String:
-        text = pl.col("score").str.strip_chars()
-        worded = ~is_no_value(text) & text.cast(pl.Float64, strict=False).is_null()
-        seen = rows.filter(worded).select(
-            text.alias("t"), text.str.extract(STATED, 1).alias("n"),
-            text.str.extract(STATED, 2).alias("of"),
-        ).collect(engine="streaming")  # fmt: skip
-        if seen.height and not seen["n"].has_nulls() and seen["of"].n_unique() <= 1:
-            of = seen["of"][0]
-            rows = rows.with_columns(
-                pl.when(worded).then(text.str.extract(STATED, 1)).otherwise(text).alias("score")
-            )
-            notes.append(
-                f"score: read the number of {seen['t'][0]!r} ({count_of(seen.height, 'text')})"
-                + (f", all of them out of {of}" if of else "")
-            )
-        elif not seen.height:
-            rows = rows.with_columns(score=pl.when(~is_no_value(text)).then(text).cast(pl.Float64))
+        rows, lines = _stated_scores(rows)
+        notes += lines
     return rows, notes
+
+
+def _stated_scores(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, list[str]]:
+    """Scores that texts state as numbers: ``Score: 2/5``, ``1,5``; as they are where any does not.
+
+    What is out of 5 stands beside no number above 5.
+    """
+    text = pl.col("score").str.strip_chars()
+    number = text.cast(pl.Float64, strict=False)
+    worded = ~is_no_value(text) & number.is_null()
+    stated = text.str.extract(STATED, 1).str.replace(",", ".", literal=True)
+    seen = rows.select(
+        text.alias("t"), number.alias("bare"), worded.alias("worded"),
+        stated.cast(pl.Float64, strict=False).alias("n"), text.str.extract(STATED, 2).alias("of"),
+    ).collect(engine="streaming")  # fmt: skip
+    bare, seen = seen["bare"].max(), seen.filter("worded")
+    if not seen.height:
+        return rows, []
+    of = seen["of"].unique()
+    if seen["n"].has_nulls() or len(of) > 1 or seen["t"].str.contains(_THOUSANDS).any():
+        return rows, []
+    most = max(float(str(one)) for one in (bare, seen["n"].max(), -1) if one is not None)
+    if of[0] is not None and most > float(of[0]):
+        return rows, []
+    out_of = f", all of them out of {of[0]}" if of[0] is not None else ""
+    return rows.with_columns(pl.when(worded).then(stated).otherwise(text).alias("score")), [
+        f"score: read the number of {seen['t'][0]!r} ({count_of(seen.height, 'text')}){out_of}"
+    ]
 
 
 def filled_down(rows: pl.LazyFrame, columns: Sequence[str]) -> tuple[pl.LazyFrame, str | None]:
@@ -209,7 +238,9 @@ def filled_down(rows: pl.LazyFrame, columns: Sequence[str]) -> tuple[pl.LazyFram
     blank = item.is_null() | (item.str.strip_chars() == "")
     facts = rows.select(blank.sum().alias("n"), blank.first().alias("first"), pl.len().alias("of"))
     n, first, of = facts.collect(engine="streaming").row(0)
-    if not n or first or n == of:
+    # A merged cell names its item once; where one stands in two rows, a blank is a fault.
+    again = ((item == item.shift(1)) & ~blank).any()
+    if not n or first or n == of or 2 * n < of - n or rows.select(again).collect().item():
         return rows, None
     filled = rows.with_columns(pl.when(~blank).then(item).forward_fill().alias("item_id"))
     key = [name for name in ("item_id", *FACETS, REPLICATION) if name in columns]

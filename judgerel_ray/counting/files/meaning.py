@@ -12,12 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cached_property
 
 import polars as pl
 
 from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value
-from judgerel_ray.counting.files.cells import leaves, parsed_cell, values_at
+from judgerel_ray.counting.files.cells import is_nested, leaves, parsed_cell, parted, values_at
 from judgerel_ray.counting.files.names import (
     JUDGES,
     is_aside,
@@ -26,7 +27,6 @@ from judgerel_ray.counting.files.names import (
     key_of,
     roles_of,
 )
-from judgerel_ray.counting.files.records import is_nested
 
 SAMPLE = 20_000  # rows by which values are judged
 REPLICATION = "replication"
@@ -37,9 +37,11 @@ _FEW_PARSED = 0.5  # share of the cells that hold JSON, of a column that does
 _NAMED_VALUE = {"name": "criterion", "value": "score"}
 """Columns that mean something together alone: a metric's name and its value."""
 _ORDERS = re.compile(r"(?i)^(ab|ba|original|swapped|forward|reversed?|order_?[01]|first|second)$")
-_SCORED = re.compile(
-    r"(?i)^(?:[a-z]+\s*[:=]\s*)?([-+]?\d+(?:\.\d+)?)\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+))?$"
+STATED = (
+    r"(?i)^(?:[a-z]+\s*[:=]\s*)?([-+]?\d+(?:[.,]\d+)?)\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+))?$"
 )
+"""A number as texts state it: ``Score: 2/5``, ``4 out of 5``, ``1,5``."""
+_SCORED = re.compile(STATED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,7 @@ class Meaning:
     lacking: tuple[str, ...] = ()  # Roles that no column fits.
     # A column that tells rows of one key apart and is not read, where repeats would be numbered.
     telling: str | None = None
+    stated: frozenset[str] = frozenset()  # Roles that whoever asks said, which need no line.
 
     @property
     def is_whole(self) -> bool:
@@ -73,8 +76,12 @@ class Meaning:
         return not self.open and not self.lacking and self.telling is None
 
     def line(self) -> str:
-        """Say in one line what was read as what."""
-        read = [f"{place} as {role}" for role, place in self.columns.items() if place != role]
+        """Say in one line what was read as what; nothing where all of it was stated."""
+        read = [
+            f"{place} as {role}"
+            for role, place in self.columns.items()
+            if place != role and role not in self.stated
+        ]
         if self.siblings is not None:
             several = self.siblings
             names = ", ".join(several.columns)
@@ -86,11 +93,20 @@ class Meaning:
             by_reason.setdefault(why, []).append(name)
         rest = [f"{', '.join(names)} ({why})" for why, names in by_reason.items()]
         left = f"; not used: {', '.join(rest)}" if rest else ""
-        return f"read {'; '.join(read)}{left}"
+        return f"read {'; '.join(read)}{left}" if read else ""
 
 
-def meaning_of(rows: pl.LazyFrame, stated: Mapping[str, str] | None = None) -> Meaning:
+def meaning_of(
+    rows: pl.LazyFrame,
+    stated: Mapping[str, str] | None = None,
+    *,
+    repeats: str | None = None,
+    missing: Sequence[str] = (),
+) -> Meaning:
     """Tell what each column of a table means; `stated` roles are as they are stated.
+
+    Columns that are like the shell pattern `repeats` are repeats side by side; texts in `missing`
+    stand for no value.
 
     Examples
     --------
@@ -101,28 +117,46 @@ def meaning_of(rows: pl.LazyFrame, stated: Mapping[str, str] | None = None) -> M
     >>> meaning_of(pl.LazyFrame({"id": ["p"], "run1": [3], "run2": [4]})).siblings.columns
     ('run1', 'run2')
     """
-    begin = rows.head(SAMPLE).collect(engine="streaming")
-    return _Reader(begin, dict(stated or {})).meaning()
+    return _Reader(rows, dict(stated or {}), repeats=repeats, missing=missing).meaning()
 
 
 class _Reader:
     """One table, looked at by the values of its first rows."""
 
-    def __init__(self, begin: pl.DataFrame, stated: dict[str, str]) -> None:
-        self.begin = begin
+    def __init__(
+        self,
+        rows: pl.LazyFrame,
+        stated: dict[str, str],
+        *,
+        repeats: str | None = None,
+        missing: Sequence[str] = (),
+    ) -> None:
+        self.rows = rows
+        self.begin = rows.head(SAMPLE).collect(engine="streaming")
         self.stated = stated
+        self.missing = missing
         self.roles: dict[str, str] = dict(stated)
         self.open: dict[str, tuple[str, ...]] = {}
+        columns = self.begin.columns
         places = [part for place in stated.values() for part in re.split("[,:]", place)]
-        self.taken = {*stated.values(), *places, *(one.partition(".")[0] for one in places)}
-        for name in begin.columns:  # a contract name wins
+        self.taken = {*stated.values(), *places, *(parted(one, columns)[0] for one in places)}
+        self.beside = [name for name in columns if repeats and fnmatchcase(name, repeats)]
+        self.taken.update(self.beside)
+        for name in columns:  # a contract name wins
             if name in TYPED and name not in self.taken and name != "label":
-                self.roles.setdefault(name, name)
+                self.roles.setdefault(name, self._all_of(name))
                 self.taken.add(name)
+
+    def _all_of(self, name: str) -> str:
+        """A column, or all elements of its lists where nothing else numbers repeats."""
+        is_list = name in VALUES and REPLICATION not in self.begin.columns
+        return f"{name}.*" if is_list and leaves(self.begin[name]) == [f"{name}.*"] else name
 
     def meaning(self) -> Meaning:
         """Roles in the order in which one depends on the other."""
-        siblings = self._siblings() if not self._has_value() else None
+        siblings = self._stated_siblings()
+        if siblings is None and not self._has_value():
+            siblings = self._siblings()
         if siblings is not None:
             self.taken.update(siblings.columns)
         elif not self._has_value():
@@ -147,6 +181,7 @@ class _Reader:
             open=self.open,
             lacking=tuple(lacking),
             telling=self._telling(siblings) if is_numbered and not lacking else None,
+            stated=frozenset(self.stated),
         )
 
     # ---- values
@@ -159,15 +194,16 @@ class _Reader:
             column = self.begin[name]
             if not is_nested(column.dtype):
                 text = column.cast(pl.String, strict=False).str.strip_chars()
-                found[name] = text.to_frame("t").filter(~is_no_value(pl.col("t")))["t"]
+                there = ~is_no_value(pl.col("t")) & ~pl.col("t").is_in(list(self.missing))
+                found[name] = text.to_frame("t").filter(there)["t"]
         return found
 
     def _values(self, place: str) -> pl.Series:
         """Text values at a place: of a column, or inside its cells."""
         if place in self._texts:
             return self._texts[place]
-        column, _, path = place.partition(".")
-        rows = values_at(self.begin[column], path.split("."))
+        column, path = parted(place, self.begin.columns)
+        rows = values_at(self.begin[column], path)
         single = (one for row in rows for one in row if not isinstance(one, dict | list))
         inside = [str(one) for one in single if one is not None]
         return pl.Series(place, inside, dtype=pl.String)
@@ -212,7 +248,7 @@ class _Reader:
             for place, called in inside or [(name, name)]:
                 if is_of_people(called.partition(".")[0]):
                     continue
-                for role in roles_of(called):
+                for role in _roles_inside(place) if inside else roles_of(called):
                     found.setdefault(role, []).append(place)
         return found
 
@@ -225,13 +261,7 @@ class _Reader:
             held = [parsed_cell(one) for one in texts.head(200)]
             if sum(one is not None for one in held) < _FEW_PARSED * len(held):
                 return []
-        places = leaves(column)
-        # A list of bare values is called by its column: `scores.*` are scores.
-        named = [(place, place.removesuffix(".*").rpartition(".")[2]) for place in places]
-        return [
-            (place, called.removesuffix("s") if place.endswith("*") else called)
-            for place, called in named
-        ]
+        return [(place, _called(place)) for place in leaves(column)]
 
     def _has_value(self) -> bool:
         return any(name in self.roles for name in VALUES)
@@ -318,6 +348,17 @@ class _Reader:
                 return found
         return None
 
+    def _stated_siblings(self) -> Siblings | None:
+        """Repeats side by side by a pattern that was stated."""
+        if not self.beside:
+            return None
+        is_rated = all(self.is_number(one) or not len(self._values(one)) for one in self.beside)
+        return Siblings(
+            columns=tuple(self.beside), facet=REPLICATION,
+            values=tuple(map(str, range(len(self.beside)))),
+            holds="score" if is_rated else "verdict",
+        )  # fmt: skip
+
     def _held(self, names: Sequence[str]) -> str | None:
         """What columns side by side hold: a score, a verdict, or nothing that is either."""
         if all(map(self.is_number, names)):
@@ -360,6 +401,11 @@ class _Reader:
                 if set(roles_of(end)) & set(VALUES):
                     by_end.setdefault(key_of(end), []).append((name, before))
                     break
+            else:
+                for before, end in _halves(name):
+                    if set(roles_of(before)) & set(VALUES) and JUDGES.search(end):
+                        by_end.setdefault(key_of(before), []).append((name, end))
+                        break
         yield from ((end, named) for end, named in by_end.items() if len(named) > 1)
 
     def _ordered(self, free: Sequence[str]) -> Siblings | None:
@@ -427,16 +473,19 @@ class _Reader:
         beside = siblings.columns if siblings else ()
         key = [self.roles[role] for role in ("item_id", *FACETS) if role in self.roles]
         key = [name for name in key if name in self.begin.columns]
-        values = {self.roles[name] for name in VALUES if name in self.roles}
-        for name in self.begin.columns:
-            if name in key or name in values or name in beside or name in self.taken:
-                continue
-            if name not in self._texts or self._tells_nothing(name):
-                continue
-            varies = self.begin.group_by(key).agg(pl.col(name).n_unique().alias("n"))["n"].max()
-            if isinstance(varies, int) and varies > 1:
-                return name
-        return None
+        if self.roles["item_id"] not in key:
+            return None
+        free = [
+            name
+            for name in self.begin.columns
+            if name not in self.taken and name not in beside and name in self._texts
+            and not self._tells_nothing(name)
+        ]  # fmt: skip
+        # A file may hold one version after the other: of a long one all rows are looked at.
+        rows = self.begin.lazy() if self.begin.height < SAMPLE else self.rows
+        several = rows.group_by(key).agg(pl.col(free).n_unique()).select(pl.col(free).max())
+        varies = several.collect(engine="streaming").row(0) if free else ()
+        return next((name for name, n in zip(free, varies, strict=True) if n and n > 1), None)
 
     def _tells_nothing(self, name: str) -> bool:
         """Whether a column is a time, an id, a cost or free text, which repeats differ in."""
@@ -461,6 +510,24 @@ class _Reader:
             else:
                 found[name] = "no name of judgments"
         return found
+
+
+def _called(place: str) -> str:
+    """What a place inside cells is called; a list of bare values by its column: `scores.*`."""
+    called = place.removesuffix(".*").rpartition(".")[2]
+    return called.removesuffix("s") if place.endswith("*") else called
+
+
+def _roles_inside(place: str) -> list[str]:
+    """What a value inside an object may be: the id of another thing is no question's."""
+    called = _called(place)
+    above = [one for one in place.split(".")[:-1] if one != "*"]
+    if called == "id" and above:
+        return ["item_id"] if "item_id" in roles_of(above[-1]) else []
+    if called == "value":
+        several = {role for one in above for role in roles_of(one.removesuffix("s"))}
+        return [role for role in VALUES if several & set(VALUES)]
+    return roles_of(called)
 
 
 def _halves(name: str) -> Iterator[tuple[str, str]]:

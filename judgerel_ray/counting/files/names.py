@@ -21,7 +21,8 @@ ROLES: dict[str, tuple[str, ...]] = {
         "id_question", "identifiant", "id_exemple", "cas",
     ),
     "replication": (
-        "replication", "rep", "repeat", "repetition", "run", "run_index", "run_idx", "trial",
+        "replication", "rep", "repeat", "replicate", "repetition", "run", "run_index", "run_idx",
+        "trial",
         "sample", "sample_index", "iteration", "epoch", "repeat_idx", "repeat_index", "attempt",
         "durchlauf", "wiederholung", "lauf", "durchgang", "versuch",
         "轮次", "次数", "重复", "重复次数", "运行",
