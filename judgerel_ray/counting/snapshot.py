@@ -199,7 +199,7 @@ def name_of(source: object) -> str:
         if not isinstance(path, str):
             raise SweepError("expected a path as text, got bytes")
         return path
-    if isinstance(source, list | tuple):
+    if isinstance(source, list | tuple) and source:
         return f"{source[0]} and {len(source) - 1} more" if len(source) > 1 else str(source[0])
     return getattr(source, "url", FRAME)
 
@@ -293,7 +293,8 @@ def _of_rows(
     name, where = name_of(source), {"file": name_of(source)}
     rows: str | Sequence[str] | pl.LazyFrame | None = name
     if isinstance(source, list | tuple):
-        rows = [name_of(one) for one in source]
+        is_path = source and all(isinstance(one, str | PathLike) for one in source)
+        rows = [name_of(one) for one in source] if is_path else None
     elif not isinstance(source, str | PathLike):
         rows = frame_of(source)
     elif not _is_plain(name) and "://" in name and not Path(name).suffix:

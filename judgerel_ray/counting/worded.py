@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from judgerel_ray.counting.verdicts.spelling import folded
+from judgerel_ray.counting.verdicts.spelling import folded, says_none
 
 LEADING = r"^[\W_]*([\w+]+)"
 """The word that a text begins with."""
@@ -49,7 +49,7 @@ each by the word it begins with
             return
     strange = words.filter(
         pl.col("is_raised") | (pl.col("is_long") & ~pl.col("word").is_in(menu.implode()))
-    ).filter(~pl.col("word").is_in(short["word"].implode()))
+    ).filter(~pl.col("word").is_in(short["word"].implode()), ~says_none())
     if strange.height:
         texts = strange["text"].head(2).to_list()
         told = ", ".join(repr(one if len(one) <= _SHOWN else f"{one[:_SHOWN]}...") for one in texts)

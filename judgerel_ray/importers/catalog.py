@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import JudgeRelError, SweepError
 from judgerel_ray.core.papers import find_in_papers
 from judgerel_ray.importers.logs.collect import AUTO, LOG_FORMATS, import_logs
 from judgerel_ray.importers.people import import_people
@@ -112,10 +112,12 @@ def import_judgments(
 
 def _is_table(paths: Sequence[str]) -> bool:
     """Whether files are tables, of which none is a log of a tool that is known."""
-    from judgerel_ray.importers.logs.asked import log_name
+    from judgerel_ray.importers.logs.asked import is_log
 
-    files = [path for path in paths if os.path.isfile(path)]
-    return bool(files) and len(files) == len(paths) and not any(map(log_name, files))
+    try:
+        return bool(paths) and all(os.path.isfile(path) and not is_log(path) for path in paths)
+    except JudgeRelError:  # what is wrong with it is said where logs are read
+        return False
 
 
 def write_judgments(

@@ -149,7 +149,7 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     Warns
     -----
     ReadingWarning
-        Where rows were numbered: how many, and how often a question is there.
+        What was read as what, where that was not stated; where rows were numbered, and more.
 
     Examples
     --------
@@ -194,7 +194,8 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
         others = table.select(name for name in names if name not in _KNOWN)
         both = pl.concat([typed, others], how="horizontal").lazy()
         refuse_twice(both, source)
-        unread = unread_lines(Source(rows=both), [n for n in _KEY if n in typed.columns])
+        unit = [name for name in ("item_id", *FACETS) if name in typed.columns]
+        unread = unread_lines(Source(rows=both), unit)
         own = typed.select(name for name in _VERDICT_COLUMNS if name in typed.columns)
         renamed = renamed_lines(Source(rows=pl.concat([own, others], how="horizontal").lazy()))
         notes = (*source.notes, *beside, *read, *filter(None, [filled]), *unread, *renamed)

@@ -34,7 +34,7 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
     >>> rows = pl.LazyFrame({"id": ["p", "q"], "run1": [3, 1], "run2": [4, 1]})
     >>> found = laid_out(Source(rows=rows), meaning_of(rows))
     >>> found.rows.collect().sort("item_id", "replication").rows()[:2]
-    [('p', 0, 3.0), ('p', 1, 4.0)]
+    [('p', 3.0, 0), ('p', 4.0, 1)]
     >>> found.notes
     ('read id as item_id; run1, run2 as score, a replication each',)
     """
@@ -163,7 +163,10 @@ def _stacked(rows: pl.LazyFrame, siblings: Siblings) -> pl.LazyFrame:
     """Columns side by side, one below the other."""
     names = [*siblings.columns]
     rest = [name for name in rows.collect_schema().names() if name not in names]
-    cells = rows.with_columns(pl.col(names).cast(pl.String).str.strip_chars())
+    kinds = rows.collect_schema()
+    is_rated = siblings.holds == "score" and all(kinds[name].is_numeric() for name in names)
+    cell = pl.col(names).cast(pl.Float64) if is_rated else pl.col(names).cast(pl.String)
+    cells = rows.with_columns(cell if is_rated else cell.str.strip_chars())
     long = cells.unpivot(names, index=rest, variable_name="__name", value_name=siblings.holds)
     is_number = siblings.facet in _NUMBERED_TEXTS
     values = dict(zip(names, map(int, siblings.values) if is_number else siblings.values,
@@ -179,12 +182,14 @@ def as_numbers(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, list[str]]:
     for name in _NUMBERED_TEXTS:
         if schema.get(name) != pl.String:
             continue
-        words = rows.select(pl.col(name).unique(maintain_order=True)).collect(engine="streaming")
-        texts = words.to_series().drop_nulls()
-        if texts.cast(pl.Float64, strict=False).has_nulls():
+        words = rows.select(pl.col(name).alias("t").unique(maintain_order=True))
+        texts = words.filter(~is_no_value(pl.col("t"))).collect(engine="streaming").to_series()
+        is_number = texts.cast(pl.Float64, strict=False).is_not_null()
+        if len(texts) and not (is_number | texts.str.contains(_THOUSANDS)).any():
             listed = sorted(texts, key=lambda one: one.strip().lower() not in _FIRST_ORDERS)
             places = {text: place for place, text in enumerate(listed)}
-            rows = rows.with_columns(pl.col(name).replace_strict(places, return_dtype=pl.Int64))
+            place = pl.col(name).replace_strict(places, default=None, return_dtype=pl.Int64)
+            rows = rows.with_columns(place.alias(name))
             told = ", ".join(f"{text} as {place}" for text, place in [*places.items()][:4])
             notes.append(f"column {name}: read {told}{', ...' if len(places) > 4 else ''}")
     if schema.get("score") == pl.String:

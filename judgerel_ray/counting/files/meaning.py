@@ -82,7 +82,7 @@ class Meaning:
             for role, place in self.columns.items()
             if place != role and role not in self.stated
         ]
-        if self.siblings is not None:
+        if self.siblings is not None and self.siblings.facet not in self.stated:
             several = self.siblings
             names = ", ".join(several.columns)
             read.append(f"{names} as {several.holds}, a {several.facet} each")
@@ -174,14 +174,14 @@ class _Reader:
         if siblings is None and not self._has_value() and not set(VALUES) & set(self.open):
             lacking.append("verdict or score")
         return Meaning(
-            columns=dict(self.roles),
+            columns=dict(sorted(self.roles.items(), key=lambda one: _place_in_line(one[0]))),
             siblings=siblings,
             is_numbered=is_numbered,
             unused=self._unused(),
             open=self.open,
             lacking=tuple(lacking),
             telling=self._telling(siblings) if is_numbered and not lacking else None,
-            stated=frozenset(self.stated),
+            stated=frozenset({*self.stated, *([REPLICATION] if self.beside else [])}),
         )
 
     # ---- values
@@ -528,6 +528,18 @@ def _roles_inside(place: str) -> list[str]:
         several = {role for one in above for role in roles_of(one.removesuffix("s"))}
         return [role for role in VALUES if several & set(VALUES)]
     return roles_of(called)
+
+
+def _place_in_line(role: str) -> int:
+    """Where a role stands in what is said: the item, who judged and of what, the repeat, the rest.
+
+    Examples
+    --------
+    >>> sorted(["verdict", "judge", "item_id"], key=_place_in_line)
+    ['item_id', 'judge', 'verdict']
+    """
+    order = ("item_id", *FACETS, REPLICATION, *VALUES)
+    return order.index(role) if role in order else len(order)
 
 
 def _halves(name: str) -> Iterator[tuple[str, str]]:

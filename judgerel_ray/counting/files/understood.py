@@ -48,7 +48,7 @@ def understood(
     >>> import polars as pl
     >>> rows = pl.LazyFrame({"prompt_id": ["p", "p"], "trial": [0, 1], "winner": ["x", "y"]})
     >>> understood(Source(rows=rows)).rows.collect().columns
-    ['verdict', 'replication', 'item_id']
+    ['item_id', 'replication', 'verdict']
     """
     columns = source.rows.collect_schema().names()
     if not stated and repeats is None:

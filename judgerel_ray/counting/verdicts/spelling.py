@@ -176,7 +176,7 @@ class Spellings:
         none = ranked.filter(pl.col("shown").is_null())
         if none.height:
             found_lines.append(f"taken as no verdict: {_with_rows(none)}; {_KEPT}")
-        says_so = pl.col("key").is_in(PERHAPS_NO_VALUE) | pl.col("key").str.contains(_FAILED)
+        says_so = says_none()
         often = pl.col("key").is_in(OFTEN_NO_VALUE)
         others = verdicts.filter(~says_so & ~often)["shown"].n_unique()
         perhaps = verdicts.filter(says_so | often if others >= _MENU else says_so)
@@ -210,6 +210,17 @@ def spellings_of(seen: pl.DataFrame, *, options: Collection[str] = ()) -> Spelli
     return Spellings(
         known=known.select("text", "n", "key", pl.when(~none).then(as_shown).alias("shown"))
     )
+
+
+def says_none() -> pl.Expr:
+    """Tell verdicts that may stand for none, by `key`: their folded text.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"key": ["error: timeout", "a"]}).select(says_none()).to_series().to_list()
+    [True, False]
+    """
+    return pl.col("key").is_in(PERHAPS_NO_VALUE) | pl.col("key").str.contains(_FAILED)
 
 
 def seen_verdicts(nested: UnitRows) -> pl.DataFrame:
