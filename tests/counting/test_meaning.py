@@ -61,7 +61,9 @@ RIGHT = {
     "tables/w22b_langsmith.csv": {"correctness": (0.889, 36, 12), "conciseness": (None, 36, 12)},
 }  # fmt: skip
 SAID = {
-    "first-minute/natural.csv": "read label as verdict; model as judge; run as replication; id as item_id",
+    "first-minute/natural.csv": (
+        "read id as item_id; model as judge; run as replication; label as verdict"
+    ),
     "tables/dup_rep.csv": "2 rows equal in every column to an earlier one, left out as copies",
     "tables/retry.csv": "1 row without a verdict beside one of the same replication that has it",
     "tables/w13_dups.csv": "48 rows equal in every column to an earlier one",
