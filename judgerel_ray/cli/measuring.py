@@ -25,9 +25,10 @@ def print_result(asked: Asked) -> int:
     formats = _formats(asked)
     request = asked.request()
     output = _output(asked, request)
-    for path in filter(None, (asked.source, getattr(request, "b", None))):
+    for path in filter(None, (asked.source, *asked.more, getattr(request, "b", None))):
         judged_path(path)
-    result: Result[Any] = asked.verb.act(asked.source or None, request)
+    source = (asked.source, *asked.more) if asked.more else asked.source or None
+    result: Result[Any] = asked.verb.act(source, request)
     if result.error is not None and (other := named_log(result.error, asked)) is not result.error:
         raise other
     for note in result.notes:
@@ -93,5 +94,5 @@ def _output(asked: Asked, request: Any) -> Output | None:
 
     beside = [getattr(request, name, None) for name in ("gold", "reference", "outside", "labels")]
     scales = getattr(request, "scale", ())
-    reads = (asked.source, *beside, *scales)
+    reads = (asked.source, *asked.more, *beside, *scales)
     return output_to(out, "table", reads=reads, force=force, raw_cells=raw_cells)

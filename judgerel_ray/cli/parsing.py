@@ -48,7 +48,7 @@ PRINTING: dict[str, dict[str, OptionFlag]] = {
 }
 """Flags of printing, by the kind that a verb has."""
 SWITCHES = ("json", "force", "raw_cells")
-SHARED = ("by", "exact_values", "verdict_names")
+SHARED = ("by", "columns", "exact_values", "labels", "leading_word", "verdict_names")
 """Options of many verbs, listed after a verb's own."""
 _READING, _WRITING = "How judgments are read and grouped", "What is printed and written"
 FEW = 4
@@ -66,6 +66,7 @@ class Asked:
     source: str
     # Options as texts, those given alone; of a flag that repeats, all.
     texts: dict[str, Any] = field(default_factory=dict)
+    more: tuple[str, ...] = ()  # Files of the same table, where several are named.
     printing: dict[str, Any] = field(default_factory=dict)  # Flags of printing, likewise.
 
     def request(self) -> Any:
@@ -217,7 +218,10 @@ class _Command(click.Command):
         self.verb = verb
         places = [one for one in fields(verb.options) if not one.kw_only]  # type: ignore[arg-type]
         bare = verb.source.strip("[]")
-        params: list[click.Parameter] = [_argument("read", bare, required=bare == verb.source)]
+        self.takes_several = verb.source == "PATH" and not places
+        params: list[click.Parameter] = [
+            _argument("read", bare, required=bare == verb.source, many=self.takes_several)
+        ]
         params += [
             _argument(one.name, flag_of(one).metavar or "", required=one.default is MISSING)
             for one in places
@@ -239,9 +243,11 @@ class _Command(click.Command):
             for name, one in values.items()
             if not (one is None or one is False or one == ())
         }
-        source = given.pop("read", "")
+        source, *more = given.pop("read") if self.takes_several else [given.pop("read", "")]
         printing = {name: given.pop(name) for name in PRINTING[self.verb.prints] if name in given}
-        return Asked(verb=self.verb, source=source, texts=given, printing=printing)
+        return Asked(
+            verb=self.verb, source=source, texts=given, printing=printing, more=tuple(more)
+        )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse a flag in place of another's value, which Click would take for it."""
@@ -283,9 +289,11 @@ class _Command(click.Command):
                     formatter.write_dl(records)
 
 
-def _argument(name: str, metavar: str, *, required: bool = True) -> click.Argument:
+def _argument(
+    name: str, metavar: str, *, required: bool = True, many: bool = False
+) -> click.Argument:
     """What is read, or another positional argument."""
-    many = metavar.endswith("...")
+    many = many or metavar.endswith("...")
     return click.Argument(
         [name], metavar=metavar if required else f"[{metavar}]", required=required, type=_Text(),
         nargs=-1 if many else 1,

@@ -84,13 +84,9 @@ def named_log(error: JudgeRelError, asked: Asked | None) -> JudgeRelError:
     source = None if asked is None or asked.verb.name in ("items", "import") else asked.source
     if not source or source not in (error.where.get("file"), error.where.get("path")):
         return error
-    from judgerel_ray.importers.logs.asked import is_log
-    from judgerel_ray.importers.logs.collect import detect_log_format
+    from judgerel_ray.importers.logs.asked import log_name
 
-    try:
-        name = detect_log_format(source) if os.path.isfile(source) and is_log(source) else None
-    except JudgeRelError:  # what is wrong with it was said
-        return error
+    name = log_name(source)
     return error if name is None else SweepError(
         f"a log of {name} is imported first", where={"file": source},
         hint=f"judgerel import auto {shlex.quote(source)} --out judgments.parquet",

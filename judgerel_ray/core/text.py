@@ -235,6 +235,7 @@ _WITH_NAN = json.JSONDecoder(object_pairs_hook=_unique_pairs)
 _BETWEEN = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 """What stands between columns by the ending of a file, unless its first line shows another."""
+_MOST_TITLES = 10  # lines above the names of columns
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
@@ -244,6 +245,7 @@ class Heading(NamedTuple):
     names: list[str]
     separator: str
     notes: tuple[str, ...] = ()
+    titles: int = 0  # Lines above the names.
 
 
 def one_kind_of_lines(text: str, separator: str) -> tuple[str, str]:
@@ -271,6 +273,10 @@ def heading_of(
         n_known = sum(name.lower() in known for name in found[sign])
         return n_known, len(found[sign]) if n_known == 0 else 0
 
+    if not any(worth(sign)[0] for sign in found) and (lines := _title_lines(text, known)):
+        below = heading_of(text.split("\n", lines)[lines], where, separator=separator, known=known)
+        note = f"{lines} line{'s' * (lines > 1)} above the names of columns left out, as a title"
+        return Heading(below.names, below.separator, (note, *below.notes), lines)
     between = max(found, key=worth)  # the first of those that are worth as much
     names = found[between]
     if text.lstrip()[:1] in ("{", "[") and not worth(between)[0]:
@@ -301,6 +307,17 @@ def heading_of(
         return Heading(named, between)
     note = f"read with {_BETWEEN[between]} between columns, as in its first line"
     return Heading(named, between, (note,))
+
+
+def _title_lines(text: str, known: Set[str]) -> int:
+    """Lines with one cell above the first that names two known columns; 0 where there are none."""
+    for n, line in enumerate(text.split("\n", _MOST_TITLES + 1)[:_MOST_TITLES]):
+        cells = [one.strip(' "\r').lower() for one in re.split(r"[,;\t|]", line)]
+        if sum(cell in known for cell in cells) > 1:
+            return n
+        if sum(map(bool, cells)) > 1:
+            return 0
+    return 0
 
 
 def rows_below(

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import wraps
+from os import PathLike
 from textwrap import wrap
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast
 
@@ -124,6 +125,21 @@ class Written:
             "for a file: count every spelling as its own verdict (else PASS = pass, 1 = 1.0)"
         ),
     )
+    leading_word: bool = field(
+        default=False,
+        metadata=flag(
+            "for a file: read each verdict by the word it begins with (Yes, as ... is Yes)"
+        ),
+    )
+    columns: Mapping[str, str | Sequence[str]] | Sequence[str] | None = field(
+        default=None,
+        metadata=flag(
+            "for a file: the column that holds NAME (item_id, verdict, judge, ...); a dotted name "
+            "reaches into objects, * is every element of a list (votes.*.winner)",
+            "NAME=COLUMN",
+            repeats=True,
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +152,13 @@ class Named(Written):
             "for a file with several option_orders and no column label: whether a verdict names "
             "the option or its place",
             "WHAT",
+        ),
+    )
+    labels: str | PathLike[str] | None = field(
+        default=None,
+        metadata=flag(
+            "a table of item_id, label: the right verdict of each item, as a column gold says it",
+            "FILE",
         ),
     )
 
@@ -328,6 +351,11 @@ def by_name(
         except ValueError as error:
             raise SweepError(f"{flag} must be {error}, got {value!r}") from None
     return found
+
+
+def joined_names(value: object) -> str:
+    """A column, or several with commas between, however they are given."""
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def read_number(value: object) -> float:

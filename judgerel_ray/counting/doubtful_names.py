@@ -15,7 +15,7 @@ import polars as pl
 
 from judgerel_ray.core import Role, SweepError
 from judgerel_ray.counting.columns import ALSO_CALLED, OFTEN_CALLED, OUT_OF, TYPED, is_no_value
-from judgerel_ray.counting.files.records import is_nested
+from judgerel_ray.counting.files.cells import is_nested
 from judgerel_ray.counting.files.source import Source
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdicts.spelling import folded, told_apart

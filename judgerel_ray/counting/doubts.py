@@ -83,19 +83,17 @@ def _numbers_as_names(nested: UnitRows) -> Iterator[str]:
     if each.height <= _TWO or not finite:
         return
     words = each["verdict"].str.strip_chars().to_list()
-    advice = "call the column score"
-    flags = "--column score=verdict --out RATINGS.parquet"
+    advice, mended = "call the column score", "--column score=verdict"
     if signed:
-        advice, flags = (
-            "have them ordered",
-            f"--order {quote(','.join(words))} --out RATINGS.parquet",
-        )
-        if each.height > _MOST_ORDERED:
-            flags = "--out RATINGS.parquet, and --order with all of them, lowest first"
+        advice = "have them ordered"
+        mended = "judgerel import table FILE --out RATINGS.parquet "
+        mended += f"--order {quote(','.join(words))}" if each.height <= _MOST_ORDERED else (
+            "and --order with all of them, lowest first"
+        )  # fmt: skip
     yield (
         f"all {each.height:,} different verdicts are numbers ({_listed(words)}), read as names: "
         f"{words[0]} and {words[1]} differ as much as {words[0]} and {words[-1]}; if they are "
-        f"ratings, {advice} (judgerel import table FILE {flags})"
+        f"ratings, {advice} ({mended})"
     )
 
 
@@ -120,13 +118,24 @@ def _of_two_minds(nested: UnitRows) -> Iterator[str]:
 
 
 def _below_all(nested: UnitRows) -> Iterator[str]:
-    """Say that -1 is far from all other scores, as programs write that there is none.
+    """Say that -1 or 0 is apart from all other scores, as programs write that there is none.
 
-    On a scale of -1, 0 and 1 it is not.
+    On a scale of -1, 0 and 1, or of 0 to 5, it is not.
     """
     kinds = nested.kinds.select("score", pl.Series("n", nested.totals())).drop_nulls("score")
     counted = kinds.group_by("score").agg(pl.col("n").sum()).sort("score")
-    if counted.height <= _TWO or counted["score"][0] != -1 or counted["score"][1] < 0:
+    if counted.height <= _TWO or counted["score"][0] not in (-1, 0) or counted["score"][1] < 0:
+        return
+    whole = (counted["score"] == counted["score"].round()).all()
+    if counted["score"][0] == 0:
+        step = counted["score"][1:].diff().median()
+        is_far = isinstance(step, float) and counted["score"][1] > step
+        if whole and is_far and counted["score"][1] >= _TWO and counted.height > _TWO + 1:
+            yield (
+                f"score 0 ({counted['n'][0]:,}) is apart from all others, which are "
+                f"{counted['score'][1]:g} to {counted['score'][-1]:g}, as programs write that "
+                "there is none; counted as written; leave cells without a score empty"
+            )
         return
     if counted["score"][1] >= 1 or counted["score"][-1] > _TWO:
         yield (

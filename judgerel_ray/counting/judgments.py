@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
-from pathlib import Path
 
 import polars as pl
 from polars.exceptions import PolarsError
 
 from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.counting.columns import (
-    ALSO_CALLED,
     KINDS,
     NO_VALUE,
     NUMBERS,
@@ -36,14 +33,16 @@ from judgerel_ray.counting.doubtful_names import (
     unread_lines,
 )
 from judgerel_ray.counting.doubts import doubts
-from judgerel_ray.counting.files.records import (
+from judgerel_ray.counting.files.cells import (
     inside_error,
     is_nested,
-    names_inside,
     parsed,
     refuse_inside,
 )
-from judgerel_ray.counting.files.source import Source, names_told, read_source, readable
+from judgerel_ray.counting.files.labelled import labelled
+from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
+from judgerel_ray.counting.files.source import Source, read_source, readable
+from judgerel_ray.counting.files.understood import understood
 from judgerel_ray.counting.groups.grouping import lines_left_out
 from judgerel_ray.counting.groups.tally import Tally, tally_judgments, tally_unchecked, told_apart
 from judgerel_ray.counting.nesting import UnitRows
@@ -57,18 +56,16 @@ from judgerel_ray.counting.verdicts.spelling import (
     seen_verdicts,
     spellings_of,
 )
+from judgerel_ray.counting.worded import worded_lines
 
 _LOOKED_AT = 100  # rows in which names inside values are looked for
 _MOST_MENUS = 10_000  # different lists of options that are looked at
 _NUMBERED = "number the repeats of each question in a column replication: 0, 1, 2"
-VERDICT_OR_SCORE = "verdict or score"
-"""Of a table that has neither: the columns one of which is needed."""
 _HUNDRED = 100
 _SHARES = ("confidence", "top_p")
 _ADVICE = {
     "replication": _NUMBERED,
     "option_order": "number the orders in which options were shown: 0, 1, 2",
-    VERDICT_OR_SCORE: "name the column of verdicts verdict, of numbers score",
 }
 _OURS = frozenset({"key", "judge_fingerprint", "outcome"})
 """Columns of judgments that our own readers made: their verdicts are ids of options, and exact."""
@@ -76,11 +73,13 @@ _GOLD, _OPTIONS = "gold", "options"
 
 
 def tally_file(
-    path: str | pl.LazyFrame,
+    path: str | Sequence[str] | pl.LazyFrame,
     *,
     extra: Sequence[str] = (),
     exact_values: bool = False,
     reads: Sequence[str] | None = None,
+    stated: Mapping[str, str] | None = None,
+    labels: str | None = None,
 ) -> Tally:
     r"""Check and count a file of judgments, in one pass over its rows.
 
@@ -104,6 +103,20 @@ def tally_file(
     """
     source = read_source(path)
     with readable(source.where):
+        source = understood(source, stated)
+        source = source if labels is None else labelled(source, labels)
+        return _tallied(source, extra=extra, exact_values=exact_values, reads=reads)
+
+
+def _tallied(
+    source: Source,
+    *,
+    extra: Sequence[str],
+    exact_values: bool,
+    reads: Sequence[str] | None,
+) -> Tally:
+    """Check and count rows that have the columns of judgments."""
+    with readable(source.where):
         if not set(source.rows.collect_schema()) >= _OURS:
             source = own_columns(source, named=extra, reads=reads)
             if reads is None or _GOLD in (*reads, *extra):
@@ -111,12 +124,15 @@ def tally_file(
         frame = source.rows
         schema = frame.collect_schema()
         columns = schema.names()
-        _require_columns(source, columns)
         _refuse_kinds(source, [*(name for name in columns if name in TYPED), *extra, _GOLD])
         names = told_apart(columns, extra)
         try:
             nested, at_fault = tally_unchecked(frame, names, indexed=source.indexed)
         except PolarsError:
+            numbers, lines = as_numbers(frame)
+            if lines:
+                again = replace(source, rows=numbers, notes=(*source.notes, *lines), indexed=False)
+                return _tallied(again, extra=extra, exact_values=exact_values, reads=reads)
             # Which column has no number in it is said by name, as for any row at fault.
             refuse_text(source)
             _refuse_fault(frame.with_columns(typed_columns(schema)), source)
@@ -128,11 +144,19 @@ def tally_file(
         read = _spelled(source, nested, extra, exact=exact_values or set(columns) >= _OURS)
         typed = frame.with_columns(typed_columns(schema)).with_columns(read.columns)
         if at_fault or any(_any_fault(part) for part in (read.nested.units, read.nested.kinds)):
+            filled, line = filled_down(frame, columns)
+            if line is not None:
+                again = replace(source, rows=filled, notes=(*source.notes, line), indexed=False)
+                return _tallied(again, extra=extra, exact_values=exact_values, reads=reads)
             _refuse_fault(typed, source)
         rows = typed.with_columns(outcome_column(columns))
         rows = rows.cast({name: pl.Int64 for name in WHOLE if name in columns})
         if at_fault:
-            _refuse_twice(rows, source)
+            kept, lines = once_each(frame, columns)
+            if lines and _first_twice(kept).is_empty():
+                again = replace(source, rows=kept, notes=(*source.notes, *lines), indexed=False)
+                return _tallied(again, extra=extra, exact_values=exact_values, reads=reads)
+            refuse_twice(rows, source)
         nested = tally_judgments(rows, extra=extra).nested if read.recount else read.nested
         apart = () if set(columns) >= _OURS else names_kept_apart(nested.units)
         if totals := totals_line(nested.units):
@@ -149,11 +173,14 @@ def tally_file(
             apart = (*apart, *filter(None, more))
             if not exact_values:
                 apart = (*apart, *doubts(nested, tuple(columns)))
+            if "verdict" in columns:
+                apart = (*apart, *worded_lines(seen_verdicts(nested)))
     return Tally(
         rows=rows,
         nested=nested,
         columns=tuple(columns),
         spellings=read.spellings,
+        is_foreign=source.is_foreign,
         notes=(*source.notes, *read.notes, *apart),
     )
 
@@ -316,124 +343,6 @@ def _any_fault(part: pl.DataFrame) -> bool:
     return bool(part.select(pl.any_horizontal(rules).any()).item())
 
 
-class ColumnsMissing(SweepError):  # noqa: N818  what a table lacks, which doctor helps with
-    """Columns without which there is no reliability are not there.
-
-    `meant` is of :func:`columns_meant`; `free` names single values that have no known name, and
-    `there` all columns.
-    """
-
-    meant: Mapping[str, tuple[str, str] | str]
-    free: tuple[str, ...]
-    there: tuple[str, ...]
-
-
-def _require_columns(source: Source, columns: list[str]) -> None:
-    """The columns without which there is no reliability."""
-    lacking = [name for name in ("item_id", "replication") if name not in columns]
-    if "verdict" not in columns and "score" not in columns:
-        lacking.append(VERDICT_OR_SCORE)
-    if lacking:
-        error = ColumnsMissing(
-            f"column missing: {', '.join(lacking)}; got {names_told(columns)}, "
-            "needed are item_id, replication, and verdict or score",
-            where=source.where,
-            hint=_mended(source, lacking),
-        )
-        error.meant = columns_meant(source, lacking)
-        error.free = tuple(_singles(source).values())
-        error.there = tuple(columns)
-        raise error
-
-
-def columns_meant(source: Source, lacking: Sequence[str]) -> dict[str, tuple[str, str] | str]:
-    """Find the columns that are probably meant by those that are lacking.
-
-    Examples
-    --------
-    >>> rows = pl.LazyFrame({"question_id": ["q"], "answer": ["A"]})
-    >>> columns_meant(Source(rows=rows), ["item_id", "replication"])
-    {'item_id': ('item_id', 'question_id'), 'replication': 'number the repeats of each question \
-in a column replication: 0, 1, 2'}
-    """
-    singles = _singles(source)
-    return {
-        name: _meant(name, singles) or _ADVICE.get(name, f"name the column of the question {name}")
-        for name in lacking
-    }
-
-
-def _mended(source: Source, lacking: Sequence[str]) -> str:
-    """What to do about columns that are not there: take those that are probably meant."""
-    meant = columns_meant(source, lacking)
-    if "replication" in lacking and len(source.files) > 1 and meant["replication"] == _NUMBERED:
-        first, last = (Path(source.files[place]).name for place in (0, -1))
-        meant["replication"] = (
-            "where each file holds one repeat, put each into a folder that says so: "
-            f"FOLDER/replication=0/{first}, ..., FOLDER/replication={len(source.files) - 1}/{last},"
-            f" and read FOLDER; else {_NUMBERED}"
-        )
-    found = [one for one in meant.values() if not isinstance(one, str)]
-    flags = [f"--column {wanted}={column}" for wanted, column in found]
-    renamings = [one if isinstance(one, str) else f"{one[1]} -> {one[0]}" for one in meant.values()]
-    dotted = any(column not in source.rows.collect_schema() for _, column in found)
-    if [*lacking, *flags] == ["replication"] and "file" in source.where and not source.files[1:]:
-        command = f"judgerel import table {source.name} --out FILE.parquet"
-        return f"{renamings[0]} ({command} does, in the order of the rows)"
-    if "file" not in source.where or not flags:
-        return "; ".join(renamings)
-    command = f"judgerel import table {source.name} {' '.join(flags)} --out FILE.parquet"
-    if dotted and len(flags) == len(lacking):
-        return command
-    return f"{'; '.join(renamings)} ({command})"
-
-
-def _meant(lacking: str, singles: Mapping[str, str]) -> tuple[str, str] | None:
-    """The column that is lacking and the one probably meant, by the last part of its name."""
-    for wanted in lacking.split(" or "):
-        for called in (wanted, *ALSO_CALLED[wanted]):
-            if called in singles:
-                return wanted, singles[called]
-        near = get_close_matches(wanted, singles, n=1)
-        if near:
-            return wanted, singles[near[0]]
-    return None
-
-
-def _singles(source: Source) -> dict[str, str]:
-    """Columns of single values that are free, and dotted names of those inside others.
-
-    By their name in lower case, those inside others by its last part.
-    """
-    schema = source.rows.collect_schema()
-    free = [name for name in schema if name not in TYPED]
-    begin = source.rows.select(free).head(_LOOKED_AT).collect(engine="streaming") if free else None
-    found: dict[str, str] = {}
-    inside: dict[str, str] = {}
-    for name in free:
-        texts = begin[name] if begin is not None else pl.Series(name, [])
-        dotted = names_inside(texts) if is_nested(schema[name]) or texts.dtype == pl.String else []
-        for one in dotted:
-            if _may_be_meant(one, dotted):
-                inside.setdefault(one.rpartition(".")[2].lower(), one)
-        if not dotted and not is_nested(schema[name]):
-            found[name.lower()] = name
-            inside.setdefault(name.rpartition(".")[2].lower(), name)
-    return {**inside, **found}
-
-
-def _may_be_meant(dotted: str, others: Collection[str]) -> bool:
-    """Whether a value inside an object may be what its own name says.
-
-    The id of a provider is no question's, and what stands beside a value is no verdict.
-    """
-    parent, _, name = dotted.rpartition(".")
-    holder = parent.rpartition(".")[2].lower()
-    if name.lower() == "id":
-        return any(holder in (one, one.removesuffix("_id")) for one in ALSO_CALLED["item_id"])
-    return name == "value" or f"{parent}.value" not in others
-
-
 def _refuse_kinds(source: Source, names: Collection[str]) -> None:
     """Refuse columns whose type cannot be what their name says."""
     for name, kind in source.rows.collect_schema().items():
@@ -564,25 +473,58 @@ def _mended_row(what: str) -> str:
     return f"mend that row{none}"
 
 
-def _refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
-    """Refuse two rows for the same replication of the same unit."""
-    columns = rows.collect_schema().names()
-    unit = [name for name in told_apart(columns) if name not in KINDS]
+def _first_twice(rows: pl.LazyFrame) -> pl.DataFrame:
+    """The first replication of a unit that several rows hold, and how many do; empty without."""
+    unit = [name for name in told_apart(rows.collect_schema().names()) if name not in KINDS]
     unit.insert(1, "replication")
-    twice = (
-        rows.group_by(unit).agg(pl.len().alias("__n")).filter(pl.col("__n") > 1).sort(unit).head(1)
-    ).collect(engine="streaming")
-    if not twice.is_empty():
-        first = twice.row(0, named=True)
-        n = first.pop("__n")
+    counted = rows.group_by(unit).agg(pl.len().alias("__n"))
+    return counted.filter(pl.col("__n") > 1).sort(unit).head(1).collect(engine="streaming")
+
+
+def refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
+    """Refuse two rows for the same replication of the same unit, and name what tells them apart.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q"], "replication": [0], "verdict": ["A"]})
+    >>> refuse_twice(rows, Source(rows=rows))
+    """
+    twice = _first_twice(rows)
+    if twice.is_empty():
+        return
+    first = twice.row(0, named=True)
+    n = first.pop("__n")
+    shown = {name: _as_told(value) for name, value in first.items() if value is not None}
+    where = {**source.where, **shown}
+    name = _telling(rows, [*first])
+    if name is None:
         raise SweepError(
             f"{n} rows hold the same replication of the same question",
-            where={
-                **source.where,
-                **{name: _as_told(value) for name, value in first.items() if value is not None},
-            },
+            where=where,
             hint="add the column that tells them apart (judge, template, ...), or number the rows",
         )
+    raise SweepError(
+        f"rows of one repeat differ in column {name}, not read",
+        where=where,
+        hint=f"--column judge={name}, where it says who judged; or criterion, template, "
+        "option_order: what tells the rows apart",
+    )
+
+
+def _telling(rows: pl.LazyFrame, unit: Sequence[str]) -> str | None:
+    """A column not read that tells rows of one replication apart, and is no time and no id."""
+    free = [name for name, kind in rows.collect_schema().items()
+            if name not in TYPED and name not in unit and not is_nested(kind)]  # fmt: skip
+    if not free:
+        return None
+    facts = rows.select(pl.len().alias("__n"), pl.col(free).n_unique()).collect(engine="streaming")
+    few = max(2, facts["__n"].item() // 5)
+    again = pl.struct(*unit).is_duplicated()
+    for name in free:
+        apart = rows.filter(again).select(pl.struct(*unit, name).is_duplicated().any())
+        if facts[name].item() <= few and not apart.collect(engine="streaming").item():
+            return name
+    return None
 
 
 def _as_told(value: object) -> object:

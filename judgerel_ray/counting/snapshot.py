@@ -18,7 +18,7 @@ import polars as pl
 from judgerel_ray.core import Scale, SweepError, count_of
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.traits import protocols_where
-from judgerel_ray.core.verb import Named, Written
+from judgerel_ray.core.verb import Named, Written, by_name, joined_names
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.declared import asks_of, menus_of, scales_of, tied_asks
 from judgerel_ray.counting.doubts import ties_counted
@@ -28,6 +28,7 @@ from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.counting.placeless import placed_tally
 from judgerel_ray.counting.verdict_names import checked_names, named_verdicts
 from judgerel_ray.counting.verdicts.places import declared_options
+from judgerel_ray.counting.worded import LEADING
 
 if TYPE_CHECKING:
     from judgerel_ray.store import RunDirectory
@@ -40,7 +41,9 @@ class ArrowStream(Protocol):
         """Export the rows."""
 
 
-Judgments: TypeAlias = "str | PathLike[str] | pl.DataFrame | pl.LazyFrame | ArrowStream"
+Judgments: TypeAlias = (
+    "str | PathLike[str] | Sequence[str] | pl.DataFrame | pl.LazyFrame | ArrowStream"
+)
 """What a Python program gives where ``judgerel`` takes a path of judgments."""
 FRAME = "the frame given"
 """What messages call rows without a path."""
@@ -64,6 +67,7 @@ class Snapshot:
     verdicts_known: bool = True
     as_written: bool = True  # Whether every spelling is a verdict of its own, as in a run.
     notes: tuple[str, ...] = ()  # How a file was read, as its reader was warned, a line each.
+    labels: str | None = None  # The file of right verdicts that is named in place of a run's own.
     only: tuple[pl.Expr, ...] = ()  # What rows were chosen by, of those of a run.
 
     @classmethod
@@ -195,6 +199,8 @@ def name_of(source: object) -> str:
         if not isinstance(path, str):
             raise SweepError("expected a path as text, got bytes")
         return path
+    if isinstance(source, list | tuple) and source:
+        return f"{source[0]} and {len(source) - 1} more" if len(source) > 1 else str(source[0])
     return getattr(source, "url", FRAME)
 
 
@@ -276,7 +282,7 @@ def _of_run(
     menus, shown = (menus_of(sweep, items, ties) for ties in (tied, set()))
     return Snapshot(
         frame=frame, name=name, menus=menus, shown=shown, scales=scales,
-        tolerance=dict(sweep.tolerance), run=run,
+        tolerance=dict(sweep.tolerance), run=run, labels=_labels_of(reading),
     )  # fmt: skip
 
 
@@ -285,8 +291,11 @@ def _of_rows(
 ) -> Snapshot:
     """Judgments of files or a frame, with what their reader must know of them."""
     name, where = name_of(source), {"file": name_of(source)}
-    rows: str | pl.LazyFrame | None = name
-    if not isinstance(source, str | PathLike):
+    rows: str | Sequence[str] | pl.LazyFrame | None = name
+    if isinstance(source, list | tuple):
+        is_path = source and all(isinstance(one, str | PathLike) for one in source)
+        rows = [name_of(one) for one in source] if is_path else None
+    elif not isinstance(source, str | PathLike):
         rows = frame_of(source)
     elif not _is_plain(name) and "://" in name and not Path(name).suffix:
         from judgerel_ray.store import RunDirectory
@@ -299,13 +308,27 @@ def _of_rows(
             hint="a frame of Polars or pandas, or an Arrow table",
         )
     names = checked_names(reading.verdict_names if isinstance(reading, Named) else None)
-    tally = tally_file(rows, extra=apart, exact_values=reading.exact_values, reads=columns)
+    stated = by_name(reading.columns, "--column", joined_names, form="NAME=COLUMN") or {}
+    if reading.leading_word:
+        stated = {**stated, "verdict": f"{stated.get('verdict', 'verdict')}:{LEADING}"}
+    tally = tally_file(
+        rows, extra=apart, exact_values=reading.exact_values, reads=columns, stated=stated,
+        labels=_labels_of(reading),
+    )  # fmt: skip
     warn_of(tally.notes)
     declared, notes = declared_options(tally.rows, where)
     most = None if notes else max(declared.values(), default=None)
     tally, more = placed_tally(tally, extra=apart, n_options=most)
     more = (*notes, *more, *ties_counted(tally.nested, declared))
     named = named_verdicts(tally, names, where)
+    if tally.is_foreign and names is None and not named.known:
+        raise SweepError(
+            "verdicts may name options or places, and the options were shown in several orders: "
+            "with --verdict-names place A is the answer shown first, with --verdict-names option A "
+            "is the same answer in every order",
+            where=where,
+            hint="--verdict-names place or --verdict-names option",
+        )
     warn_of((*more, *named.notes))
     return Snapshot(
         frame=named.rows,
@@ -316,6 +339,12 @@ def _of_rows(
         as_written=tally.spellings is None,
         notes=(*tally.notes, *more, *named.notes),
     )
+
+
+def _labels_of(reading: Written) -> str | None:
+    """The file of labels that a request names."""
+    labels = reading.labels if isinstance(reading, Named) else None
+    return None if labels is None else fspath(labels)
 
 
 def made_matrices() -> pl.Expr:

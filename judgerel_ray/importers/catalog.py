@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import JudgeRelError, SweepError
 from judgerel_ray.core.papers import find_in_papers
 from judgerel_ray.importers.logs.collect import AUTO, LOG_FORMATS, import_logs
 from judgerel_ray.importers.people import import_people
@@ -84,6 +85,8 @@ def import_judgments(
             f"unknown format {format_name!r}, expected one of {', '.join(IMPORTERS)}",
             hint=near[0] if near else None,
         )
+    if format_name == AUTO and _is_table([path]):
+        format_name = "table"
     is_log = format_name == AUTO or format_name in LOG_FORMATS
     if is_log and mapping is None and role is None and not reread:
         return import_logs(format_name, [path], judge=judge)
@@ -105,6 +108,16 @@ def import_judgments(
             hint="leave out --column, --repeats, --value, --missing and --order",
         )
     return import_table(path, mapping)
+
+
+def _is_table(paths: Sequence[str]) -> bool:
+    """Whether files are tables, of which none is a log of a tool that is known."""
+    from judgerel_ray.importers.logs.asked import is_log
+
+    try:
+        return bool(paths) and all(os.path.isfile(path) and not is_log(path) for path in paths)
+    except JudgeRelError:  # what is wrong with it is said where logs are read
+        return False
 
 
 def write_judgments_file(
@@ -137,6 +150,8 @@ def write_judgments_file(
     )
     from judgerel_ray.importers.people import numbered_raters
 
+    if format_name == AUTO and _is_table(paths):
+        format_name = "table"
     is_log = format_name == AUTO or format_name in LOG_FORMATS
     if is_log and mapping is None and role is None and not reread:
         files = log_files(paths)

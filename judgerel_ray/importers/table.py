@@ -13,19 +13,15 @@ from typing import Any
 
 import polars as pl
 
-from judgerel_ray.core import ReadingWarning, SweepError, count_of
+from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.core.files import read_bytes
-from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value, typed_columns
+from judgerel_ray.counting.columns import FACETS, TYPED, typed_columns
 from judgerel_ray.counting.doubtful_names import renamed_lines, unread_lines
-from judgerel_ray.counting.files.records import (
-    is_nested,
-    names_inside,
-    refuse_inside,
-    value_at,
-    values_series,
-)
+from judgerel_ray.counting.files.cells import is_nested, refuse_inside
+from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
 from judgerel_ray.counting.files.source import Source, names_told, read_source, readable
-from judgerel_ray.counting.judgments import columns_meant, refuse_text
+from judgerel_ray.counting.files.understood import understood
+from judgerel_ray.counting.judgments import refuse_text, refuse_twice
 from judgerel_ray.counting.right_answers import gold_strangers
 from judgerel_ray.counting.verdicts.spelling import spellings_of
 
@@ -43,6 +39,7 @@ _MAPPED: Mapping[str, type] = {
     "order": list,
 }
 _MAPPED_AS: Mapping[type, str] = {dict: "a table of texts", str: "a text", list: "a list of texts"}
+_KEY = ("item_id", *FACETS, "block", REPLICATION)
 _KNOWN = (*_FIRST, *sorted(TYPED - {*_FIRST}))
 
 
@@ -142,7 +139,7 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     Warns
     -----
     ReadingWarning
-        Where rows were numbered: how many, and how often a question is there.
+        What was read as what, where that was not stated; where rows were numbered, and more.
 
     Examples
     --------
@@ -156,42 +153,53 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     """
     mapping = mapping or TableMapping()
     source = read_source(path)
-    with readable(source.where):
-        table = source.rows.collect()
-    beside: tuple[str, ...] = ()
+    beside = ()
     if mapping.repeats is not None:
-        beside = _beside_note(table.columns, mapping.repeats)
-        table = _stacked_replications(table, mapping, path)
-    found = _renamed(table, mapping, path)
-    found = found.with_columns(_without_missing(found.columns, mapping.missing))
+        beside = _beside_note(source.rows.collect_schema().names(), mapping.repeats)
+    with readable(source.where):
+        source = understood(
+            _with_values(source, mapping), mapping.columns,
+            repeats=mapping.repeats, missing=mapping.missing,
+        )  # fmt: skip
+        names = source.rows.collect_schema().names()
+        rows = source.rows.with_columns(_without_missing(names, mapping.missing))
+        rows, read = as_numbers(rows)
+        rows, filled = filled_down(rows, names)
+        table = rows.collect()
+        if table.select(name for name in _KEY if name in names).is_duplicated().any():
+            once, copies = once_each(rows, names)
+            table, read = once.collect(), [*read, *copies]
+    found = table.select(sorted((name for name in names if name in _KNOWN), key=_KNOWN.index))
     found = found.with_columns(_with_defaults(found.columns, mapping.values))
     if mapping.order:
         found = found.with_columns(_scores_by_place(found, mapping.order, path))
-    unnumbered = _require(found.columns, replace(source, rows=table.lazy()))
     for column in found:
         if is_nested(column.dtype) or column.name in _SINGLE:
             refuse_inside(column, name=column.name, where={"file": path})
     refuse_text(replace(source, rows=found.lazy()))
     with readable(source.where):
         typed = found.with_columns(typed_columns(found.schema))
-        typed = _in_row_order(typed) if unnumbered else typed
         _require_ids(typed, path)
         _require_whole(typed, path)
-        not_read = _not_read(table, mapping)
-        if unnumbered:
-            _require_alike(typed, table.select(not_read), path)
-        else:
-            _require_once(typed, table.select(not_read), path)
-        unit = ["item_id", *(name for name in FACETS if name in typed.columns)]
-        both = pl.concat([typed.select(unit), table.select(not_read)], how="horizontal")
-        unread = unread_lines(Source(rows=both.lazy()), unit)
+        others = table.select(name for name in names if name not in _KNOWN)
+        both = pl.concat([typed, others], how="horizontal").lazy()
+        refuse_twice(both, source)
+        unit = [name for name in ("item_id", *FACETS) if name in typed.columns]
+        unread = unread_lines(Source(rows=both), unit)
         own = typed.select(name for name in _VERDICT_COLUMNS if name in typed.columns)
-        beside_own = pl.concat([own, table.select(not_read)], how="horizontal")
-        renamed = renamed_lines(Source(rows=beside_own.lazy()))
-        counted = (_numbered_note(typed, not_read),) if unnumbered else tuple(unread)
-    for note in (*source.notes, *beside, *counted, *renamed, *_gold_notes(typed)):
+        renamed = renamed_lines(Source(rows=pl.concat([own, others], how="horizontal").lazy()))
+        notes = (*source.notes, *beside, *read, *filter(None, [filled]), *unread, *renamed)
+    for note in (*notes, *_gold_notes(typed)):
         warnings.warn(ReadingWarning(note), stacklevel=2)
     return typed.cast({REPLICATION: pl.Int64})
+
+
+def _with_values(source: Source, mapping: TableMapping) -> Source:
+    """The rows with what is stated of all of them, where no column says it."""
+    there = {*source.rows.collect_schema(), *mapping.columns}
+    stated = {name: text for name, text in mapping.values.items() if name not in there}
+    rows = source.rows.with_columns(pl.lit(text).alias(name) for name, text in stated.items())
+    return replace(source, rows=rows) if stated else source
 
 
 def _gold_notes(typed: pl.DataFrame) -> tuple[str, ...]:
@@ -209,47 +217,6 @@ def _gold_notes(typed: pl.DataFrame) -> tuple[str, ...]:
     return () if strangers is None else (strangers.line(),)
 
 
-def _stacked_replications(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFrame:
-    """Replications that stand side by side, one below the other."""
-    pattern = str(mapping.repeats)
-    beside = [name for name in table.columns if fnmatchcase(name, pattern)]
-    if not beside:
-        raise SweepError(
-            f"no column is like {pattern!r}, got {names_told(table.columns)}", where={"file": path}
-        )
-    # By what they hold, for a CSV has text alone.
-    for name in beside:
-        refuse_inside(table[name], name="verdict", where={"file": path})
-    texts = table.select(pl.col(beside).cast(pl.String).str.strip_chars())
-    held = pl.concat([texts[name].alias("held") for name in beside]).drop_nulls().to_frame()
-    kept = ~is_no_value(pl.col("held")) & ~pl.col("held").is_in(list(mapping.missing))
-    numbers = not held.filter(kept)["held"].cast(pl.Float64, strict=False).has_nulls()
-    commas = kept.and_(pl.col("held").str.contains(",", literal=True))
-    if not numbers and (got := held.filter(commas)["held"].head(1).to_list()):
-        pointed = held.filter(kept)["held"].str.replace(",", ".", literal=True)
-        if not pointed.cast(pl.Float64, strict=False).has_nulls():
-            raise SweepError(
-                f"repeats must be numbers or words, got {got[0]!r}: a number with a comma",
-                where={"file": path},
-                hint=f"write {got[0].replace(',', '.')}: a point, no comma",
-            )
-    value = "score" if numbers else "verdict"
-    taken = {REPLICATION, value} & {*table.columns, *mapping.columns}
-    if taken:
-        raise SweepError(
-            f"repeats give {REPLICATION} and {value}, {' and '.join(sorted(taken))} is there",
-            where={"file": path},
-        )
-    rest = [name for name in table.columns if name not in beside]
-    kind = pl.Float64() if numbers else pl.String()
-    cells = pl.col(beside).cast(pl.String).str.strip_chars().cast(kind, strict=False)
-    long = table.with_columns(cells).unpivot(
-        beside, index=rest, variable_name=REPLICATION, value_name=value
-    )
-    place = {name: number for number, name in enumerate(beside)}
-    return long.with_columns(pl.col(REPLICATION).replace_strict(place, return_dtype=pl.Int64))
-
-
 def _beside_note(columns: Sequence[str], pattern: str) -> tuple[str, ...]:
     """Warn of columns side by side that go by names, as those of several judges do."""
     beside = [name for name in columns if fnmatchcase(name, pattern)]
@@ -260,65 +227,6 @@ def _beside_note(columns: Sequence[str], pattern: str) -> tuple[str, ...]:
     return (
         f"{names_told(beside)} are read as repeats of one judge; where each is of a judge of its "
         f"own, import each by itself: --column verdict={beside[0]} --value judge={beside[0]}",
-    )
-
-
-def _renamed(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFrame:
-    """Columns by the names of judgments."""
-    chosen = {name: table[name] for name in table.columns if name in _KNOWN}
-    for name, source in mapping.columns.items():
-        chosen[name] = _source(table, name, source, path)
-    ordered = sorted(chosen, key=_KNOWN.index)
-    return pl.DataFrame([chosen[name].alias(name) for name in ordered])
-
-
-def _source(table: pl.DataFrame, name: str, source: str, path: str) -> pl.Series:
-    """The values of a column."""
-    if source in table.columns:
-        refuse_inside(table[source], name=name, where={"file": path})
-        return table[source]
-    column, sign, pattern = source.partition(":")
-    joined = [column] if column in table.columns else column.split(",")
-    parts = [_values(table, name, one, path) for one in joined]
-    if len(parts) == 1 and not sign:
-        return parts[0]
-    text = pl.select(pl.concat_str([one.cast(pl.String) for one in parts], separator=":"))
-    if not sign:
-        return text.to_series()
-    _check_pattern(pattern)
-    return text.to_series().str.extract(pattern, 1)
-
-
-def _values(table: pl.DataFrame, name: str, source: str, path: str) -> pl.Series:
-    """The values of one column, or what a dotted name reaches inside one."""
-    if source in table.columns:
-        if is_nested(table[source].dtype):
-            refuse_inside(table[source], name=name, where={"file": path})
-        return table[source]
-    parts = source.split(".")
-    for n in range(len(parts) - 1, 0, -1):
-        column = ".".join(parts[:n])
-        if column not in table.columns:
-            continue
-        values, there = value_at(table[column], parts[n:])
-        inside = names_inside(table[column])
-        if not there:
-            near = get_close_matches(source, inside, n=1)
-            got = f"it holds {', '.join(inside)}" if inside else "it holds no objects"
-            raise SweepError(
-                f"no value of column {column} has {'.'.join(parts[n:])!r}, {got}",
-                where={"file": path},
-                hint=f"--column {name}={near[0]}" if near else None,
-            )
-        found = values_series(source, values)
-        if any(isinstance(value, dict | list) for value in values):
-            refuse_inside(found, name=name, where={"file": path})
-        return found
-    near = get_close_matches(source, table.columns, n=1)
-    raise SweepError(
-        f"no column {source!r} for {name}, got {names_told(table.columns)}",
-        where={"file": path},
-        hint=f"--column {name}={near[0]}" if near else None,
     )
 
 
@@ -341,24 +249,13 @@ def _require_whole(typed: pl.DataFrame, path: str) -> None:
         )
 
 
-def _check_pattern(pattern: str) -> None:
-    """Refuse a regular expression without a group."""
-    try:
-        groups = re.compile(pattern).groups
-    except re.error as error:
-        raise SweepError(f"no regular expression: {pattern!r}: {error}") from error
-    if groups < 1:
-        raise SweepError(
-            f"the regular expression {pattern!r} takes nothing out", hint=f"({pattern})"
-        )
-
-
 def _without_missing(columns: Sequence[str], missing: Sequence[str]) -> list[pl.Expr]:
     """Verdicts and scores, null where another value says that there is none."""
     numbers = [number for text in missing if (number := _number(text)) is not None]
     gone = {
         "verdict": pl.col("verdict").cast(pl.String).is_in(list(missing)),
-        "score": pl.col("score").cast(pl.Float64, strict=False).is_in(numbers),
+        "score": pl.col("score").cast(pl.Float64, strict=False).is_in(numbers)
+        | pl.col("score").cast(pl.String).is_in(list(missing)),
     }
     return [
         pl.when(~gone[name].fill_null(False)).then(pl.col(name)).alias(name)
@@ -393,102 +290,6 @@ def _scores_by_place(found: pl.DataFrame, order: Sequence[str], path: str) -> pl
     places = {text: float(place) for place, text in enumerate(order)}
     verdict = pl.col("verdict").cast(pl.String)
     return verdict.replace_strict(places, default=None, return_dtype=pl.Float64).alias("score")
-
-
-def _in_row_order(typed: pl.DataFrame) -> pl.DataFrame:
-    """Number the rows of each unit from 0, in their order."""
-    unit = ["item_id", *(name for name in FACETS if name in typed.columns)]
-    return typed.with_columns(pl.int_range(pl.len()).over(unit).alias(REPLICATION))
-
-
-def _not_read(table: pl.DataFrame, mapping: TableMapping) -> list[str]:
-    """Columns that stand for nothing, one of which may tell rows apart."""
-    parts = [part for one in mapping.columns.values() for part in re.split("[,:]", one)]
-    named = {*mapping.columns.values(), *parts, *(part.partition(".")[0] for part in parts)}
-    return [name for name in table.columns if name not in _KNOWN and name not in named]
-
-
-def _require_once(typed: pl.DataFrame, others: pl.DataFrame, path: str) -> None:
-    """Refuse rows of one repeat that a column which is not read may tell apart."""
-    unit = [name for name in ("item_id", *FACETS, "block", REPLICATION) if name in typed.columns]
-    twice = typed.select(unit).is_duplicated()
-    if not twice.any():
-        return
-    rows = typed.select(unit).with_columns(others.rename(lambda name: f"_{name}")).filter(twice)
-    for name, column in zip(others.columns, others, strict=True):
-        if is_nested(column.dtype) or column.n_unique() > max(2, typed.height // 5):
-            continue  # a time or an id tells all rows apart
-        if not rows.select(*unit, f"_{name}").is_duplicated().any():
-            shown = rows.select(unit).with_columns(pl.col(REPLICATION).cast(pl.Int64))
-            first = {k: v for k, v in shown.row(0, named=True).items() if v is not None}
-            raise SweepError(
-                f"rows of one repeat differ in column {name}, not read",
-                where={"file": path, **first},
-                hint=f"--column judge={name}, where it says who judged; or criterion, template, "
-                "option_order: what tells the rows apart",
-            )
-
-
-def _require_alike(typed: pl.DataFrame, others: pl.DataFrame, path: str) -> None:
-    """Refuse repeats that a column which is not read may tell apart, as an order or a prompt does.
-
-    Its values come again and are no spelling of the verdict, unlike times, costs and replies.
-    """
-    unit = ["item_id", *(name for name in FACETS if name in typed.columns)]
-    verdict_columns = [name for name in _VERDICT_COLUMNS if name in typed.columns]
-    for name, column in zip(others.columns, others, strict=True):
-        if is_nested(column.dtype) or column.n_unique() > max(2, typed.height // 5):
-            continue
-        rows = typed.select(*unit, *verdict_columns).with_columns(column.alias("_other"))
-        varies = (rows.group_by(unit).agg(pl.col("_other").n_unique())["_other"] > 1).any()
-        spelled = (
-            rows.group_by("_other").agg(pl.struct(verdict_columns).n_unique().alias("n"))["n"].max()
-        )
-        if varies and spelled != 1:
-            raise SweepError(
-                f"rows of one item that no column numbers differ in column {name}, not read",
-                where={"file": path},
-                hint=f"--column judge={name}, where it says who judged; replication={name}, where "
-                f"it numbers repeats; template={name}, where it names a prompt; or leave the "
-                "column out of the file, and they count as the same prompt again",
-            )
-
-
-def _numbered_note(typed: pl.DataFrame, not_read: Sequence[str]) -> str:
-    """Say how repeats were numbered that no column numbers, and what might tell them apart."""
-    n, most = typed.height, typed.select(pl.col(REPLICATION).max()).item()
-    items = typed["item_id"].n_unique()
-    often = "each once" if not most else f"up to {most + 1} times the same"
-    return (
-        f"no column says which repeat a row is: {count_of(n, 'row')} of "
-        f"{count_of(items, 'question')} numbered in their order, {often}"
-        + (f"; not read: {names_told(not_read)}" if not_read else "")
-    )
-
-
-def _require(columns: Sequence[str], source: Source) -> bool:
-    """Refuse a table without the columns that reliability needs.
-
-    Returns whether nothing but the replication is lacking, and no column may be meant by it.
-    """
-    lacking = [name for name in ("item_id", REPLICATION) if name not in columns]
-    if not set(_VERDICT_COLUMNS) & set(columns):
-        lacking.append("verdict or score")
-    if lacking:
-        meant = columns_meant(source, lacking)
-        if lacking == [REPLICATION] and isinstance(meant[REPLICATION], str):
-            return True
-        hints = [
-            one if isinstance(one, str) else f"--column {one[0]}={one[1]}" for one in meant.values()
-        ]
-        if isinstance(meant.get(REPLICATION), str):
-            hints.append("--repeats PATTERN where repeats of one judge stand side by side")
-        raise SweepError(
-            f"no column for {', '.join(lacking)}; got {names_told(source.rows.collect().columns)}",
-            where=source.where,
-            hint="; ".join(hints),
-        )
-    return False
 
 
 def _number(text: str) -> float | None:

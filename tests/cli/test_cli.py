@@ -23,7 +23,8 @@ from judgerel_ray.counting.outcomes import Refusals
 from judgerel_ray.fleet import address as ray_address
 
 # Frozen: a verb or flag that changes here changes for everyone's scripts.
-READ = ["--exact-values", "--verdict-names WHAT"]
+WRITTEN = ["--exact-values", "--leading-word", "--column NAME=COLUMN"]
+READ = [*WRITTEN, "--verdict-names WHAT", "--labels FILE"]
 SHOWN = ["--format NAMES", "--out FILE", "--force", "--raw-cells"]
 SCALED = ["--scale FILE", "--mapping NAME", "--preset NAME", "--pairing HOW"]
 BY = ["--by COLS"]
@@ -52,7 +53,6 @@ OPTIONS = {
         "PATH...",
         "--out FILE.parquet",
         "--map FILE.toml",
-        "--column NAME=COLUMN",
         "--repeats PATTERN",
         "--value NAME=TEXT",
         "--missing TEXT",
@@ -62,6 +62,7 @@ OPTIONS = {
         "--reread",
         "--unpack-limit GB",
         "--force",
+        "--column NAME=COLUMN",
     ],
     "doctor": ["[PATH]", *READ, "--json"],
     "reduce": [
@@ -79,18 +80,18 @@ OPTIONS = {
         *READ, *BY, *SHOWN,
     ],
     "questions": ["PATH", "--block {0,all}", "--missing NAMES", *READ, *BY, *SHOWN],
-    "serving": ["PATH", "--block {0,all}", READ[0], *BY, *SHOWN],
+    "serving": ["PATH", "--block {0,all}", *WRITTEN, *BY, *SHOWN],
     "uncertainty": ["RUN", "--threshold T", "--rule RULES", "--risk R", "--delta D", *SHOWN],
     "distributions": ["RUN", "--view {limits,weighted,settled,reasoning}", *SHOWN],
-    "scales": ["PATH", *SCALED, READ[0], *BY, *SHOWN],
+    "scales": ["PATH", *SCALED, *WRITTEN, *BY, *SHOWN],
     "align": [
         "PATH",
         "--scale FILE",
         "--reference WHO",
         "--coefficient NAME",
-        READ[0], *BY, *SHOWN,
+        *WRITTEN, *BY, *SHOWN,
     ],
-    "rank": ["PATH", *SCALED, "--reference WHO", "--outside FILE", READ[0], *BY, *SHOWN],
+    "rank": ["PATH", *SCALED, "--reference WHO", "--outside FILE", *WRITTEN, *BY, *SHOWN],
     "select": [
         "PATH",
         "--gold FILE",
@@ -152,7 +153,7 @@ OPTIONS = {
         "--format NAMES",
     ],
     "correct": [
-        "PATH", "--labels FILE", "--positive VERDICT", "--width W", "--seed S", *READ, *BY,
+        "PATH", "--positive VERDICT", "--width W", "--seed S", *READ, *BY,
         *SHOWN,
     ],
     "label": [
@@ -161,7 +162,7 @@ OPTIONS = {
     ],
     "report": [
         "PATH", "--out report.html", "--force", "--mapping NAME", "--preset NAME",
-        "--pairing HOW", "--scale FILE", "--reference WHO", "--outside FILE", "--labels FILE",
+        "--pairing HOW", "--scale FILE", "--reference WHO", "--outside FILE",
         *READ,
     ],
 }  # fmt: skip
@@ -210,7 +211,14 @@ def test_help_lists_flags_of_many_verbs_under_headings_of_their_own(capsys):
             rows.append(match[1])
     assert listed == {
         "Options:": ["--gold", "--price", "--confidence", "--seed", "--help"],
-        "How judgments are read and grouped:": ["--exact-values", "--verdict-names", "--by"],
+        "How judgments are read and grouped:": [
+            "--exact-values",
+            "--leading-word",
+            "--column",
+            "--verdict-names",
+            "--labels",
+            "--by",
+        ],
         "What is printed and written:": ["--format", "--out", "--force", "--raw-cells"],
     }
 
@@ -290,7 +298,7 @@ def test_a_flag_is_never_taken_for_the_value_of_another(capsys):
     ("typed", "offered"),
     [
         ("judgerel pa", ["panels"]),
-        ("judgerel reduce --co", ["--coefficient"]),
+        ("judgerel reduce --co", ["--coefficient", "--column"]),
         ("judgerel distributions --view ", ["limits", "reasoning", "settled", "weighted"]),
     ],
 )

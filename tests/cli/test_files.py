@@ -38,7 +38,7 @@ def test_a_log_is_imported_by_flags(tmp_path, log, capsys):
         (["--column", "item_id="], "--column must be NAME="),
         (["--value", "judge"], "--value must be NAME="),
         (["--column", "itm_id=id"], "judgments have no column 'itm_id'. Try: item_id"),
-        ([], "no column for item_id, replication, verdict or score; got id, r0, r1"),
+        (["--column", "verdict=r9"], "no column 'r9' for verdict, got id, r0, r1"),
     ],
 )
 def test_flags_that_mean_nothing_are_one_line(tmp_path, log, capsys, flags, said):

@@ -67,13 +67,14 @@ def test_files_of_one_repeat_each_are_read_from_folders(write, tmp_path, capsys)
         del columns["replication"]
         write(f"flat/run_{n}.csv", columns)
         write(f"deep/replication={n}/run_{n}.csv", columns)
-    line = refused(capsys, "reduce", str(tmp_path / "flat"))
-    assert "FOLDER/replication=0/run_0.csv, ..., FOLDER/replication=2/run_2.csv" in line
-    assert main(["reduce", str(tmp_path / "deep")]) == 0
-    assert "each up to 3 times: 36 replies" in capsys.readouterr().out
-    # One file alone holds all repeats.
-    line = refused(capsys, "reduce", str(tmp_path / "flat" / "run_0.csv"))
-    assert "FOLDER" not in line
+    for folder in ("flat", "deep"):
+        assert main(["reduce", str(tmp_path / folder)]) == 0
+        assert "each up to 3 times: 36 replies" in capsys.readouterr().out
+    # Names that differ by more than a number do not say what the files are.
+    for n, name in enumerate(("gpt", "claude")):
+        write(f"apart/{name}.csv", pl.read_csv(tmp_path / f"flat/run_{n}.csv").to_dict())
+    line = refused(capsys, "reduce", str(tmp_path / "apart"))
+    assert "Try: a folder each that says it, such as FOLDER/judge=NAME/FILE" in line
 
 
 def test_verdicts_and_scores_are_not_compared(write, capsys):

@@ -42,6 +42,12 @@ ASKED = {
         {"interval": "bootstrap", "resamples": 50},
     ),
     "exact_values": (["--exact-values"], {"exact_values": True}),
+    "leading_word": (["--leading-word"], {"leading_word": True}),
+    "columns": (["--column", "judge=template"], {"columns": {"judge": "template"}}),
+    "labels": (
+        ["--labels", "LABELS.csv", "--coefficient", "accuracy"],
+        {"labels": "LABELS.csv", "coefficients": "accuracy"},
+    ),
     "seed": (["--interval", "bootstrap", "--seed", "7"], {"interval": "bootstrap", "seed": 7}),
 }
 
@@ -162,10 +168,18 @@ def test_the_example_of_every_verb_shows_a_result_on_what_is_shipped(verb):
 @pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
 @pytest.mark.parametrize("option", ASKED)
 def test_an_option_gives_the_rows_that_the_command_prints(
-    option, scores, orders, without_options, capsys
+    option, scores, orders, without_options, capsys, monkeypatch, tmp_path
 ):
+    monkeypatch.chdir(tmp_path)
+    labels = "".join(f"q{item},{'AB'[item % 2]}\n" for item in range(10))
+    Path("LABELS.csv").write_text(f"item_id,label\n{labels}")
     arguments, keywords = ASKED[option]
-    scores = orders if option == "verdict_names" else scores
+    scores = orders if option in ("verdict_names", "labels") else scores
+    if option == "leading_word":
+        verdicts = enumerate(("Yes", "Yes, it is", "No", "No: never", "Yes.", "No"))
+        rows = "".join(f'q{n // 2},{n % 2},"{text}"\n' for n, text in verdicts)
+        scores = str(tmp_path / "reasons.csv")
+        Path(scores).write_text(f"item_id,replication,verdict\n{rows}")
     assert main(["reduce", scores, *arguments, "--format", "json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     found = judgerel_ray.reduce(scores, **keywords)

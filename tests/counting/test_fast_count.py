@@ -181,7 +181,7 @@ def test_replications_in_a_row_are_shown_distinct_by_one_count(first, tmp_path, 
 
 @pytest.mark.parametrize("replications", [[1, 1, 3], [-1, 0, 1], [2, 2]])
 def test_replications_that_are_no_row_of_numbers_are_looked_at(replications, tmp_path):
-    verdicts = ["A"] * len(replications)
+    verdicts = ["A", "B", "A"][: len(replications)]
     frame = pl.DataFrame({"item_id": "q", "replication": replications, "verdict": verdicts})
     frame.write_parquet(tmp_path / "judgments.parquet")
     with pytest.raises(SweepError, match="replication"):

@@ -180,10 +180,8 @@ def test_a_comma_between_thousands_is_no_point(tmp_path):
      ("score", "2024-05-01", "leave it empty where there is no score"),
      ("score", "7/5", "leave it empty where there is no score"),
      ("score", "7/ 5", "leave it empty where there is no score"),
-     ("score", "4/5", "write 4: the number alone, where all are out of 5"),
      ("score", "about 4", "write 4: the number alone"),
      ("score", "about -4", "write -4: the number alone"),
-     ("score", "3,5", "write 3.5: a point, no comma"),
      ("confidence", "-5%", "leave it empty where there is no confidence"),
      ("confidence", "about -0.5", "leave it empty where there is no confidence"),
      ("confidence", "12,5", "leave it empty where there is no confidence"),
@@ -261,7 +259,6 @@ def test_truth_values_are_no_numbers(name, ending, tmp_path):
     ("change", "told"),
     [
         ({"item_id": None}, "column missing: item_id"),
-        ({"replication": None}, "column missing: replication"),
         ({"verdict": None, "score": None}, "column missing: verdict or score"),
         ({"item_id": ["q1", None, "q2", "q2"]}, "item_id is missing"),
         ({"replication": [0, None, 0, 1]}, "replication is missing"),
@@ -306,8 +303,6 @@ def test_what_cannot_be_is_refused_in_one_line(change, told, tmp_path):
         ("confidence", "c = 0.5", "0.5"),
         ("confidence", "about 53", None),
         ("top_p", "95 %", "0.95"),
-        ("score", "3/5", "3"),
-        ("score", "3 out of 5", "3"),
         ("score", "4 stars", "4"),
         ("score", "53,5%", "53.5"),
         ("score", "between 3 and 4", None),
@@ -374,55 +369,106 @@ def test_a_file_goes_all_the_way(tmp_path):
 
 def test_a_doubled_row_names_its_temperature_as_people_write_it(tmp_path):
     file = tmp_path / "twice.csv"
-    row = "q1,0,0,A\n"
-    file.write_text(f"item_id,replication,temperature,verdict\n{row}{row}")
+    file.write_text("item_id,replication,temperature,verdict\nq1,0,0,A\nq1,0,0,B\n")
     with pytest.raises(SweepError) as told:
         tally_file(str(file))
     assert told.value.where["temperature"] == "0"
 
 
-def test_a_file_whose_repeats_are_not_numbered_names_the_command_that_numbers_them(tmp_path):
+def test_rows_equal_in_all_columns_are_copies_and_count_once(tmp_path):
+    file = tmp_path / "twice.csv"
+    file.write_text("item_id,replication,verdict\nq1,0,A\nq1,0,A\nq1,1,B\n")
+    found = tally_file(str(file))
+    assert found.rows.collect()["verdict"].to_list() == ["A", "B"]
+    said = "1 row equal in every column to an earlier one, left out as copies"
+    assert said in found.notes
+
+
+def test_repeats_that_no_column_numbers_are_numbered_and_it_is_said(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("item_id,verdict\nq,x\nq,y\n")
-    with pytest.raises(SweepError) as refused:
-        tally_file(str(path))
-    command = f"judgerel import table {path} --out FILE.parquet"
-    assert str(refused.value).endswith(f"({command} does, in the order of the rows)")
+    found = tally_file(str(path))
+    assert found.rows.collect()["replication"].to_list() == [0, 1]
+    assert found.notes == ("read rows alike as repeats, numbered in their order",)
 
 
 @pytest.mark.parametrize(
-    ("heads", "tries"),
+    ("heads", "line"),
     [
-        ("item,rep,verdict", "item -> item_id; rep -> replication"),
-        ("Question_ID,Verdict,judge", "Question_ID -> item_id; number the repeats of each question "
-         "in a column replication: 0, 1, 2; Verdict -> verdict"),
-        ("item_id,replicate,rating", "replicate -> replication; rating -> score"),
-        ("judge,label,outcome", "name the column of the question item_id; number the repeats of "
-         "each question in a column replication: 0, 1, 2; name the column of verdicts "
-         "verdict, of numbers score"),
+        ("item,rep,verdict", "read item as item_id; rep as replication"),
+        ("Question_ID,Verdict,judge", "read Question_ID as item_id; Verdict as verdict; rows alike "
+         "as repeats, numbered in their order"),
+        ("item_id,replicate,rating", "read replicate as replication; rating as score"),
     ],
 )  # fmt: skip
-def test_a_column_of_another_name_is_guessed(heads, tries, tmp_path):
+def test_a_column_of_another_name_is_read_and_it_is_said(heads, line, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(f"{heads}\n{','.join('1' for _ in heads.split(','))}\n")
+    assert line in tally_file(str(path)).notes
+
+
+def test_a_column_that_no_column_can_be_is_missing(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("judge,label,outcome\n1,1,1\n")
     with pytest.raises(SweepError) as refused:
         tally_file(str(path))
-    line = str(refused.value)
-    assert f"got {heads.replace(',', ', ')}, needed are item_id, replication, and verdict" in line
-    assert f". Try: {tries}" in line
+    assert "column missing: item_id; got judge, label, outcome" in str(refused.value)
+    assert "Try: --column item_id=COLUMN, COLUMN one of" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("texts", "line"),
+    [
+        (["4/5", "3/5"], "score: read the number of '4/5' (2 texts), all of them out of 5"),
+        (["3", "4 out of 5"], "score: read the number of '4 out of 5' (1 text), all of them out "
+         "of 5"),
+        (["1,5", "2"], "score: read the number of '1,5' (1 text)"),
+    ],
+)  # fmt: skip
+def test_scores_that_texts_state_are_read_and_it_is_said(texts, line):
+    rows = pl.LazyFrame({"item_id": ["q", "q"], "replication": [0, 1], "score": texts})
+    found = tally_file(rows)
+    assert found.notes[0] == line
+    assert found.rows.collect()["score"].to_list() == [
+        float(one.partition("/")[0].partition(" ")[0].replace(",", ".")) for one in texts
+    ]
+
+
+@pytest.mark.parametrize(
+    "texts", [["4/5", "7"], ["4/5", "4/10"], ["4/5", "good"], ["1,5", "1,000"]]
+)
+def test_scores_of_which_one_states_none_are_refused(texts):
+    rows = pl.LazyFrame({"item_id": ["q", "q"], "replication": [0, 1], "score": texts})
+    with pytest.raises(SweepError, match="score: expected a number"):
+        tally_file(rows)
+
+
+@pytest.mark.parametrize("orders", [["AB", "BA"], ["swapped", "original"], ["True", "False"]])
+def test_orders_in_words_are_numbered_the_listed_one_first(orders):
+    rows = pl.LazyFrame({"item_id": ["q", "q"], "replication": [0, 0], "option_order": orders,
+                         "score": [1, 2]})  # fmt: skip
+    places = {"AB": 0, "BA": 1, "swapped": 1, "original": 0, "True": 1, "False": 0}
+    found = tally_file(rows).rows.collect()
+    assert found["option_order"].to_list() == [places[one] for one in orders]
+
+
+@pytest.mark.parametrize("items", [["q1", None, "q2", "q2"], ["q1", "q2", "q3", None]])
+def test_an_item_that_is_missing_is_no_merged_cell_beside_items_that_are_repeated(items):
+    rows = pl.LazyFrame({"item_id": items, "replication": [0, 1, 0, 1], "verdict": [*"abab"]})
+    with pytest.raises(SweepError, match="item_id is missing"):
+        tally_file(rows)
 
 
 def test_a_file_of_many_columns_is_refused_in_a_short_line(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(",".join(f"c{i}" for i in range(500)) + "\n")
-    with pytest.raises(SweepError, match=r"got (c\d+, ){9}c\d+ and 490 more, needed are"):
+    with pytest.raises(SweepError, match=r"got (c\d+, ){9}c\d+ and 490 more \["):
         tally_file(str(path))
 
 
 @pytest.mark.parametrize(
     ("column", "told", "got", "hint"),
     [
-        ("option_order", "AB", "a whole number, got 'AB'", "number the orders"),
         ("temperature", "hot", "a number, got 'hot'", "write the temperature"),
         ("top_k", "all", "a whole number, got 'all'", "leave it empty"),
     ],

@@ -1,6 +1,7 @@
 """Objects and lists are never a verdict, and a hint never leads to one."""
 
 import json
+import re
 
 import polars as pl
 import pytest
@@ -65,7 +66,7 @@ def test_a_dotted_name_reaches_into_objects(log):
     ("source", "said"),
     [
         ("gradingResult", r"single value, column gradingResult holds .*gradingResult\.pass"),
-        ("gradingResult.parts", r"single value.*gradingResult\.parts\.0\.why"),
+        ("gradingResult.parts", r"single value.*gradingResult\.parts\.\*\.why"),
         ("gradingResult.pas", r"has 'pas', it holds .* Try: --column verdict=gradingResult\.pass"),
         ("gradingresult.pass", r"no column 'gradingresult\.pass' for verdict, got id, "),
         ("id.pass", "no value of column id has 'pass', it holds no objects"),
@@ -77,19 +78,46 @@ def test_what_is_no_single_value_is_refused(log, source, said):
 
 
 @pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
-def test_the_hint_of_a_missing_column_leads_to_a_single_value(log, tmp_path, capsys):
-    with pytest.raises(SweepError) as refused:
-        tally_file(log)
-    command = refused.value.hint.rpartition("(")[2].rstrip(")")
-    assert "verdict=gradingResult.pass" in command
-    flags = command.split()[3:]  # behind "judgerel import table"
-    flags[flags.index("FILE.parquet")] = str(tmp_path / "judgments.parquet")
-    if "replication=repeatIndex" not in flags:
-        flags += ["--column", "replication=repeatIndex"]
-    assert main(["import", "table", *flags]) == 0
+def test_every_hint_leads_to_a_single_value(log, capsys):
+    """Two places may be the verdict: either is suggested, and works as it is printed."""
+    assert main(["reduce", log]) == 2
+    hint = capsys.readouterr().err.rpartition("Try: ")[2].strip()
+    assert "verdict=gradingResult.pass" in hint
+    for way in hint.split(" or "):
+        assert main(["reduce", log, *way.split()]) == 0
     capsys.readouterr()
-    out = tmp_path / "judgments.parquet"
-    assert set(pl.read_parquet(out)["verdict"]) == {"true", "false"}
+    assert main(["reduce", log, "--column", "verdict=gradingResult"]) == 2
+    way = capsys.readouterr().err.rpartition("Try: ")[2].split()
+    assert main(["reduce", log, *way]) == 0
+
+
+def test_one_element_of_a_list_says_how_many_it_leaves_out(tmp_path, capsys):
+    path = tmp_path / "votes.jsonl"
+    votes = [[{"winner": one} for one in "ABA"], [{"winner": one} for one in "BBA"]]
+    path.write_text("\n".join(json.dumps({"id": n, "votes": one}) for n, one in enumerate(votes)))
+    assert main(["reduce", str(path), "--column", "verdict=votes.0.winner"]) == 0
+    shown = capsys.readouterr()
+    assert "votes.0.winner leaves out 4 more values of the same lists" in shown.err
+    way = re.search(r"--column verdict=\S+", shown.err)[0]
+    assert main(["reduce", str(path), *way.split()]) == 0
+    shown = capsys.readouterr()
+    assert "6 replies" in shown.out
+    assert "leaves out" not in shown.err
+
+
+def test_lists_of_rows_that_are_numbered_themselves_are_more_repeats():
+    rows = pl.LazyFrame(
+        {"item_id": ["q", "q"], "replication": [0, 1], "votes": [["A", "B"], ["A"]]}
+    )
+    found = tally_file(rows, stated={"verdict": "votes.*"})
+    assert found.rows.collect()["replication"].to_list() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("name", ["verdict", "score"])
+def test_a_list_of_verdicts_or_scores_is_a_repeat_each(name):
+    values = [["A", "B"], ["B", "A"]] if name == "verdict" else [[1, 2], [3, 1]]
+    found = tally_file(pl.LazyFrame({"item_id": ["q", "r"], name: values}))
+    assert found.rows.collect()["replication"].to_list() == [0, 1, 0, 1]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,8 @@ def test_any_table_is_counted_as_by_hand_or_refused(table):
 def test_other_numbers_and_wrong_refusals_are_found(tmp_path):
     rows = [{"item_id": "q", "replication": n, "verdict": word} for n, word in enumerate("AAB")]
     assert outcome((rows, "csv", None), tmp_path) == (EQUAL, "")
-    assert outcome(([*rows, rows[0]], "csv", "twice"), tmp_path) == (REFUSED, "")
+    assert outcome(([*rows, rows[0]], "csv", "twice"), tmp_path) == (EQUAL, "")  # a copy
+    assert outcome(([*rows, rows[0] | {"verdict": "B"}], "csv", "twice"), tmp_path)[0] == REFUSED
     assert outcome(([*rows, rows[0]], "csv", None), tmp_path)[0] == OTHER
     expected = counted(rows, ["A", "A", "B"])
     found = pl.DataFrame(

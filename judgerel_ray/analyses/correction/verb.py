@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
@@ -106,7 +106,8 @@ def correct(path: Judgments, asked: CorrectRequest) -> Result[CorrectionTables]:
 
     by = names_of(asked.by)
     labels = None if asked.labels is None else fspath(asked.labels)
-    with Snapshot.open(path, asked, apart=by or (), columns=["responder", "criterion"]) as judged:
+    reading = replace(asked, labels=None)  # people may give several, which are no gold
+    with Snapshot.open(path, reading, apart=by or (), columns=["responder", "criterion"]) as judged:
         found = correction_of(
             judged, labels, by=by, positive=asked.positive, width=asked.width, seed=asked.seed
         )

@@ -197,14 +197,10 @@ class Judging:
 class Proposal:
     """A mapping for a table whose columns have other names."""
 
-    meant: Mapping[str, str]  # The column that is probably meant by each that is lacking.
-    perhaps: Mapping[str, str]  # Guesses: columns that are often called so.
+    meant: Mapping[str, str]  # The column that is meant by each name of ours.
+    open: Mapping[str, tuple[str, ...]]  # Names that several columns fit equally well.
     lacking: tuple[str, ...]  # Columns that are needed, of which none is probably meant.
-    or_score: bool = False  # Whether a score would do where the verdict is lacking.
     free: tuple[str, ...] = ()  # Columns that nothing is taken for.
-    # Begin of the names of columns that may be repeats which stand side by side.
-    side_by_side: str | None = None
-    rest: tuple[str, ...] = ()  # What else may be told where it is known.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -405,33 +401,21 @@ def _help(lack: Lack, support: Support) -> str:
 
 
 def mapping_text(proposal: Proposal) -> str:
-    """Write what ``import table --map`` reads: columns probably meant, and ``?`` for the others.
+    """Write what ``import table --map`` reads: columns meant, and ``?`` where it must be said.
 
     Examples
     --------
-    >>> print(mapping_text(Proposal(meant={"item_id": "id"}, perhaps={}, lacking=("replication",),
-    ...                             rest=("judge",))))
+    >>> print(mapping_text(Proposal(meant={"item_id": "id"}, open={}, lacking=("verdict",),
+    ...                             free=("one", "two"))))
     [columns]
     item_id = "id"
-    # replication = "?"  # which repeat it is
-    # judge, ... where known
+    verdict = "?"  # the verdict: one of one, two
     """
     from judgerel_ray.counting.files.source import names_told
 
-    lines = [f"{name} = {json.dumps(one)}" for name, one in proposal.meant.items()]
-    # Without its judge, rows of several run together: a guess that is seen is better than none.
-    lines += [f"{name} = {json.dumps(one)}  # perhaps {_PERHAPS[name]}: take the line out if not"
-              for name, one in proposal.perhaps.items()]  # fmt: skip
-    first = ["[columns]"]
-    if proposal.side_by_side is not None:
-        what = (
-            "where these are repeats of one verdict, side by side: no verdict and replication then"
-        )
-        first = [f"# repeats = {json.dumps(f'{proposal.side_by_side}*')}  # {what}", *first]
+    lines = [f"{name} = {json.dumps(place)}" for name, place in proposal.meant.items()]
+    lines += [f'{name} = "?"  # {_NEEDED.get(name, name)}: {" or ".join(places)}'
+              for name, places in proposal.open.items()]  # fmt: skip
     named = f": one of {printable(names_told(proposal.free))}" if proposal.free else ""
-    for name in proposal.lacking:
-        either = "; or score, if numbers" * (name == "verdict" and proposal.or_score)
-        line = f'{name} = "?"  # {_NEEDED[name]}{either}{named}'
-        # Rows alike are numbered in their order where no column says which repeat they are.
-        lines.append(f"# {line}" if name == "replication" else line)
-    return "\n".join([*first, *lines, f"# {', '.join(proposal.rest)}, ... where known"])
+    lines += [f'{name} = "?"  # {_NEEDED.get(name, name)}{named}' for name in proposal.lacking]
+    return "\n".join(["[columns]", *lines])

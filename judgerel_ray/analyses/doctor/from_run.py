@@ -16,10 +16,10 @@ from judgerel_ray.analyses.doctor.diagnosis import (
     TakenFor,
 )
 from judgerel_ray.blocks.words import group_label
-from judgerel_ray.counting.columns import FACETS, OFTEN_CALLED, is_judge
+from judgerel_ray.counting.columns import FACETS, is_judge
 from judgerel_ray.counting.facets import NUISANCE
+from judgerel_ray.counting.files.understood import ColumnsMissing
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
-from judgerel_ray.counting.judgments import VERDICT_OR_SCORE, ColumnsMissing
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdicts.places import ORDER, SHOWN
@@ -41,7 +41,6 @@ _DOUBTS: dict[str, Doubt] = {
     LeadCode.ONE_ANSWER: Doubt.ONE_ANSWER,
     LeadCode.ONE_PLACE: Doubt.ONE_PLACE,
 }
-_WHERE_KNOWN = ("judge", "benchmark", "criterion", "option_order", "gold")
 _PAIR = 2
 _FEW_ITEMS = 20
 _LABELS = 60
@@ -67,42 +66,19 @@ def diagnose(judged: Snapshot) -> Diagnosis:
 
 
 def mapping_for(error: ColumnsMissing) -> Diagnosis:
-    """Propose a mapping for a file whose columns have other names; else the error is raised."""
-    if "file" not in error.where or [*error.meant] == ["replication"]:
-        raise error  # of a frame nobody writes a file; repeats are numbered without one
-    return Diagnosis(proposal=_proposal(error), notes=(error.problem,))
-
-
-def _proposal(error: ColumnsMissing) -> Proposal:
-    """The columns that are probably meant, and those that are lacking."""
-    meant = dict(one for one in error.meant.values() if not isinstance(one, str))
-    free = [name for name in error.free if name not in meant.values()]
-    perhaps = {name: one for name in OFTEN_CALLED if name not in error.there
-               for one in [_often_called(name, free)] if one}  # fmt: skip
-    free = [name for name in free if name not in perhaps.values()]
-    lacking = [name for name, one in error.meant.items() if isinstance(one, str)]
-    return Proposal(
-        meant=meant,
-        perhaps=perhaps,
-        lacking=tuple("verdict" if name == VERDICT_OR_SCORE else name for name in lacking),
-        or_score=VERDICT_OR_SCORE in lacking,
-        free=tuple(free),
-        side_by_side=_side_by_side(free, error),
-        rest=tuple(name for name in _WHERE_KNOWN if name not in (*perhaps, *error.there)),
+    """What is known of a file whose columns have other names, and what must be said of the rest."""
+    if "file" not in error.where:
+        raise error  # of a frame nobody writes a file
+    meaning = error.meaning
+    return Diagnosis(
+        proposal=Proposal(
+            meant={role: place for role, place in meaning.columns.items() if role != place},
+            open=dict(meaning.open),
+            lacking=tuple("verdict" if " or " in one else one for one in meaning.lacking),
+            free=tuple(meaning.unused),
+        ),
+        notes=(error.problem,),
     )
-
-
-def _often_called(name: str, free: Sequence[str]) -> str | None:
-    """The column that is this one by another name, in any case; dotted names by their last part."""
-    by_name = {one.rpartition(".")[2].lower(): one for one in free}
-    return next((by_name[one] for one in (name, *OFTEN_CALLED[name]) if one in by_name), None)
-
-
-def _side_by_side(free: Sequence[str], error: ColumnsMissing) -> str | None:
-    """How columns begin that are numbered: they may be repeats that stand side by side."""
-    stems = [one.rstrip("0123456789") for one in free]
-    many = [stem for stem in dict.fromkeys(stems) if stem and stems.count(stem) >= _PAIR]
-    return many[0] if many and "replication" in error.meant else None
 
 
 def _columns(judged: Snapshot, names: Sequence[str]) -> Iterator[TakenFor]:

@@ -59,7 +59,7 @@ def doctor(path: Judgments | None, asked: DoctorRequest) -> Result[Diagnosis]:
 
         return diagnosed(Diagnosis(machine=checks()))
     from judgerel_ray.analyses.doctor.from_run import diagnose, mapping_for
-    from judgerel_ray.counting.judgments import ColumnsMissing
+    from judgerel_ray.counting.files.understood import ColumnsMissing
     from judgerel_ray.counting.right_answers import GOLD
     from judgerel_ray.counting.snapshot import Snapshot, name_of
 

@@ -26,7 +26,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.core.traits import Traits, protocols_where
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.declared import ask_benchmarks, right_verdicts
-from judgerel_ray.counting.files.records import is_nested, refuse_inside
+from judgerel_ray.counting.files.cells import is_nested, refuse_inside
 from judgerel_ray.counting.gold import beside_table, strangers_of
 from judgerel_ray.counting.measured import CHANCES, SPENT, with_numbers
 from judgerel_ray.counting.right_answers import (

@@ -29,6 +29,7 @@ from judgerel_ray.core.text import (
     table_text,
 )
 from judgerel_ray.counting.columns import KNOWN_BY, TYPED, check_width
+from judgerel_ray.counting.files.names import COMMON, roles_of
 from judgerel_ray.counting.files.records import read_json, read_json_lines
 
 TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")
@@ -51,6 +52,7 @@ class Source:
     notes: tuple[str, ...] = ()  # What is said of how they were read, a line each.
     indexed: bool = False  # Whether the file knows the range of its columns.
     files: tuple[str, ...] = ()  # The files, where they are several.
+    is_foreign: bool = False  # Whether columns were read by what they mean.
 
     @property
     def name(self) -> str:
@@ -58,7 +60,7 @@ class Source:
         return str(self.where.get("file", "FILE"))
 
 
-def read_source(given: str | pl.LazyFrame) -> Source:
+def read_source(given: str | Sequence[str] | pl.LazyFrame) -> Source:
     r"""Read rows of a file, a folder or pattern of files, or a frame.
 
     Examples
@@ -74,6 +76,17 @@ def read_source(given: str | pl.LazyFrame) -> Source:
         where = {"rows": "the frame given"}
         with readable(where):
             return Source(rows=_as_text(given, where), where=where)
+    if not isinstance(given, str):
+        files = list(given)
+        where = {"file": files[0]}
+        for one in files:
+            if "://" in one or not Path(one).is_file():
+                raise SweepError("several paths are files of one table each", where={"path": one},
+                                 hint="name files of this machine, or one folder")  # fmt: skip
+        with readable(where):
+            return _several(
+                files, where, root=os.path.commonpath([Path(one).parent for one in files])
+            )
     if not given.strip():
         raise SweepError("expected the path of a file, got an empty text")
     where = {"file": given}
@@ -316,16 +329,41 @@ def _several(files: Sequence[str], where: Mapping[str, object], *, root: str) ->
                 where=where,
                 hint="read files of different tables one at a time",
             )
+    repeats = _repeats_by_name(files, schemas[0])
+    if repeats:
+        frames = [frame.with_columns(replication=pl.lit(place, pl.Int64))
+                  for frame, place in zip(frames, repeats, strict=True)]  # fmt: skip
+        schemas = [frame.collect_schema() for frame in frames]
     rows = pl.concat(_alike(frames, schemas), how="vertical") if len(frames) > 1 else frames[0]
     paths = ", ".join(os.path.relpath(file, root) for file in files[:_MOST_TOLD])
     more = f", and {len(files) - _MOST_TOLD} more" if len(files) > _MOST_TOLD else ""
     note_of_files = (
         (f"read {len(files)} files as one table: {paths}{more}",) if len(files) > 1 else ()
     )
+    if repeats:
+        note_of_files = (
+            *note_of_files,
+            "each file is a repeat of its own, by the number in its name",
+        )
     rows = _once(rows, old)
     notes = dict.fromkeys((*note_of_files, *old, *(note for one in read for note in one.notes)))
     indexed = all(one.indexed for one in read)
     return Source(rows=rows, where=where, notes=tuple(notes), indexed=indexed, files=tuple(files))
+
+
+def _repeats_by_name(files: Sequence[str], schema: pl.Schema) -> list[int]:
+    """The repeat of each file, where names differ by a number alone and no column says it."""
+    if len(files) < 2 or any("replication" in roles_of(name) for name in schema):
+        return []
+    names = [Path(file).name for file in files]
+    stems = {re.sub(r"\d+", "#", name) for name in names}
+    numbers = [re.findall(r"\d+", name) for name in names]
+    varying = [place for place in range(len(numbers[0]))
+               if len({one[place] for one in numbers}) > 1] if len(stems) == 1 else []  # fmt: skip
+    if len(varying) != 1:
+        return []
+    order = sorted(int(one[varying[0]]) for one in numbers)
+    return [order.index(int(one[varying[0]])) for one in numbers] if len(set(order)) > 1 else []
 
 
 def _alike(frames: Sequence[pl.LazyFrame], schemas: Sequence[pl.Schema]) -> list[pl.LazyFrame]:
@@ -557,8 +595,13 @@ def read_delimited(
     text = head.decode("utf-8-sig", errors="replace")
     if not text.strip():
         raise SweepError("the file is empty", where=where)
-    heading = heading_of(text, where, separator=separator, known=KNOWN_BY)
-    names, between, notes = heading
+    heading = heading_of(text, where, separator=separator, known=KNOWN_BY | COMMON)
+    if heading.titles:
+        content = source if isinstance(source, bytes) else _whole(source)
+        rest = table_text(content, where).split("\n", heading.titles)[heading.titles]
+        frame, _ = read_delimited(rest.encode(), where, separator=heading.separator)
+        return frame, heading.notes
+    names, between, notes, _ = heading
     check_width(len(names), where)
     scanned = io.BytesIO(source) if isinstance(source, bytes) else source
     regular, blank = _looks(scanned, between, len(names))

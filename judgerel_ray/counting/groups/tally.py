@@ -59,6 +59,7 @@ class Tally:
     # How verdicts of a file are spelled, where spellings of one word are one verdict.
     spellings: Spellings | None = None
     notes: tuple[str, ...] = ()  # What their reader must know of how they were read, a line each.
+    is_foreign: bool = False  # Whether columns were read by what they mean.
 
 
 def tally_judgments(frame: pl.LazyFrame, *, extra: Sequence[str] = ()) -> Tally:

@@ -34,6 +34,8 @@ _APART = r"[[:ascii:]\p{Latin}\p{Greek}\p{Cyrillic}\p{Han}]"
 _JOINERS = "[\u200c\u200d]+"
 _MARKS = "*_`'\"\u2018\u2019\u201c\u201d\u00ab\u00bb()[]{}.,:;!? "
 _SHORT = {"t": "true", "f": "false", "y": "yes", "n": "no", "1.0": "true", "0.0": "false"}
+_TRUTHS = {"1.0": "true", "0.0": "false"}
+"""Numbers that are truth values beside these words alone."""
 _LETTERS = {"\u00df": "ss", "\u03c2": "\u03c3", "i\u0307": "i"}  # in lower case
 _TWINS = {
     "A": "\u0410\u0391", "B": "\u0412\u0392", "C": "\u0421\u03f9", "E": "\u0415\u0395",
@@ -174,7 +176,7 @@ class Spellings:
         none = ranked.filter(pl.col("shown").is_null())
         if none.height:
             found_lines.append(f"taken as no verdict: {_with_rows(none)}; {_KEPT}")
-        says_so = pl.col("key").is_in(PERHAPS_NO_VALUE) | pl.col("key").str.contains(_FAILED)
+        says_so = says_none()
         often = pl.col("key").is_in(OFTEN_NO_VALUE)
         others = verdicts.filter(~says_so & ~often)["shown"].n_unique()
         perhaps = verdicts.filter(says_so | often if others >= _MENU else says_so)
@@ -196,6 +198,9 @@ def spellings_of(seen: pl.DataFrame, *, options: Collection[str] = ()) -> Spelli
     """
     text = pl.col("text")
     known = seen.with_columns(key=folded(text), __bare=text.str.strip_chars())
+    keys = set(known["key"])
+    if keys <= {*_TRUTHS.values(), *_TRUTHS} and keys & {*_TRUTHS} and keys & {*_TRUTHS.values()}:
+        known = known.with_columns(pl.col("key").replace(_TRUTHS))
     by_bare = known.group_by("key", "__bare").agg(pl.col("n").sum())
     ranked = by_bare.sort("n", "__bare", descending=[True, False])
     best = ranked.unique("key", keep="first", maintain_order=True)
@@ -205,6 +210,17 @@ def spellings_of(seen: pl.DataFrame, *, options: Collection[str] = ()) -> Spelli
     return Spellings(
         known=known.select("text", "n", "key", pl.when(~none).then(as_shown).alias("shown"))
     )
+
+
+def says_none() -> pl.Expr:
+    """Tell verdicts that may stand for none, by `key`: their folded text.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"key": ["error: timeout", "a"]}).select(says_none()).to_series().to_list()
+    [True, False]
+    """
+    return pl.col("key").is_in(PERHAPS_NO_VALUE) | pl.col("key").str.contains(_FAILED)
 
 
 def seen_verdicts(nested: UnitRows) -> pl.DataFrame:

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator, Sequence
 
 from judgerel_ray.benchmarks.log import LoggedAnswer, logged_items
 from judgerel_ray.benchmarks.source import Record
-from judgerel_ray.core import Item, Outcome, ReadingWarning, SweepError, count_of
+from judgerel_ray.core import (
+    Item,
+    JudgeRelError,
+    Outcome,
+    ReadingWarning,
+    SweepError,
+    count_of,
+)
 from judgerel_ray.core.files import PACKED
 from judgerel_ray.importers.logs.collect import LOG_FORMATS, detect_log_format, log_files, log_rows
 from judgerel_ray.importers.logs.reading import NOBODY, PEOPLE, Row, is_zip, refused, sight
 
 _JSON = (".json", ".jsonl", ".ndjson")
+
+
+def log_name(path: str) -> str | None:
+    """The tool whose log a file is; None of a table, and of what cannot be read.
+
+    Examples
+    --------
+    >>> log_name("no-such.json") is None
+    True
+    """
+    try:
+        return detect_log_format(path) if os.path.isfile(path) and is_log(path) else None
+    except JudgeRelError:  # what is wrong with it is said where it is read
+        return None
 
 
 def is_log(path: str) -> bool:

@@ -12,7 +12,7 @@ import pytest
 import judgerel_ray
 from judgerel_ray.analyses.doctor.diagnosis import checks
 from judgerel_ray.cli import main
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import ReadingWarning, SweepError
 
 doctor = partial(judgerel_ray.doctor, exact_values=True)
 
@@ -123,7 +123,7 @@ def test_no_group_is_looked_for_among_all_others(n_judges, monkeypatch):
     monkeypatch.setattr(pl.DataFrame, "filter", counted)
     found = doctor(rows)
     assert [one.answer for one in found.judges] == ["a"] * n_judges
-    assert sum(looked_at) < 10 * rows.height
+    assert sum(looked_at) < 20 * rows.height
 
 
 def test_rows_that_contradict_each_other_are_named(tmp_path, capsys):
@@ -175,7 +175,7 @@ def test_a_table_of_other_names_gets_a_mapping_that_import_reads_once_filled_in(
     said = capsys.readouterr()
     assert said.err.count("\n") == 1
     assert f"import table {table} --map map.toml" in said.err
-    assert 'verdict = "?"  # the verdict; or score, if numbers: one of is "ok", who' in said.out
+    assert 'verdict = "?"  # the verdict: one of is "ok", who' in said.out
     imported = ["import", "table", str(table), "--map", str(mapping), "--out", str(out)]
     mapping.write_text(said.out)
     assert main(imported) == 2
@@ -190,7 +190,7 @@ def test_a_column_of_a_frame_and_repeats_alone_are_missed_as_by_reduce(tmp_path)
     with pytest.raises(SweepError, match="column missing: item_id"):
         doctor(judged(verdict=["a"] * 72).drop("item_id"))
     (tmp_path / "t.csv").write_text("item_id,verdict\nq,a\nr,b\n")
-    with pytest.raises(SweepError, match="column missing: replication"):
+    with pytest.warns(ReadingWarning, match="rows alike as repeats"):
         doctor(str(tmp_path / "t.csv"))
 
 
@@ -202,32 +202,27 @@ def test_the_mapping_that_is_proposed_keeps_judges_apart(tmp_path, capsys, calle
     table.write_text("\n".join([f"prompt_id,{called},run,answer", *lines]))
     assert main(["doctor", str(table)]) == 2
     said = capsys.readouterr().out
-    assert f'judge = "{called}"  # perhaps who judged' in said
+    assert f'judge = "{called}"' in said
+    said = said.replace('verdict = "?"', 'verdict = "answer"')
     imported = ["import", "table", str(table), "--map", str(mapping), "--out", str(out)]
     mapping.write_text(said)
     assert main(imported) == 0
     rows = pl.read_parquet(out)
     assert rows.group_by("judge").len().sort("judge").rows() == [("a", 36), ("b", 36)]
     assert rows.select("judge", "item_id", "replication").is_unique().all()
-    # Without that line the two judges are no repeats of each other, and nothing is thrown away.
+    # Without that line who judged is read by its name, and nothing is thrown away.
     mapping.write_text(said.replace("judge =", "# judge ="))
     capsys.readouterr()
-    assert main([*imported, "--force"]) == 2
-    told = capsys.readouterr().err
-    assert f"rows of one repeat differ in column {called}, not read" in told
-    assert f"--column judge={called}" in told
-    assert "leave out the rows" not in told
+    assert main([*imported, "--force"]) == 0
+    assert f"read {called} as judge" in capsys.readouterr().err
+    assert pl.read_parquet(out).equals(rows)
 
 
-def test_repeats_side_by_side_are_proposed(tmp_path, capsys):
-    table, mapping, out = (tmp_path / one for one in ("t.csv", "map.toml", "out.parquet"))
+def test_repeats_side_by_side_are_read(tmp_path, capsys):
+    table = tmp_path / "t.csv"
     table.write_text("item,run1,run2,run3\n" + "".join(f"q{one},a,b,a\n" for one in range(8)))
-    assert main(["doctor", str(table)]) == 2
-    said = capsys.readouterr().out
-    kept = [line for line in said.splitlines() if not line.startswith("verdict")]
-    mapping.write_text("\n".join(kept).replace("# repeats", "repeats"))
-    assert main(["import", "table", str(table), "--map", str(mapping), "--out", str(out)]) == 0
-    assert pl.read_parquet(out).shape == (24, 3)
+    assert main(["doctor", str(table)]) == 0
+    assert "run1, run2, run3 as verdict, a replication each" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["right", "no right verdicts", "other items", "one judge"])

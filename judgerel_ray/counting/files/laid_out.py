@@ -1,0 +1,293 @@
+"""Rows of a table laid out as judgments, by what its columns mean.
+
+Plain columns are renamed without a pass over the rows; what stands inside cells or side by side is
+unfolded, all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from judgerel_ray.core import SweepError, count_of
+from judgerel_ray.counting.columns import FACETS, is_no_value
+from judgerel_ray.counting.files.cells import is_nested, parted, values_at
+from judgerel_ray.counting.files.meaning import REPLICATION, STATED, VALUES, Meaning, Siblings
+from judgerel_ray.counting.files.names import is_aside
+from judgerel_ray.counting.files.records import values_series
+from judgerel_ray.counting.files.source import Source
+
+_NUMBERED_TEXTS = (REPLICATION, "option_order")
+_FIRST_ORDERS = ("ab", "original", "forward", "first", "normal", "false", "no", "default")
+"""Words for the order in which options are listed."""
+_THOUSANDS = r"^[-+]?[1-9]\d{0,2}(,\d{3})+$"
+
+
+def laid_out(source: Source, meaning: Meaning) -> Source:
+    """The rows with the columns of judgments, and a line that says what was read as what.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.files.meaning import meaning_of
+    >>> rows = pl.LazyFrame({"id": ["p", "q"], "run1": [3, 1], "run2": [4, 1]})
+    >>> found = laid_out(Source(rows=rows), meaning_of(rows))
+    >>> found.rows.collect().sort("item_id", "replication").rows()[:2]
+    [('p', 3.0, 0), ('p', 4.0, 1)]
+    >>> found.notes
+    ('read id as item_id; run1, run2 as score, a replication each',)
+    """
+    notes = [*source.notes]
+    copies = meaning.is_numbered and _has_row_ids(source.rows)
+    rows = source.rows
+    if copies:
+        n_rows = rows.select(pl.len()).collect(engine="streaming").item()
+        rows = rows.unique(maintain_order=True)
+        n_left = rows.select(pl.len()).collect(engine="streaming").item()
+        if n_left < n_rows:
+            notes.append(
+                f"{count_of(n_rows - n_left, 'row')} equal in every column to an earlier one, "
+                "times and ids among them, left out as copies"
+            )
+    rows, lines = _unfolded(rows, meaning.columns)
+    notes += lines
+    if meaning.siblings is not None:
+        rows = _stacked(rows, meaning.siblings)
+    if meaning.is_numbered:
+        names = rows.collect_schema().names()
+        key = [name for name in ("item_id", *FACETS) if name in names]
+        rows = rows.with_columns(pl.int_range(pl.len()).over(key).alias(REPLICATION))
+    notes += filter(None, [meaning.line()])
+    return replace(source, rows=rows, notes=tuple(notes), indexed=False, is_foreign=True)
+
+
+def _has_row_ids(rows: pl.LazyFrame) -> bool:
+    """Whether a column says when or as which request a row came: equal rows are copies then."""
+    return any(is_aside(name) and _is_time_or_id(name) for name in rows.collect_schema().names())
+
+
+def _is_time_or_id(name: str) -> bool:
+    from judgerel_ray.counting.files.names import TIMES, key_of
+
+    return key_of(name) in {key_of(one) for one in TIMES} or key_of(name).endswith("requestid")
+
+
+def _unfolded(rows: pl.LazyFrame, columns: Mapping[str, str]) -> tuple[pl.LazyFrame, list[str]]:
+    """Columns by their roles, and what is to be said; elements of a list are a row each."""
+    there = rows.collect_schema().names()
+    plain = {
+        role: pl.col(place) if place in there else _made_of(place)
+        for role, place in columns.items()
+        if place in there or _is_made(place, there)
+    }
+    inside = {role: parted(place, there) for role, place in columns.items() if role not in plain}
+    gone = {place for role, place in columns.items() if place in there and role != place}
+    gone |= {column for column, _ in inside.values()}
+    rest = [name for name in there if name not in gone and name not in columns]
+    cells = {f"__{role}": pl.col(column) for role, (column, _) in inside.items()}
+    named = rows.select(*rest, *(one.alias(name) for name, one in {**plain, **cells}.items()))
+    if not inside:
+        return named, []
+    table = named.collect(engine="streaming")
+    found = {role: values_at(table[f"__{role}"], path) for role, (_, path) in inside.items()}
+    notes = []
+    for role, (column, path) in inside.items():
+        if left := _n_beside(table[f"__{role}"], path):
+            every = ".".join([column, *("*" if one.isdecimal() else one for one in path)])
+            notes.append(
+                f"{columns[role]} leaves out {count_of(left, 'more value')} of the same lists; "
+                f"--column {role}={every} reads all"
+            )
+    several = [role for role, (_, path) in inside.items() if "*" in path]
+    counts = [max((len(found[role][row]) for role in several), default=1)
+              for row in range(table.height)]  # fmt: skip
+    for role in several:
+        for row, n in enumerate(counts):
+            if len(found[role][row]) not in (n, 1):
+                raise SweepError(
+                    f"lists of one row differ in length: {columns[role]} has "
+                    f"{len(found[role][row])} values, another {n}",
+                    where={"row": row + 1},
+                )
+    cells = [
+        values_series(role, (
+            values[row][place] if len(values[row]) > 1 else (values[row] or [None])[0]
+            for row, n in enumerate(counts)
+            for place in range(n)
+        ))
+        for role, values in found.items()
+    ]  # fmt: skip
+    places = pl.Series("__place", [place for n in counts for place in range(n)], dtype=pl.Int64)
+    index = [row for row, n in enumerate(counts) for _ in range(n)]
+    laid = table.drop(f"__{role}" for role in inside)[index].with_columns(*cells, places)
+    if not several:
+        return laid.drop("__place").lazy(), notes
+    if REPLICATION not in columns:
+        laid = laid.with_columns(pl.col("__place").alias(REPLICATION))
+    elif REPLICATION not in inside:  # a row is a repeat, and has several judgments
+        key = [name for name in ("item_id", *FACETS) if name in laid.columns]
+        order = pl.struct(pl.col(REPLICATION), "__place").rank("dense").over(key)
+        laid = laid.with_columns((order.cast(pl.Int64) - 1).alias(REPLICATION))
+        notes.append("each element of a list is a repeat, numbered in the order of rows and lists")
+    return laid.drop("__place").lazy(), notes
+
+
+def _n_beside(cells: pl.Series, path: Sequence[str]) -> int:
+    """How many values a place leaves out that names one element of lists by its number."""
+    if not any(one.isdecimal() for one in path):
+        return 0
+    every = ["*" if one.isdecimal() else one for one in path]
+    taken, there = (
+        sum(one is not None for row in values_at(cells, where) for one in row)
+        for where in (path, every)
+    )
+    return max(there - taken, 0)
+
+
+def _is_made(place: str, there: Sequence[str]) -> bool:
+    """Whether a place is of several columns, or a part of one: ``set,item``, ``pair:^([^;]+)``."""
+    names, sign, _ = place.partition(":")
+    return all(name in there for name in names.split(",")) and bool(sign or "," in names)
+
+
+def _made_of(place: str) -> pl.Expr:
+    """Values of columns joined by colons, or what a regular expression takes out of a column."""
+    names, sign, pattern = place.partition(":")
+    texts = [pl.col(name).cast(pl.String) for name in names.split(",")]
+    joined = texts[0] if len(texts) == 1 else pl.concat_str(texts, separator=":")
+    return joined.str.extract(pattern, 1) if sign else joined
+
+
+def _stacked(rows: pl.LazyFrame, siblings: Siblings) -> pl.LazyFrame:
+    """Columns side by side, one below the other."""
+    names = [*siblings.columns]
+    rest = [name for name in rows.collect_schema().names() if name not in names]
+    kinds = rows.collect_schema()
+    is_rated = siblings.holds == "score" and all(kinds[name].is_numeric() for name in names)
+    cell = pl.col(names).cast(pl.Float64) if is_rated else pl.col(names).cast(pl.String)
+    cells = rows.with_columns(cell if is_rated else cell.str.strip_chars())
+    long = cells.unpivot(names, index=rest, variable_name="__name", value_name=siblings.holds)
+    is_number = siblings.facet in _NUMBERED_TEXTS
+    values = dict(zip(names, map(int, siblings.values) if is_number else siblings.values,
+                      strict=True))  # fmt: skip
+    kind = pl.Int64() if is_number else pl.String()
+    facet = pl.col("__name").replace_strict(values, return_dtype=kind).alias(siblings.facet)
+    return long.with_columns(facet).drop("__name")
+
+
+def as_numbers(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, list[str]]:
+    """Orders, repeats and scores that are written as text, as the numbers they are."""
+    schema, notes = rows.collect_schema(), []
+    for name in _NUMBERED_TEXTS:
+        if schema.get(name) != pl.String:
+            continue
+        words = rows.select(pl.col(name).alias("t").unique(maintain_order=True))
+        texts = words.filter(~is_no_value(pl.col("t"))).collect(engine="streaming").to_series()
+        is_number = texts.cast(pl.Float64, strict=False).is_not_null()
+        if len(texts) and not (is_number | texts.str.contains(_THOUSANDS)).any():
+            listed = sorted(texts, key=lambda one: one.strip().lower() not in _FIRST_ORDERS)
+            places = {text: place for place, text in enumerate(listed)}
+            place = pl.col(name).replace_strict(places, default=None, return_dtype=pl.Int64)
+            rows = rows.with_columns(place.alias(name))
+            told = ", ".join(f"{text} as {place}" for text, place in [*places.items()][:4])
+            notes.append(f"column {name}: read {told}{', ...' if len(places) > 4 else ''}")
+    if schema.get("score") == pl.String:
+        rows, lines = _stated_scores(rows)
+        notes += lines
+    return rows, notes
+
+
+def _stated_scores(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, list[str]]:
+    """Scores that texts state as numbers: ``Score: 2/5``, ``1,5``; as they are where any does not.
+
+    What is out of 5 stands beside no number above 5.
+    """
+    text = pl.col("score").str.strip_chars()
+    number = text.cast(pl.Float64, strict=False)
+    worded = ~is_no_value(text) & number.is_null()
+    stated = text.str.extract(STATED, 1).str.replace(",", ".", literal=True)
+    seen = rows.select(
+        text.alias("t"), number.alias("bare"), worded.alias("worded"),
+        stated.cast(pl.Float64, strict=False).alias("n"), text.str.extract(STATED, 2).alias("of"),
+    ).collect(engine="streaming")  # fmt: skip
+    bare, seen = seen["bare"].max(), seen.filter("worded")
+    if not seen.height:
+        return rows, []
+    of = seen["of"].unique()
+    if seen["n"].has_nulls() or len(of) > 1 or seen["t"].str.contains(_THOUSANDS).any():
+        return rows, []
+    most = max(float(str(one)) for one in (bare, seen["n"].max(), -1) if one is not None)
+    if of[0] is not None and most > float(of[0]):
+        return rows, []
+    out_of = f", all of them out of {of[0]}" if of[0] is not None else ""
+    return rows.with_columns(pl.when(worded).then(stated).otherwise(text).alias("score")), [
+        f"score: read the number of {seen['t'][0]!r} ({count_of(seen.height, 'text')}){out_of}"
+    ]
+
+
+def filled_down(rows: pl.LazyFrame, columns: Sequence[str]) -> tuple[pl.LazyFrame, str | None]:
+    """Items of merged cells filled down, where each begins a run of rows without one.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q0", None, "q1", None], "replication": [0, 1, 0, 1],
+    ...                      "verdict": list("abab")})
+    >>> found, line = filled_down(rows, ["item_id", "replication", "verdict"])
+    >>> found.collect()["item_id"].to_list(), line
+    (['q0', 'q0', 'q1', 'q1'], 'item_id: 2 empty cells filled from the row above, as merged cells')
+    """
+    if not {"item_id", REPLICATION} <= set(columns):
+        return rows, None
+    item = pl.col("item_id").cast(pl.String)
+    blank = item.is_null() | (item.str.strip_chars() == "")
+    facts = rows.select(blank.sum().alias("n"), blank.first().alias("first"), pl.len().alias("of"))
+    n, first, of = facts.collect(engine="streaming").row(0)
+    # A merged cell names its item once; where one stands in two rows, a blank is a fault.
+    again = ((item == item.shift(1)) & ~blank).any()
+    if not n or first or n == of or 2 * n < of - n or rows.select(again).collect().item():
+        return rows, None
+    filled = rows.with_columns(pl.when(~blank).then(item).forward_fill().alias("item_id"))
+    key = [name for name in ("item_id", *FACETS, REPLICATION) if name in columns]
+    if filled.select(pl.struct(key).is_duplicated().any()).collect(engine="streaming").item():
+        return rows, None
+    valued = [pl.col(name).is_not_null() for name in VALUES if name in columns]
+    if not filled.filter(blank).select(pl.any_horizontal(valued).all()).collect().item():
+        return rows, None
+    return (
+        filled,
+        f"item_id: {count_of(n, 'empty cell')} filled from the row above, as merged cells",
+    )
+
+
+def once_each(rows: pl.LazyFrame, columns: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
+    """Copies and failed tries of one replication left out, each said; the rows where others differ.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q", "q"], "replication": [0, 0, 1],
+    ...                      "verdict": [None, "pass", "fail"]})
+    >>> found, lines = once_each(rows, ["item_id", "replication", "verdict"])
+    >>> found.collect()["verdict"].to_list(), lines
+    (['pass', 'fail'], ['1 row without a verdict beside one of the same replication that has it, \
+left out: a try before it'])
+    """
+    lines = []
+    before = rows.select(pl.len()).collect(engine="streaming").item()
+    flat = [name for name, kind in rows.collect_schema().items() if not is_nested(kind)]
+    once = rows.unique(subset=flat, maintain_order=True)
+    left = once.select(pl.len()).collect(engine="streaming").item()
+    if left < before:
+        lines.append(f"{count_of(before - left, 'row')} equal in every column to an earlier one, "
+                     "left out as copies")  # fmt: skip
+    key = [name for name in ("item_id", *FACETS, "block", REPLICATION) if name in columns]
+    has = pl.any_horizontal(
+        ~is_no_value(pl.col(name).cast(pl.String)).fill_null(True)
+        for name in VALUES if name in columns
+    )  # fmt: skip
+    kept = once.filter(has | ~has.any().over(key))
+    n = kept.select(pl.len()).collect(engine="streaming").item()
+    if n < left:
+        lines.append(f"{count_of(left - n, 'row')} without a verdict beside one of the same "
+                     "replication that has it, left out: a try before it")  # fmt: skip
+    return kept, lines

@@ -1,0 +1,548 @@
+"""What the columns of a table mean whose names are not those of judgments.
+
+A name is read without asking only where nothing else could be meant: it stands on a closed list
+(:mod:`judgerel_ray.counting.files.names`), its values fit, and no other column fits as well. Else
+the candidates are named, and ``--column ROLE=COLUMN`` says which. Judgments may stand in lists
+inside a cell (``votes.*.winner``) or side by side (``run1``, ``run2``): then all of them are read,
+never the first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+import polars as pl
+
+from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value
+from judgerel_ray.counting.files.cells import is_nested, leaves, parsed_cell, parted, values_at
+from judgerel_ray.counting.files.names import (
+    JUDGES,
+    is_aside,
+    is_metric,
+    is_of_people,
+    key_of,
+    roles_of,
+)
+
+SAMPLE = 20_000  # rows by which values are judged
+REPLICATION = "replication"
+VALUES = ("verdict", "score")
+_MOST_VERDICTS = 20
+_SHORT = 40  # characters of a verdict
+_FEW_PARSED = 0.5  # share of the cells that hold JSON, of a column that does
+_NAMED_VALUE = {"name": "criterion", "value": "score"}
+"""Columns that mean something together alone: a metric's name and its value."""
+_ORDERS = re.compile(r"(?i)^(ab|ba|original|swapped|forward|reversed?|order_?[01]|first|second)$")
+STATED = (
+    r"(?i)^(?:[a-z]+\s*[:=]\s*)?([-+]?\d+(?:[.,]\d+)?)\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+))?$"
+)
+"""A number as texts state it: ``Score: 2/5``, ``4 out of 5``, ``1,5``."""
+_SCORED = re.compile(STATED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Siblings:
+    """Columns of judgments side by side, and what tells them apart."""
+
+    columns: tuple[str, ...]
+    facet: str  # Of judgments: `replication`, `judge`, `criterion` or `option_order`.
+    values: tuple[str, ...]  # The facet's value of each column.
+    holds: str  # `verdict` or `score`.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """What stands where: a column of judgments a role, by the place of its values."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    siblings: Siblings | None = None
+    is_numbered: bool = False  # Whether repeats are numbered in the order of their rows.
+    # Facets of a run's own kind of number that hold text, whose values are numbered.
+    unused: Mapping[str, str] = field(default_factory=dict)  # Columns not read, and why.
+    # Roles that several columns fit equally well: nothing is read before one is chosen.
+    open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    lacking: tuple[str, ...] = ()  # Roles that no column fits.
+    # A column that tells rows of one key apart and is not read, where repeats would be numbered.
+    telling: str | None = None
+    stated: frozenset[str] = frozenset()  # Roles that whoever asks said, which need no line.
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether judgments can be read by it."""
+        return not self.open and not self.lacking and self.telling is None
+
+    def line(self) -> str:
+        """Say in one line what was read as what; nothing where all of it was stated."""
+        read = [
+            f"{place} as {role}"
+            for role, place in self.columns.items()
+            if place != role and role not in self.stated
+        ]
+        if self.siblings is not None and self.siblings.facet not in self.stated:
+            several = self.siblings
+            names = ", ".join(several.columns)
+            read.append(f"{names} as {several.holds}, a {several.facet} each")
+        if self.is_numbered:
+            read.append("rows alike as repeats, numbered in their order")
+        by_reason: dict[str, list[str]] = {}
+        for name, why in self.unused.items():
+            by_reason.setdefault(why, []).append(name)
+        rest = [f"{', '.join(names)} ({why})" for why, names in by_reason.items()]
+        left = f"; not used: {', '.join(rest)}" if rest else ""
+        return f"read {'; '.join(read)}{left}" if read else ""
+
+
+def meaning_of(
+    rows: pl.LazyFrame,
+    stated: Mapping[str, str] | None = None,
+    *,
+    repeats: str | None = None,
+    missing: Sequence[str] = (),
+) -> Meaning:
+    """Tell what each column of a table means; `stated` roles are as they are stated.
+
+    Columns that are like the shell pattern `repeats` are repeats side by side; texts in `missing`
+    stand for no value.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"prompt_id": ["p", "p"], "trial": [0, 1], "winner": ["x", "y"]})
+    >>> found = meaning_of(rows)
+    >>> found.line()
+    'read prompt_id as item_id; trial as replication; winner as verdict'
+    >>> meaning_of(pl.LazyFrame({"id": ["p"], "run1": [3], "run2": [4]})).siblings.columns
+    ('run1', 'run2')
+    """
+    return _Reader(rows, dict(stated or {}), repeats=repeats, missing=missing).meaning()
+
+
+class _Reader:
+    """One table, looked at by the values of its first rows."""
+
+    def __init__(
+        self,
+        rows: pl.LazyFrame,
+        stated: dict[str, str],
+        *,
+        repeats: str | None = None,
+        missing: Sequence[str] = (),
+    ) -> None:
+        self.rows = rows
+        self.begin = rows.head(SAMPLE).collect(engine="streaming")
+        self.stated = stated
+        self.missing = missing
+        self.roles: dict[str, str] = dict(stated)
+        self.open: dict[str, tuple[str, ...]] = {}
+        columns = self.begin.columns
+        places = [part for place in stated.values() for part in re.split("[,:]", place)]
+        self.taken = {*stated.values(), *places, *(parted(one, columns)[0] for one in places)}
+        self.beside = [name for name in columns if repeats and fnmatchcase(name, repeats)]
+        self.taken.update(self.beside)
+        for name in columns:  # a contract name wins
+            if name in TYPED and name not in self.taken and name != "label":
+                self.roles.setdefault(name, self._all_of(name))
+                self.taken.add(name)
+
+    def _all_of(self, name: str) -> str:
+        """A column, or all elements of its lists where nothing else numbers repeats."""
+        is_list = name in VALUES and REPLICATION not in self.begin.columns
+        return f"{name}.*" if is_list and leaves(self.begin[name]) == [f"{name}.*"] else name
+
+    def meaning(self) -> Meaning:
+        """Roles in the order in which one depends on the other."""
+        siblings = self._stated_siblings()
+        if siblings is None and not self._has_value():
+            siblings = self._siblings()
+        if siblings is not None:
+            self.taken.update(siblings.columns)
+        elif not self._has_value():
+            self._choose_value()
+        for role in ("judge", "responder", "criterion", "option_order", "temperature"):
+            if role not in self.roles:
+                self._choose(role, optional=True)
+        self._name_and_value()
+        if REPLICATION not in self.roles and not (siblings and siblings.facet == REPLICATION):
+            self._choose(REPLICATION, optional=True)
+        if "item_id" not in self.roles:
+            self._choose_item()
+        is_numbered = self._is_numbered(siblings)
+        lacking = [] if "item_id" in self.roles or "item_id" in self.open else ["item_id"]
+        if siblings is None and not self._has_value() and not set(VALUES) & set(self.open):
+            lacking.append("verdict or score")
+        return Meaning(
+            columns=dict(sorted(self.roles.items(), key=lambda one: _place_in_line(one[0]))),
+            siblings=siblings,
+            is_numbered=is_numbered,
+            unused=self._unused(),
+            open=self.open,
+            lacking=tuple(lacking),
+            telling=self._telling(siblings) if is_numbered and not lacking else None,
+            stated=frozenset({*self.stated, *([REPLICATION] if self.beside else [])}),
+        )
+
+    # ---- values
+
+    @cached_property
+    def _texts(self) -> dict[str, pl.Series]:
+        """Every column of single values as text, what stands for nothing left out."""
+        found = {}
+        for name in self.begin.columns:
+            column = self.begin[name]
+            if not is_nested(column.dtype):
+                text = column.cast(pl.String, strict=False).str.strip_chars()
+                there = ~is_no_value(pl.col("t")) & ~pl.col("t").is_in(list(self.missing))
+                found[name] = text.to_frame("t").filter(there)["t"]
+        return found
+
+    def _values(self, place: str) -> pl.Series:
+        """Text values at a place: of a column, or inside its cells."""
+        if place in self._texts:
+            return self._texts[place]
+        column, path = parted(place, self.begin.columns)
+        rows = values_at(self.begin[column], path)
+        single = (one for row in rows for one in row if not isinstance(one, dict | list))
+        inside = [str(one) for one in single if one is not None]
+        return pl.Series(place, inside, dtype=pl.String)
+
+    def is_number(self, place: str) -> bool:
+        """Whether all values are numbers, or state one: ``Score: 2/5``."""
+        texts = self._values(place)
+        return len(texts) > 0 and all(map(_SCORED.match, texts.unique()))
+
+    def is_choice(self, place: str) -> bool:
+        """Whether values are few and short, as verdicts are."""
+        texts = self._values(place).unique()
+        longest = texts.str.len_chars().max()
+        few = 0 < len(texts) <= _MOST_VERDICTS
+        return few and isinstance(longest, int) and longest <= _SHORT
+
+    def _fits(self, role: str, place: str) -> bool:
+        """Whether the values at a place may be those of a role."""
+        if role == "score":
+            return self.is_number(place)
+        if role == "verdict":
+            return self.is_choice(place)
+        if role == "temperature":
+            return self.is_number(place)
+        if role == "option_order":
+            texts = self._values(place).unique()
+            return 0 < len(texts) <= 24
+        texts = self._values(place)
+        return len(texts) > 0
+
+    # ---- places
+
+    @cached_property
+    def _places(self) -> dict[str, list[str]]:
+        """Places by the role that their names tell: columns, and values inside cells."""
+        found: dict[str, list[str]] = {}
+        for name in self.begin.columns:
+            if name in self.taken:
+                continue
+            column = self.begin[name]
+            inside = self._inside(column)
+            for place, called in inside or [(name, name)]:
+                if is_of_people(called.partition(".")[0]):
+                    continue
+                for role in _roles_inside(place) if inside else roles_of(called):
+                    found.setdefault(role, []).append(place)
+        return found
+
+    def _inside(self, column: pl.Series) -> list[tuple[str, str]]:
+        """Places inside a column's cells, with the names that tell their roles."""
+        if not is_nested(column.dtype):
+            texts = self._texts.get(column.name)
+            if texts is None or not len(texts):
+                return []
+            held = [parsed_cell(one) for one in texts.head(200)]
+            if sum(one is not None for one in held) < _FEW_PARSED * len(held):
+                return []
+        return [(place, _called(place)) for place in leaves(column)]
+
+    def _has_value(self) -> bool:
+        return any(name in self.roles for name in VALUES)
+
+    def _choose(self, role: str, *, optional: bool) -> None:
+        """Take the one place that a role may have; several are left open."""
+        there = [one for one in self._places.get(role, []) if self._fits(role, one)]
+        if role == "judge" and "responder" in self._places:
+            there = [one for one in there if key_of(one) not in ("model", "modell", "modele")]
+        if role == "judge" and len(there) > 1:
+            there = [one for one in there if key_of(one) != "model"] or there
+        there = [one for one in there if one not in self.taken]
+        if len(there) == 1:
+            self._take(role, there[0])
+        elif (there and not optional) or len(there) > 1:
+            self.open[role] = tuple(there)
+
+    def _take(self, role: str, place: str) -> None:
+        self.roles[role] = place
+        self.taken |= (
+            {place, place.partition(".")[0]} if place not in self.begin.columns else {place}
+        )
+
+    def _choose_value(self) -> None:
+        """The verdict or the score: one place that fits, and no second one."""
+        found = [
+            (role, place)
+            for role in VALUES
+            for place in self._places.get(role, [])
+            if self._fits(role, place)
+        ]
+        others = [one for one in found if key_of(one[1].rpartition(".")[2]) != "label"]
+        found = others or found
+        places = list(dict.fromkeys(place for _, place in found))
+        if len(places) == 1:
+            role, place = found[-1] if self.is_number(places[0]) and len(found) > 1 else found[0]
+            self._take(role, place)
+        elif places:
+            for role in VALUES:
+                if several := tuple(place for name, place in found if name == role):
+                    self.open[role] = several
+
+    def _name_and_value(self) -> None:
+        """A metric's name beside its value, which mean something together alone."""
+        by_key = {key_of(name): name for name in self.begin.columns if name not in self.taken}
+        if self._has_value() or set(_NAMED_VALUE) - set(by_key):
+            return
+        if self.is_choice(by_key["name"]) and self.is_number(by_key["value"]):
+            self._take("criterion", by_key["name"])
+            self._take("score", by_key["value"])
+
+    def _choose_item(self) -> None:
+        """The item: the one place whose values come again, or any where judgments are siblings."""
+        there = [one for one in self._places.get("item_id", []) if one not in self.taken]
+        there = [one for one in there if self._fits("item_id", one)]
+        coming_again = [one for one in there if self._comes_again(one)]
+        there = coming_again or there
+        if len(there) > 1 and all(self._same(there[0], one) for one in there[1:]):
+            there = there[:1]
+        if len(there) == 1:
+            self._take("item_id", there[0])
+        elif there:
+            self.open["item_id"] = tuple(there)
+
+    def _comes_again(self, place: str) -> bool:
+        texts = self._values(place)
+        return texts.n_unique() < len(texts)
+
+    def _same(self, one: str, other: str) -> bool:
+        """Whether two columns name the same items."""
+        if one not in self.begin.columns or other not in self.begin.columns:
+            return False
+        pairs = self.begin.select(one, other).unique().height
+        return pairs == self.begin[one].n_unique() == self.begin[other].n_unique()
+
+    # ---- judgments side by side
+
+    def _siblings(self) -> Siblings | None:
+        """Columns of one shape that hold judgments; None where there are none, or it is open."""
+        free = [name for name in self.begin.columns if name not in self.taken]
+        free = [name for name in free if not is_of_people(name) and name in self._texts]
+        for group in (self._numbered, self._ordered, self._of_judges, self._of_metrics):
+            if found := group(free):
+                return found
+        return None
+
+    def _stated_siblings(self) -> Siblings | None:
+        """Repeats side by side by a pattern that was stated."""
+        if not self.beside:
+            return None
+        is_rated = all(self.is_number(one) or not len(self._values(one)) for one in self.beside)
+        return Siblings(
+            columns=tuple(self.beside), facet=REPLICATION,
+            values=tuple(map(str, range(len(self.beside)))),
+            holds="score" if is_rated else "verdict",
+        )  # fmt: skip
+
+    def _held(self, names: Sequence[str]) -> str | None:
+        """What columns side by side hold: a score, a verdict, or nothing that is either."""
+        if all(map(self.is_number, names)):
+            return "score"
+        texts = pl.concat([self._values(name).rename("t") for name in names]).unique()
+        longest = texts.str.len_chars().max()
+        if 0 < len(texts) <= _MOST_VERDICTS and isinstance(longest, int) and longest <= _SHORT:
+            return "verdict"
+        return None
+
+    def _numbered(self, free: Sequence[str]) -> Siblings | None:
+        """Columns whose names differ by a number alone: repeats."""
+        by_stem: dict[str, list[tuple[int, str]]] = {}
+        for name in free:
+            numbers = [*re.finditer(r"\d+", name)]
+            if len(numbers) == 1:
+                stem = f"{name[: numbers[0].start()]}#{name[numbers[0].end() :]}"
+                by_stem.setdefault(stem, []).append((int(numbers[0][0]), name))
+        found = []
+        for stem, named in by_stem.items():
+            names = [name for _, name in sorted(named)]
+            before, _, after = stem.partition("#")
+            what = {*roles_of(before.strip("_-. ")), *roles_of(after.strip("_-. "))}
+            is_repeat = REPLICATION in what or set(VALUES) & what or len(before.strip("_-. ")) <= 1
+            holds = self._held(names) if len(names) > 1 and is_repeat else None
+            if holds and not is_aside(after.strip("_-. ")):
+                found.append((bool(set(VALUES) & what), names, holds))
+        found = [one for one in found if one[0]] or found
+        if len(found) != 1:
+            return None
+        _, names, holds = found[0]
+        values = tuple(map(str, range(len(names))))
+        return Siblings(columns=tuple(names), facet=REPLICATION, values=values, holds=holds)
+
+    def _parted(self, free: Sequence[str]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """Columns that end alike in a word for a verdict or a score, with what stands before it."""
+        by_end: dict[str, list[tuple[str, str]]] = {}
+        for name in free:
+            for before, end in _halves(name):
+                if set(roles_of(end)) & set(VALUES):
+                    by_end.setdefault(key_of(end), []).append((name, before))
+                    break
+            else:
+                for before, end in _halves(name):
+                    if set(roles_of(before)) & set(VALUES) and JUDGES.search(end):
+                        by_end.setdefault(key_of(before), []).append((name, end))
+                        break
+        yield from ((end, named) for end, named in by_end.items() if len(named) > 1)
+
+    def _ordered(self, free: Sequence[str]) -> Siblings | None:
+        """Verdicts of both orders side by side: ``verdict_ab``, ``verdict_ba``."""
+        for first in free:
+            stem, _, mark = first.rpartition("_")
+            if not stem or not _ORDERS.match(mark) or not set(roles_of(stem)) & set(VALUES):
+                continue
+            names = [one for one in free if one.rpartition("_")[0] == stem]
+            marked = all(_ORDERS.match(one.rpartition("_")[2]) for one in names)
+            if len(names) > 1 and marked and (holds := self._held(names)):
+                values = tuple(map(str, range(len(names))))
+                return Siblings(
+                    columns=tuple(names), facet="option_order", values=values, holds=holds
+                )
+        return None
+
+    def _of_judges(self, free: Sequence[str]) -> Siblings | None:
+        """A column a judge, where what tells them apart is the name of a model."""
+        if any(role in self.roles for role in ("judge",)):
+            return None
+        for _, named in self._parted(free):
+            if sum(bool(JUDGES.search(before)) for _, before in named) * 2 > len(named):
+                names = tuple(name for name, _ in named)
+                if holds := self._held(names):
+                    return Siblings(
+                        columns=names, facet="judge", holds=holds,
+                        values=tuple(before for _, before in named),
+                    )  # fmt: skip
+        return None
+
+    def _of_metrics(self, free: Sequence[str]) -> Siblings | None:
+        """A column a criterion: metrics by their names, or what stands below ``feedback``."""
+        if "criterion" in self.roles:
+            return None
+        below = [name for name in free if key_of(name.partition(".")[0]) in ("feedback", "scores")]
+        named = [(name, name.partition(".")[2]) for name in below if "." in name]
+        if len(named) < 2:
+            named = [(name, name) for name in free if is_metric(name)]
+        named = [(name, called) for name, called in named if self._held([name])]
+        if len(named) < 2:
+            return None
+        holds = self._held([name for name, _ in named])
+        if holds is None:
+            return None
+        return Siblings(
+            columns=tuple(name for name, _ in named), facet="criterion", holds=holds,
+            values=tuple(called for _, called in named),
+        )  # fmt: skip
+
+    # ---- repeats without a number
+
+    def _is_numbered(self, siblings: Siblings | None) -> bool:
+        """Whether no column numbers repeats, and neither names nor lists do."""
+        if REPLICATION in self.roles or REPLICATION in self.open:
+            return False
+        if siblings is not None and siblings.facet == REPLICATION:
+            return False
+        return not any("*" in place for place in self.roles.values())
+
+    def _telling(self, siblings: Siblings | None) -> str | None:
+        """A column that varies within a key and is neither time, id, cost nor text."""
+        if "item_id" not in self.roles or "," in self.roles["item_id"]:
+            return None
+        beside = siblings.columns if siblings else ()
+        key = [self.roles[role] for role in ("item_id", *FACETS) if role in self.roles]
+        key = [name for name in key if name in self.begin.columns]
+        if self.roles["item_id"] not in key:
+            return None
+        free = [
+            name
+            for name in self.begin.columns
+            if name not in self.taken and name not in beside and name in self._texts
+            and not self._tells_nothing(name)
+        ]  # fmt: skip
+        # A file may hold one version after the other: of a long one all rows are looked at.
+        rows = self.begin.lazy() if self.begin.height < SAMPLE else self.rows
+        several = rows.group_by(key).agg(pl.col(free).n_unique()).select(pl.col(free).max())
+        varies = several.collect(engine="streaming").row(0) if free else ()
+        return next((name for name, n in zip(free, varies, strict=True) if n and n > 1), None)
+
+    def _tells_nothing(self, name: str) -> bool:
+        """Whether a column is a time, an id, a cost or free text, which repeats differ in."""
+        if is_aside(name) or is_of_people(name) or name.startswith("column "):
+            return True
+        texts = self._texts[name]
+        if texts.n_unique() == len(texts) and len(texts) > 1:  # an id of the row
+            return True
+        longest = texts.str.len_chars().mean()
+        return isinstance(longest, float) and longest > _SHORT
+
+    def _unused(self) -> dict[str, str]:
+        """Columns that stand for nothing, and why."""
+        found = {}
+        for name in self.begin.columns:
+            if name in self.taken or name in TYPED:
+                continue
+            if is_of_people(name):
+                found[name] = "what people said: --column gold= takes it as right"
+            elif is_aside(name):
+                found[name] = "text, time or cost"
+            else:
+                found[name] = "no name of judgments"
+        return found
+
+
+def _called(place: str) -> str:
+    """What a place inside cells is called; a list of bare values by its column: `scores.*`."""
+    called = place.removesuffix(".*").rpartition(".")[2]
+    return called.removesuffix("s") if place.endswith("*") else called
+
+
+def _roles_inside(place: str) -> list[str]:
+    """What a value inside an object may be: the id of another thing is no question's."""
+    called = _called(place)
+    above = [one for one in place.split(".")[:-1] if one != "*"]
+    if called == "id" and above:
+        return ["item_id"] if "item_id" in roles_of(above[-1]) else []
+    if called == "value":
+        several = {role for one in above for role in roles_of(one.removesuffix("s"))}
+        return [role for role in VALUES if several & set(VALUES)]
+    return roles_of(called)
+
+
+def _place_in_line(role: str) -> int:
+    """Where a role stands in what is said: the item, who judged and of what, the repeat, the rest.
+
+    Examples
+    --------
+    >>> sorted(["verdict", "judge", "item_id"], key=_place_in_line)
+    ['item_id', 'judge', 'verdict']
+    """
+    order = ("item_id", *FACETS, REPLICATION, *VALUES)
+    return order.index(role) if role in order else len(order)
+
+
+def _halves(name: str) -> Iterator[tuple[str, str]]:
+    """A name cut in two at each of its joints, the last first."""
+    for joint in reversed([one.start() for one in re.finditer(r"[_\-. :]", name)]):
+        yield name[:joint], name[joint + 1 :]

@@ -1,0 +1,194 @@
+"""What tables call the columns of judgments: closed lists, of whole names alone.
+
+English, German, Chinese, Spanish and French; case, accents and punctuation do not matter. A name
+that is on no list means nothing here, however alike it looks.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+ROLES: dict[str, tuple[str, ...]] = {
+    "item_id": (
+        "item", "item_id", "question_id", "question", "qid", "id", "prompt_id", "example_id",
+        "sample_id", "doc_id", "case_id", "case", "task_id", "problem_id", "query_id", "pair_id",
+        "trace_id", "testidx", "user_input",
+        "frage_id", "frage", "aufgabe", "aufgaben_id", "fall", "fall_id", "beispiel_id",
+        "题目编号", "题号", "问题编号", "样本编号", "编号", "题目",
+        "id_pregunta", "pregunta_id", "pregunta", "id_ejemplo", "caso",
+        "id_question", "identifiant", "id_exemple", "cas",
+    ),
+    "replication": (
+        "replication", "rep", "repeat", "replicate", "repetition", "run", "run_index", "run_idx",
+        "trial",
+        "sample", "sample_index", "iteration", "epoch", "repeat_idx", "repeat_index", "attempt",
+        "durchlauf", "wiederholung", "lauf", "durchgang", "versuch",
+        "轮次", "次数", "重复", "重复次数", "运行",
+        "repeticion", "ejecucion", "intento", "iteracion",
+        "essai", "passage", "execution", "repetition_n",
+    ),
+    "verdict": (
+        "verdict", "judgment", "judgement", "judge_verdict", "decision", "winner", "choice", "pass",
+        "passed", "label", "vote", "outcome_label", "grade_label", "classification", "preferred",
+        "urteil", "entscheidung", "gewinner", "einstufung",
+        "判定", "判断", "结论", "评判", "判决",
+        "veredicto", "juicio", "ganador", "etiqueta",
+        "jugement", "gagnant", "etiquette",
+    ),
+    "score": (
+        "score", "rating", "grade", "points", "mark", "stars", "best_score", "judge_score",
+        "punkte", "note", "bewertung", "punktzahl", "wertung",
+        "分数", "得分", "评分", "打分",
+        "puntuacion", "nota", "calificacion", "puntaje",
+        "notation", "evaluation",
+    ),
+    "judge": (
+        "judge", "judge_model", "judge_name", "judge_id", "rater", "evaluator", "evaluator_model",
+        "grader", "grader_model", "llm_judge", "model",
+        "richter", "bewerter", "pruefer", "gutachter", "modell",
+        "评审模型", "裁判", "裁判模型", "评委", "模型",
+        "juez", "evaluador", "modelo",
+        "juge", "evaluateur", "modele",
+    ),
+    "option_order": (
+        "option_order", "order", "position_order", "ordering", "permutation", "swap",
+        "reihenfolge", "顺序", "选项顺序", "orden", "ordre",
+    ),
+    "temperature": ("temperature", "temp", "temperatur", "温度", "temperatura"),
+    "criterion": (
+        "criterion", "criteria", "metric", "aspect", "dimension", "metric_name", "rubric",
+        "kriterium", "标准", "指标", "维度", "criterio", "metrica", "critere", "metrique",
+    ),
+    "responder": (
+        "responder", "answer_model", "candidate", "candidate_model", "target_model", "system",
+        "antwortmodell", "候选模型", "回答模型", "sistema", "systeme",
+    ),
+}  # fmt: skip
+"""Names by the column of judgments that they mean."""
+
+PEOPLE = (
+    "human", "gold", "expected", "reference", "annotator", "annotation", "ground_truth", "truth",
+    "human_label", "human_verdict", "gold_label", "target", "correct_answer", "expert",
+    "mensch", "referenz", "erwartet", "人工", "参考", "标准答案", "humano", "referencia",
+    "esperado", "humain", "attendu",
+)  # fmt: skip
+"""What people said, or what is right: never a judge's word."""
+TIMES = (
+    "timestamp",
+    "time",
+    "created_at",
+    "created",
+    "date",
+    "datetime",
+    "tstamp",
+    "started_at",
+    "finished_at",
+    "zeit",
+    "zeitpunkt",
+    "datum",
+    "时间",
+    "日期",
+    "fecha",
+    "hora",
+    "heure",
+)
+"""When a judgment was made."""
+SPENT = (
+    "prompt_tokens",
+    "completion_tokens",
+    "total_tokens",
+    "tokens",
+    "cost",
+    "price",
+    "latency",
+    "latency_ms",
+    "duration",
+    "execution_time",
+    "elapsed",
+    "n_tokens",
+    "kosten",
+    "dauer",
+    "用时",
+    "costo",
+    "cout",
+)
+"""What a judgment took."""
+TEXTS = (
+    "reason", "reasoning", "explanation", "comment", "justification", "rationale", "feedback",
+    "judge_reason", "judge_output", "response", "answer", "output", "completion", "text", "prompt",
+    "question_text", "notes", "error", "begruendung", "kommentar", "antwort", "理由", "原因",
+    "评语", "razon", "comentario", "raison", "commentaire", "question", "user_input", "title",
+    "description",
+)  # fmt: skip
+"""Free text, which says why and tells no judgments apart."""
+JUDGES = re.compile(
+    r"(?i)(^|/)(gpt|chatgpt|o[134]|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|command|"
+    r"grok|phi|yi|glm|kimi|prometheus|judgelm|nova|jamba|olmo|falcon|vicuna|haiku|sonnet|opus)"
+    r"(\b|[-_.\d])"
+)
+"""Names of models, by how they begin."""
+METRICS = (
+    "faithfulness", "answer_relevancy", "answer_relevance", "context_precision", "context_recall",
+    "context_relevancy", "answer_correctness", "answer_similarity", "factual_correctness",
+    "helpfulness", "harmlessness", "honesty", "toxicity", "coherence", "consistency", "fluency",
+    "relevance", "correctness", "conciseness", "completeness", "groundedness", "accuracy",
+    "clarity", "depth", "creativity", "safety",
+)  # fmt: skip
+"""Names of criteria that answers are rated by."""
+
+
+def key_of(name: str) -> str:
+    """A name without case, accents, blanks and punctuation, as the lists are searched by.
+
+    Examples
+    --------
+    >>> key_of("Frage-ID"), key_of("judgeModel"), key_of("Begründung")
+    ('frageid', 'judgemodel', 'begruendung')
+    """
+    spelled = name.lower()
+    for umlaut, plain in (("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("ß", "ss")):
+        spelled = spelled.replace(umlaut, plain)
+    bare = unicodedata.normalize("NFKD", spelled)
+    return "".join(one for one in bare if one.isalnum() and not unicodedata.combining(one))
+
+
+def _keys(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(key_of, names))
+
+
+_ROLE_OF = {role: _keys(names) for role, names in ROLES.items()}
+_PEOPLE, _TIMES, _SPENT, _TEXTS = map(_keys, (PEOPLE, TIMES, SPENT, TEXTS))
+_METRICS = _keys(METRICS)
+
+
+COMMON = frozenset(one for names in ROLES.values() for one in names)
+"""All names, as files write them in small letters."""
+
+
+def roles_of(name: str) -> list[str]:
+    """What a column may be by its name; nothing of what people said.
+
+    Examples
+    --------
+    >>> roles_of("prompt_id"), roles_of("Urteil"), roles_of("human_label"), roles_of("verdict_2")
+    (['item_id'], ['verdict'], [], [])
+    """
+    key = key_of(name)
+    return [] if key in _PEOPLE else [role for role, keys in _ROLE_OF.items() if key in keys]
+
+
+def is_of_people(name: str) -> bool:
+    """Whether a column holds what people said, or what is right."""
+    return key_of(name) in _PEOPLE
+
+
+def is_aside(name: str) -> bool:
+    """Whether a column says when, at what cost or why, and tells no judgments apart."""
+    return key_of(name) in _TIMES | _SPENT | _TEXTS
+
+
+def is_metric(name: str) -> bool:
+    """Whether a column is called like a criterion that answers are rated by."""
+    return key_of(name) in _METRICS

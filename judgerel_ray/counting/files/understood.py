@@ -1,0 +1,199 @@
+"""A table as judgments: as it is, by what its columns mean, or refused with what would do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pkgutil import resolve_name
+from shlex import quote
+
+import polars as pl
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
+from judgerel_ray.counting.files.laid_out import laid_out
+from judgerel_ray.counting.files.meaning import REPLICATION, SAMPLE, VALUES, Meaning, meaning_of
+from judgerel_ray.counting.files.records import values_series
+from judgerel_ray.counting.files.source import Source, names_told
+
+_MOST_TOLD = 4
+_SINGLE = (*VALUES, "gold", "label")
+"""Columns whose text is no object or list either; an item may be called anything."""
+
+
+class ColumnsMissing(SweepError):  # noqa: N818  what a table lacks, which doctor helps with
+    """A table in which something that judgments need is not there, or may be several things."""
+
+    meaning: Meaning
+    there: tuple[str, ...]
+
+
+def understood(
+    source: Source,
+    stated: Mapping[str, str] | None = None,
+    *,
+    repeats: str | None = None,
+    missing: Sequence[str] = (),
+) -> Source:
+    """The rows with the columns of judgments; ColumnsMissing where these cannot be told.
+
+    `stated` says which place holds what; columns like the shell pattern `repeats` are repeats side
+    by side, and texts in `missing` stand for no value there.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = pl.LazyFrame({"prompt_id": ["p", "p"], "trial": [0, 1], "winner": ["x", "y"]})
+    >>> understood(Source(rows=rows)).rows.collect().columns
+    ['item_id', 'replication', 'verdict']
+    """
+    columns = source.rows.collect_schema().names()
+    if not stated and repeats is None:
+        if is_ours(columns):
+            return source
+        _refuse_log(source)
+    begin = source.rows.head(SAMPLE).collect(engine="streaming") if stated else pl.DataFrame()
+    for role, place in (stated or {}).items():
+        _check_place(place, role, source, begin)
+    if repeats is not None:
+        _check_repeats(repeats, source, {*columns, *(stated or {})})
+    meaning = meaning_of(source.rows, stated, repeats=repeats, missing=missing)
+    if meaning.is_numbered and len(source.files) > 1 and meaning.telling is None:
+        meaning = replace(meaning, telling="(the file)")
+    if not meaning.is_whole:
+        raise _refusal(source, meaning, columns)
+    return laid_out(source, meaning)
+
+
+_LOGS = "judgerel_ray.importers.logs.asked:log_name"
+"""Who knows the logs of tools, a room above: asked by its name, of a table with foreign columns."""
+
+
+def _refuse_log(source: Source) -> None:
+    """Refuse the log of a tool, which is imported: its columns mean what its tool says."""
+    path = source.where.get("file")
+    if not isinstance(path, str) or source.files[1:] or "://" in path:
+        return
+    if name := resolve_name(_LOGS)(path):
+        raise SweepError(
+            f"a log of {name} is imported first",
+            where=source.where,
+            hint=f"judgerel import auto {quote(path)} --out judgments.parquet",
+        )
+
+
+def is_ours(columns: Sequence[str]) -> bool:
+    """Whether the columns that judgments need have their own names."""
+    return {"item_id", REPLICATION} <= set(columns) and bool(set(VALUES) & set(columns))
+
+
+def _check_place(place: str, role: str, source: Source, begin: pl.DataFrame) -> None:
+    """Refuse a place that is stated and not there, or that holds objects or lists."""
+    if place in begin.columns:
+        if is_nested(begin[place].dtype) or role in _SINGLE:
+            refuse_inside(begin[place], name=role, where=source.where)
+        return
+    names, sign, pattern = place.partition(":")
+    if sign:
+        _check_pattern(pattern)
+    for one in names.split(","):
+        column, path = parted(one, begin.columns)
+        if column not in begin.columns:
+            near = get_close_matches(one, begin.columns, n=1)
+            raise SweepError(
+                f"no column {one!r} for {role}, got {names_told(begin.columns)}",
+                where=source.where,
+                hint=f"--column {role}={near[0]}" if near else None,
+            )
+        if path:
+            _check_path(one, role, source, begin[column], path)
+
+
+def _check_path(
+    place: str, role: str, source: Source, cells: pl.Series, path: Sequence[str]
+) -> None:
+    """Refuse a place inside cells that is in none of them, or that holds objects or lists."""
+    values = [one for row in values_at(cells, path) for one in row if one is not None]
+    if not values:
+        inside = leaves(cells)
+        near = get_close_matches(place, inside, n=1)
+        got = f"it holds {', '.join(inside)}" if inside else "it holds no objects"
+        raise SweepError(
+            f"no value of column {cells.name} has {'.'.join(path)!r}, {got}",
+            where=source.where,
+            hint=f"--column {role}={near[0]}" if near else None,
+        )
+    if any(isinstance(one, dict | list) for one in values):
+        refuse_inside(values_series(place, values), name=role, where=source.where)
+
+
+def _check_pattern(pattern: str) -> None:
+    """Refuse a regular expression without a group."""
+    try:
+        groups = re.compile(pattern).groups
+    except re.error as error:
+        raise SweepError(f"no regular expression: {pattern!r}: {error}") from error
+    if groups < 1:
+        raise SweepError(
+            f"the regular expression {pattern!r} takes nothing out", hint=f"({pattern})"
+        )
+
+
+def _check_repeats(pattern: str, source: Source, taken: Collection[str]) -> None:
+    """Refuse a pattern of repeats that no column is like, or beside what repeats give."""
+    columns = source.rows.collect_schema().names()
+    beside = [name for name in columns if fnmatchcase(name, pattern)]
+    if not beside:
+        raise SweepError(
+            f"no column is like {pattern!r}, got {names_told(columns)}", where=source.where
+        )
+    for name in beside:
+        begin = source.rows.select(name).head(SAMPLE).collect(engine="streaming")
+        refuse_inside(begin[name], name="verdict", where=source.where)
+    if there := sorted({REPLICATION, *VALUES} & set(taken) - set(beside)):
+        raise SweepError(
+            f"repeats give {REPLICATION} and verdict or score, {' and '.join(there)} is there",
+            where=source.where,
+        )
+
+
+def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> ColumnsMissing:
+    """Why a table cannot be read as judgments, and the flags that would settle it."""
+    if values := [role for role in VALUES if role in meaning.open]:
+        places = [(role, place) for role in values for place in meaning.open[role]]
+        names = " and ".join(dict.fromkeys(place for _, place in places))
+        problem = f"several columns may hold what the judge said: {names}"
+        hint = " or ".join(f"--column {role}={place}" for role, place in places[:_MOST_TOLD])
+    elif meaning.open:
+        role, found = next(iter(meaning.open.items()))
+        problem = f"several columns may be {role}: {' and '.join(found)}"
+        hint = " or ".join(f"--column {role}={place}" for place in found[:_MOST_TOLD])
+    elif meaning.lacking:
+        free = [name for name, why in meaning.unused.items() if why == "no name of judgments"]
+        problem = f"column missing: {', '.join(meaning.lacking)}; got {names_told(columns)}"
+        wanted = [one.partition(" or ")[0] for one in meaning.lacking]
+        some = names_told(free) if free else "the table"
+        hint = (
+            f"{' '.join(f'--column {one}=COLUMN' for one in wanted)}, COLUMN one of {some}; "
+            "judgerel doctor shows what each may be"
+        )
+    elif meaning.telling == "(the file)":
+        problem = "the files are of one table each, and no column says what tells them apart"
+        hint = (
+            "a folder each that says it, such as FOLDER/judge=NAME/FILE, and read FOLDER; or files "
+            "whose names differ by a number alone, which are repeats"
+        )
+    else:
+        name = meaning.telling
+        problem = f"rows of one item differ in column {name}, not read: they may be no repeats"
+        hint = (
+            f"--column template={name}, where it names a prompt; judge={name}, where it says who "
+            f"judged; replication={name}, where it numbers repeats; criterion={name}, what is "
+            "asked; or leave the column out of the file, and they count as the same prompt again"
+        )
+    error = ColumnsMissing(problem, where=source.where, hint=hint)
+    error.meaning, error.there = meaning, tuple(columns)
+    return error

@@ -1,0 +1,209 @@
+"""Sheets as people keep them: read whole by what their columns mean, or asked in one line."""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import judgerel_ray
+from judgerel_ray.cli import main
+from judgerel_ray.core import ReadingWarning, SweepError
+from judgerel_ray.counting.files.meaning import meaning_of
+from judgerel_ray.counting.files.source import read_source
+
+SHEETS = Path(__file__).resolve().parents[1] / "cases" / "sheets"
+
+# file: group's value, agreement, judgments, items; counted apart from this package.
+RIGHT = {
+    "first-minute/natural.csv": {"gpt": (0.916, 500, 100), "haiku": (0.774, 500, 100)},
+    "first-minute/runs.csv": {"": (0.556, 36, 12)},
+    "first-minute/spalten.csv": {"": (0.778, 36, 12)},
+    "first-minute/judges.csv": {
+        "gpt-4o": (None, 12, 12), "claude-3.5": (None, 12, 12), "gemini": (None, 12, 12),
+    },
+    "tables/nested_votes.json": {"m1": (None, 20, 5)},
+    "tables/nested_scores.jsonl": {"": (None, 15, 5)},
+    "tables/w1_runs.csv": {"": (0.556, 36, 12)},
+    "tables/w5_runreason.csv": {"": (0.722, 36, 12)},
+    "tables/w6_scoretext.csv": {"": (0.528, 36, 12)},
+    "tables/w6c_wide.csv": {"": (0.694, 36, 12)},
+    "tables/w8_de.csv": {"": (0.778, 36, 12)},
+    "tables/w9_zh.csv": {"裁判甲": (0.556, 36, 12)},
+    "tables/w10_emoji.csv": {"": (None, 36, 12)},
+    "tables/w12_time.csv": {"judge-x": (0.917, 24, 12)},
+    "tables/w13_dups.csv": {"judge-x": (0.917, 24, 12)},
+    "tables/w14_merged.csv": {"": (0.722, 36, 12)},
+    "tables/w16_title.csv": {"": (0.722, 36, 12)},
+    "tables/w18_json.csv": {"": (0.778, 36, 12)},
+    "tables/w18b_fenced.csv": {"": (0.667, 36, 12)},
+    "tables/w18c_mixed.csv": {"": (0.722, 36, 12)},
+    "tables/w19_bool.csv": {"": (0.944, 36, 12)},
+    "tables/w28_repeatidx.jsonl": {"jm": (0.528, 48, 12)},
+    "tables/run-files/*.csv": {"": (0.694, 36, 12)},
+    "tables/dup_rep.csv": {"": (None, 6, 3)},
+    "tables/retry.csv": {"": (None, 4, 2)},
+    "tables/passed01.csv": {"m": (0.667, 6, 3)},
+    "tables/w3_judges.csv": {
+        "gpt-4o": (None, 12, 12), "claude-3.5": (None, 12, 12), "gemini": (None, 12, 12),
+    },
+    "tables/w4_prov.csv": {
+        "openai/gpt-4o-2024-08-06": (None, 12, 12), "google/gemini-1.5-pro-002": (None, 12, 12),
+    },
+    "tables/lf_scores.csv": {"helpfulness": (None, 4, 2), "toxicity": (None, 4, 2)},
+    "tables/w22_ragas.csv": {
+        "faithfulness": (None, 36, 12), "answer_relevancy": (None, 36, 12),
+        "context_precision": (None, 36, 12),
+    },
+    "tables/w22b_langsmith.csv": {"correctness": (0.889, 36, 12), "conciseness": (None, 36, 12)},
+}  # fmt: skip
+SAID = {
+    "first-minute/natural.csv": (
+        "read id as item_id; model as judge; run as replication; label as verdict"
+    ),
+    "tables/dup_rep.csv": "2 rows equal in every column to an earlier one, left out as copies",
+    "tables/retry.csv": "1 row without a verdict beside one of the same replication that has it",
+    "tables/w13_dups.csv": "48 rows equal in every column to an earlier one",
+    "tables/w14_merged.csv": "item_id: 24 empty cells filled from the row above, as merged cells",
+    "tables/w16_title.csv": "2 lines above the names of columns left out, as a title",
+    "tables/w6_scoretext.csv": "score: read the number of 'Score: 2/5' (36 texts), all of them",
+    "tables/run-files/*.csv": "each file is a repeat of its own, by the number in its name",
+    "tables/w17_errors.csv": "look like errors beside the verdicts No, Yes: 'Error code: 429",
+    "tables/w17b.csv": "look like errors beside the verdicts fail, pass",
+    "tables/w7_yesbecause.csv": "--leading-word reads each by the word it begins with",
+    "tables/w7b_few.csv": "--leading-word reads each by the word it begins with",
+    "tables/zero_fail.csv": "score 0 (6) is apart from all others, which are 2 to 5",
+}
+
+
+def agreement(path, **options):
+    """Agreement, judgments and items of every group, and the lines that were said."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = judgerel_ray.reduce(
+            path, coefficients="percent_agreement", missing="drop", **options
+        )
+    rows = found.filter(coefficient="percent_agreement").unique(maintain_order=True)
+    first = found.columns[0] if found.columns[0] != "coefficient" else None
+    by_group = {
+        "" if first is None else row[first]: (row["value"], row["n_judgments"], row["n_items"])
+        for row in rows.iter_rows(named=True)
+    }
+    return by_group, [str(one.message) for one in caught]
+
+
+@pytest.mark.parametrize("sheet", RIGHT)
+def test_a_sheet_is_read_whole_by_one_command(sheet):
+    found, _ = agreement(str(SHEETS / sheet))
+    assert found.keys() == RIGHT[sheet].keys()
+    for group, (value, judgments, items) in RIGHT[sheet].items():
+        assert found[group][1:] == (judgments, items)
+        if value is not None:
+            assert found[group][0] == pytest.approx(value, abs=5e-4)
+
+
+@pytest.mark.parametrize("sheet", SAID)
+def test_what_was_done_or_may_be_wrong_is_said(sheet):
+    _, said = agreement(str(SHEETS / sheet))
+    assert any(SAID[sheet] in line for line in said), said
+
+
+@pytest.mark.parametrize(("sheet", "value"), [("w7_yesbecause.csv", 0.778), ("w7b_few.csv", 0.722)])
+def test_the_leading_word_is_the_verdict_where_that_is_asked_for(sheet, value):
+    found, _ = agreement(str(SHEETS / "tables" / sheet), leading_word=True)
+    assert found[""][0] == pytest.approx(value, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("sheet", "words"),
+    [
+        ("first-minute/pairs.csv", "with --verdict-names place A is the answer shown first"),
+        ("tables/w27_case.csv", "several columns may hold what the judge said"),
+        ("tables/arena_single.jsonl", "a log of fastchat is imported first"),
+        ("tables/alp0.json", "a log of alpaca_eval is imported first"),
+    ],
+)
+def test_what_may_be_two_things_is_asked_in_one_line(sheet, words, capsys):
+    assert main(["reduce", str(SHEETS / sheet)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert words in err.splitlines()[-1]
+
+
+def test_pairs_are_read_by_either_answer(capsys):
+    path = str(SHEETS / "first-minute" / "pairs.csv")
+    for names in ("place", "option"):
+        assert main(["reduce", path, "--verdict-names", names]) == 0
+        assert "240 replies" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("sheet", ["tables/w27_case.csv", "first-minute/pairs.csv"])
+def test_every_flag_that_a_refusal_names_works(sheet, capsys):
+    """Each way that is suggested is followed: the sheet is read, or asked for one thing more."""
+    path = str(SHEETS / sheet)
+    assert main(["reduce", path]) == 2
+    hint = capsys.readouterr().err.rpartition("Try: ")[2].strip()
+    for way in hint.split(" or "):
+        assert main(["reduce", path, *shlex.split(way)]) == 0, way
+        capsys.readouterr()
+
+
+def test_labels_beside_a_file_are_its_gold():
+    mine, gold = (str(SHEETS / "labels" / name) for name in ("mine.csv", "gold.csv"))
+    labels = str(SHEETS / "labels" / "labels.csv")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReadingWarning)
+        for verb, table in (
+            ("reduce", lambda found: found),
+            ("gate", lambda found: found.requirements),
+            ("select", lambda found: found.systems),
+            ("systems", lambda found: found.pairs),
+            ("panels", lambda found: found.members),
+        ):
+            options = {"coefficients": "accuracy"} if verb == "reduce" else {}
+            one = table(getattr(judgerel_ray, verb)(mine, labels=labels, **options))
+            other = table(getattr(judgerel_ray, verb)(gold, **options))
+            assert one.equals(other), verb
+
+
+def test_files_named_on_a_command_line_are_one_table(capsys):
+    files = [str(SHEETS / "tables" / "run-files" / f"run{n}.csv") for n in (3, 1, 2)]
+    assert main(["reduce", *files]) == 0
+    assert "36 replies" in capsys.readouterr().out
+    assert main(["reduce", files[0], str(SHEETS / "labels" / "mine.csv")]) == 2
+    assert "files differ in their columns" in capsys.readouterr().err
+
+
+def test_rows_of_one_item_that_a_column_may_tell_apart_are_no_repeats():
+    rows = pl.DataFrame({
+        "question": ["a", "a", "b", "b"], "verdict": ["x", "y", "x", "x"],
+        "prompt_version": ["v1", "v2", "v1", "v2"],
+    })  # fmt: skip
+    with pytest.raises(SweepError, match="differ in column prompt_version, not read"):
+        judgerel_ray.reduce(rows)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("human_label", "x"), ("gold", "x"), ("expected", "x"), ("annotator", "x")],
+)
+def test_what_people_said_is_never_a_judge_or_its_verdict(column, value):
+    rows = pl.LazyFrame({"id": ["a", "a"], "run": [0, 1], column: [value, value]})
+    found = meaning_of(rows)
+    assert not set(found.columns) & {"judge", "verdict", "score"}
+    assert found.lacking == ("verdict or score",)
+
+
+def test_a_name_that_is_on_no_list_means_nothing():
+    found = meaning_of(pl.LazyFrame({"item": ["a", "a"], "verdikt": ["x", "y"]}))
+    assert found.lacking == ("verdict or score",)
+
+
+def test_lists_are_unfolded_and_never_taken_by_their_first():
+    rows = read_source(str(SHEETS / "tables" / "nested_votes.json")).rows
+    found = meaning_of(rows)
+    assert found.columns["verdict"] == "votes.*.winner"
+    assert found.columns["replication"] == "votes.*.run_index"
