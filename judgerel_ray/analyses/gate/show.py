@@ -138,8 +138,12 @@ def look_words(gated: Gated) -> str:
     )
 
 
-def gate_result(gated: Gated, notes: tuple[str, ...] = ()) -> Result[Gated]:
-    """A gate's verdict as every format is made of it; `notes` say what its numbers rest on.
+def gate_result(
+    gated: Gated, notes: tuple[str, ...] = (), read: tuple[str, ...] = ()
+) -> Result[Gated]:
+    """A gate's verdict as every format is made of it.
+
+    `notes` say what its numbers rest on, and `read` how a file was read.
 
     Examples
     --------
@@ -157,7 +161,7 @@ def gate_result(gated: Gated, notes: tuple[str, ...] = ()) -> Result[Gated]:
         title=f"Judge gate: {headline(gated)}",
         facts={
             "verdict": gated.verdict, "exit_code": gated.exit_code, "look": asdict(gated.look),
-            "notes": gated.notes,
+            "notes": gated.notes, "read": read,
         },
         notes=notes,
         exit_code=gated.exit_code,

@@ -18,6 +18,7 @@ class GateAnswer(Schema):
         "nothing was new (again), n_judgments."
     )
     notes = List(String(), "What failed or was left out, and counts in nothing, a line each.")
+    read = List(String(), "How a file was read: what was taken for what, a line each.")
 
 
 class Requirements(Schema):

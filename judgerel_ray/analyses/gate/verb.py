@@ -98,4 +98,4 @@ def gate(path: Judgments, asked: GateRequest) -> Result[Gated]:
             judged, wanted, baselines={name: side(name, name) for name in names}, by=by,
             ledger=None if asked.ledger is None else fspath(asked.ledger),
         )  # fmt: skip
-        return gate_result(found, judged.run_notes)
+        return gate_result(found, judged.run_notes, judged.notes)
