@@ -100,7 +100,7 @@ _SAID = {
 _SHARES = (
     "percent_agreement", "flip_rate", "valid_rate", "total_agreement", "majority_stability_*",
     "class_agreement*", "accuracy", "majority_accuracy", "agreement_right", "agreement_wrong",
-    "swap_consistency", "place_consistency", "first_place",
+    "swap_consistency", "place_consistency", "first_place", "serving_noise*",
 )  # fmt: skip
 EXPECTED: tuple[Expected, ...] = (
     *(Expected("codes of how a number was made", field=f"*{name}", kind="new") for name in _CODES),
@@ -180,6 +180,16 @@ EXPECTED: tuple[Expected, ...] = (
         Expected("a share has the interval that a gate judges by (decision 021)",
                  field=f"*{field}", of=name)
         for name in _SHARES for field in ("low", "high", "interval_method", "no_interval")
+    ),
+    *(
+        Expected("a share has the interval that a gate judges by (decision 021)",
+                 case=f"{view} *", field=field)
+        for view, field in (
+            ("coefficients", "#.standing"), ("coefficients", "stdout"),
+            ("reasoning", "#.ratio_high"), ("reasoning", "stdout"),
+            ("uncertainty", "against_people.#.judge_*"), ("uncertainty", "people.#.low"),
+            ("uncertainty", "against_people.#.person_low"),
+        )
     ),
     *(
         Expected("agreement of 1 beyond chance has an exact interval (decision 021)",
