@@ -107,7 +107,7 @@ class RunRequest(ExactRequest):
     source="SWEEP.toml",
     prints="json",
 )
-def plan(sweep: Sweep | str | PathLike[str], asked: PlanRequest) -> Result[Plan]:
+def plan(sweep: Sweep | str | PathLike[str], request: PlanRequest) -> Result[Plan]:
     """Tell what a sweep asks of whom, and what that costs; asks nothing.
 
     Parameters
@@ -136,9 +136,9 @@ def plan(sweep: Sweep | str | PathLike[str], asked: PlanRequest) -> Result[Plan]
     from judgerel_ray.asking.plan.resolve import resolve
 
     resolved = resolve(_loaded(sweep))
-    if asked.cluster is None:
+    if request.cluster is None:
         return Result(found=plan_resolved(resolved))
-    nodes = nodes_of_judges(resolved.specs.values(), fspath(asked.cluster))
+    nodes = nodes_of_judges(resolved.specs.values(), fspath(request.cluster))
     return Result(found=plan_resolved(resolved, nodes))
 
 
@@ -149,7 +149,7 @@ def plan(sweep: Sweep | str | PathLike[str], asked: PlanRequest) -> Result[Plan]
     source="SWEEP.toml",
     prints="",
 )
-def run(sweep: Sweep | str | PathLike[str], asked: RunRequest) -> Result[pl.DataFrame]:
+def run(sweep: Sweep | str | PathLike[str], request: RunRequest) -> Result[pl.DataFrame]:
     """Run a sweep into a run directory, or go on with it.
 
     Parameters
@@ -190,10 +190,10 @@ def run(sweep: Sweep | str | PathLike[str], asked: RunRequest) -> Result[pl.Data
 
     landed = judgments_of(
         loaded,
-        str(asked.out),
-        address=asked.address,
-        ask_lost=asked.ask_lost,
-        unreadable_ok=asked.unreadable_ok,
+        str(request.out),
+        address=request.address,
+        ask_lost=request.ask_lost,
+        unreadable_ok=request.unreadable_ok,
     )
     return Result(found=landed)
 
@@ -205,7 +205,7 @@ def run(sweep: Sweep | str | PathLike[str], asked: RunRequest) -> Result[pl.Data
     source="SWEEP.toml",
     prints="",
 )
-def exact(sweep: Sweep | str | PathLike[str], asked: ExactRequest) -> Result[pl.DataFrame]:
+def exact(sweep: Sweep | str | PathLike[str], request: ExactRequest) -> Result[pl.DataFrame]:
     """Find the verdict distributions of a sweep, or go on with it.
 
     What they say of infinitely many replications, :func:`judgerel_ray.distributions` tells.
@@ -256,7 +256,7 @@ def exact(sweep: Sweep | str | PathLike[str], asked: ExactRequest) -> Result[pl.
     from judgerel_ray.asking.run.running import judgments_of
     from judgerel_ray.config import as_exact
 
-    landed = judgments_of(as_exact(loaded), str(asked.out), address=asked.address)
+    landed = judgments_of(as_exact(loaded), str(request.out), address=request.address)
     return Result(found=landed)
 
 
@@ -267,7 +267,7 @@ def exact(sweep: Sweep | str | PathLike[str], asked: ExactRequest) -> Result[pl.
     source="RUN",
     prints="json",
 )
-def status(out: str | PathLike[str], asked: NoRequest) -> Result[RunStatus]:  # noqa: ARG001
+def status(out: str | PathLike[str], request: NoRequest) -> Result[RunStatus]:  # noqa: ARG001
     """Tell how a run directory stands, also while the run goes on.
 
     Parameters
@@ -305,7 +305,7 @@ def status(out: str | PathLike[str], asked: NoRequest) -> Result[RunStatus]:  # 
     source="RUN",
     prints="",
 )
-def verify(out: str | PathLike[str], asked: NoRequest) -> Result[list[Finding]]:  # noqa: ARG001
+def verify(out: str | PathLike[str], request: NoRequest) -> Result[list[Finding]]:  # noqa: ARG001
     """Check a run directory end to end: every committed file is read.
 
     Parameters
@@ -352,7 +352,7 @@ class RejudgeRequest:
     source="RUN",
     prints="",
 )
-def rejudge(out: str | PathLike[str], asked: RejudgeRequest) -> Result[Rejudged]:
+def rejudge(out: str | PathLike[str], request: RejudgeRequest) -> Result[Rejudged]:
     """Read the texts of a run again into a new generation of judgments; nothing is asked.
 
     Whatever reads the run from then on has the newest generation; what landed, and older
@@ -386,7 +386,7 @@ def rejudge(out: str | PathLike[str], asked: RejudgeRequest) -> Result[Rejudged]
     """
     from judgerel_ray.asking.run.rejudging import rejudge_run
 
-    sweep = None if asked.sweep is None else fspath(asked.sweep)
+    sweep = None if request.sweep is None else fspath(request.sweep)
     return Result(found=rejudge_run(fspath(out), sweep=sweep))
 
 
@@ -411,7 +411,7 @@ class ReplayRequest:
     source="RUN",
     prints="json",
 )
-def replay(out: str | PathLike[str], asked: ReplayRequest) -> Result[Replayed]:
+def replay(out: str | PathLike[str], request: ReplayRequest) -> Result[Replayed]:
     """Ask landed requests again, each alone on an engine of this process, and compare.
 
     What differs differs by serving: prompt, parameters and seed are those that landed.
@@ -443,6 +443,8 @@ def replay(out: str | PathLike[str], asked: ReplayRequest) -> Result[Replayed]:
     """
     from judgerel_ray.asking.run.rejudging import replay_run
 
-    sweep = None if asked.sweep is None else fspath(asked.sweep)
-    found = replay_run(fspath(out), key=asked.key, sample=asked.all, seed=asked.seed, sweep=sweep)
+    sweep = None if request.sweep is None else fspath(request.sweep)
+    found = replay_run(
+        fspath(out), key=request.key, sample=request.all, seed=request.seed, sweep=sweep
+    )
     return Result(found=found)

@@ -45,7 +45,7 @@ _BACKENDS = {
 }
 
 
-def backend_errors() -> tuple[type[Exception], ...]:
+def file_system_errors() -> tuple[type[Exception], ...]:
     """Classes of what the remote stores that are loaded raise, and ``OSError``."""
     found: list[type[Exception]] = [OSError]
     for module, name in _BACKENDS.items():
@@ -57,7 +57,7 @@ def backend_errors() -> tuple[type[Exception], ...]:
 
 def reading_errors() -> tuple[type[Exception], ...]:
     """Classes of what is raised where a path or URL cannot be opened or read."""
-    return (*backend_errors(), ValueError, ImportError)
+    return (*file_system_errors(), ValueError, ImportError)
 
 
 _IRREGULAR = {

@@ -36,7 +36,7 @@ from judgerel_ray.counting.verdicts.places import (
     Places,
     by_place,
     is_tie,
-    options_of,
+    most_declared_options,
     options_shown,
     places_counted,
 )
@@ -207,7 +207,7 @@ class CountedGroups:
                 continue
             facets = varying_facets(part, counted.facets)
             everything, seen, places = menus[part["protocol"][0] if "protocol" in names else None]
-            options = options_of(part, n_options)
+            options = most_declared_options(part, n_options)
             n_categories, scores = _menu(part, everything, seen, self.declared, options)
             unit = ("item_id", *facets)
             cluster = ("item_id", *(name for name in facets if name == "benchmark"))
@@ -369,7 +369,7 @@ def _menu(
     if names:
         n_on_scales, on_scales = values_on(names, declared.scales) or (0, ())
         return max(n_on_scales, distinct), tuple(sorted({*scores, *on_scales}))
-    options = options_of(part, declared.n_categories)
+    options = most_declared_options(part, declared.n_categories)
     if options is None and n_options is not None:
         tied = scored.select(is_tie().any()).item()
         options = max(distinct, n_options + bool(tied))

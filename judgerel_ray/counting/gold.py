@@ -16,9 +16,9 @@ from judgerel_ray.counting.right_answers import (
     GOLD,
     WHOSE,
     Strangers,
-    asked_with_gold,
     contradicting,
     gold_strangers,
+    judgments_with_gold,
     own_words_line,
     words_of_their_own,
 )
@@ -78,7 +78,7 @@ def strangers_of(judged: Snapshot, gold: pl.DataFrame | None = None) -> Stranger
     So is gold of the judgments' own said that differs between the rows of one question.
     """
     counts = None if judged.tally is None else judged.tally.nested
-    asked = asked_with_gold(judged.frame, counts) if gold is None else gold.with_columns(n=1)
+    asked = judgments_with_gold(judged.frame, counts) if gold is None else gold.with_columns(n=1)
     if counts is not None:
         kinds = counts.kinds
     else:

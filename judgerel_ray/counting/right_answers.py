@@ -226,13 +226,13 @@ held against the gold of its own row
     )
 
 
-def asked_with_gold(rows: pl.LazyFrame, counts: UnitRows | None) -> pl.DataFrame:
+def judgments_with_gold(rows: pl.LazyFrame, counts: UnitRows | None) -> pl.DataFrame:
     """Count the rows of each question with each right answer.
 
     Examples
     --------
     >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "gold": ["A", "A"], "verdict": ["A", "B"]})
-    >>> asked_with_gold(rows, None).rows()
+    >>> judgments_with_gold(rows, None).rows()
     [('q', 'A', 2)]
     """
     if counts is not None and GOLD in counts.units.columns:

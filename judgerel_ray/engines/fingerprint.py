@@ -151,7 +151,9 @@ def vllm_version() -> str | None:
     return None
 
 
-def differing_parts(expected: Mapping[str, object], found: Mapping[str, object]) -> list[str]:
+def fingerprint_differences(
+    expected: Mapping[str, object], found: Mapping[str, object]
+) -> list[str]:
     """Name the parts of a judge's fingerprint that are not what the driver saw."""
     return [
         f"{name}: expected {expected[name]!r}, got {found.get(name)!r}"

@@ -123,7 +123,7 @@ def verdict_of(text: str, *, menu: Menu, start: str, finish_reason: str | None) 
     -1
     """
     if start:
-        return verdict_behind(text, menu=menu, start=start, finish_reason=finish_reason)
+        return verdict_right_behind_form(text, menu=menu, start=start, finish_reason=finish_reason)
     reading = settled_reading(text, finish_reason=finish_reason, menu=menu)
     if reading is None:
         return None
@@ -202,7 +202,9 @@ _MOST_CHARACTERS = 80  # of a rating between brackets
 _ENDED = re.compile(r"(?<=[^\s*_`\"'\\])\s*?\n|\\?\]")
 
 
-def verdict_behind(text: str, *, menu: Menu, start: str, finish_reason: str | None) -> int | None:
+def verdict_right_behind_form(
+    text: str, *, menu: Menu, start: str, finish_reason: str | None
+) -> int | None:
     """Read the verdict right behind a form: its place on the menu, -1 for none, None while open."""
     if menu.scale is not None:
         return _rating_behind(text, menu, start, finish_reason)

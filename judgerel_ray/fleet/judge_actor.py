@@ -48,7 +48,7 @@ from judgerel_ray.engines import (
     judge_fingerprint,
     make_engine,
 )
-from judgerel_ray.engines.fingerprint import differing_parts
+from judgerel_ray.engines.fingerprint import fingerprint_differences
 from judgerel_ray.fleet.engine_log import (
     ECHO,
     last_error_line,
@@ -63,7 +63,14 @@ from judgerel_ray.fleet.landing import (
     read_by_condition,
     split_answers,
 )
-from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, GrowingAsk, Lease, Receipt, split_ask
+from judgerel_ray.fleet.lease import (
+    ActorFacts,
+    FailedAsk,
+    GrowingAsk,
+    Lease,
+    Receipt,
+    split_leased_ask,
+)
 from judgerel_ray.fleet.limiting import LimitsShare, seen_backends, share_limits
 from judgerel_ray.fleet.telemetry import record
 from judgerel_ray.store import RunDirectory, encode_rows, land, load_writers, read_token
@@ -188,7 +195,7 @@ class JudgeActor:
             return
         # A hub id stays the commit the driver resolved; everything else is looked at here.
         found = judge_fingerprint(self._spec.engine, known=expected.parts)
-        wrong = differing_parts(expected.parts, found.parts)
+        wrong = fingerprint_differences(expected.parts, found.parts)
         if wrong:
             raise SweepError(
                 f"the judge is another one on this node: {'; '.join(wrong)}",
@@ -288,7 +295,7 @@ class JudgeActor:
                 _Answer(one, completions=(answered[one.first],))
                 if one.first in answered
                 else self._failed(one, part.errors[one.first])
-                for one in split_ask(ask, 1)
+                for one in split_leased_ask(ask, 1)
             ]
             return _joined(pieces)
         except Exception as error:  # noqa: BLE001  one ask's defect must not fail its neighbours

@@ -22,7 +22,7 @@ from judgerel_ray.core import (
     StoreError,
     request_key,
 )
-from judgerel_ray.fleet.lease import split_ask
+from judgerel_ray.fleet.lease import split_leased_ask
 from judgerel_ray.protocols import (
     CONFIDENT_FORMS,
     read_assessment,
@@ -310,7 +310,7 @@ def _halves(
         return answers[:middle], answers[middle:]
     for ask, completions in answers:
         if ask.n > 1 and len(completions) == ask.n:
-            some = split_ask(ask, -(-ask.n // 2))
+            some = split_leased_ask(ask, -(-ask.n // 2))
             return tuple([(one, completions[one.first - ask.first :][: one.n])] for one in some)
     return ()
 

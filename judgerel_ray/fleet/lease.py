@@ -46,7 +46,7 @@ class Unwritten:
             for ask in work.asks
             for fresh in unqueued(ask, queued)
             for rest in (rest_of(fresh) if ask.condition.condition_key == self.begun else (fresh,))
-            for piece in split_ask(rest, self.request_size)
+            for piece in split_leased_ask(rest, self.request_size)
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -238,7 +238,7 @@ def item_of(ask: Work) -> tuple[str, str]:
     return ask.condition.benchmark, ask.condition.item_id
 
 
-def split_ask(ask: Ask, size: int) -> tuple[Ask, ...]:
+def split_leased_ask(ask: Ask, size: int) -> tuple[Ask, ...]:
     """Cut an ask into pieces of at most `size` replications; keys and seeds do not change.
 
     One that is no larger stays as it is.
@@ -363,7 +363,7 @@ class WorkQueue:
                 if isinstance(ask, Unwritten):
                     pieces.append(ask)
                 else:
-                    pieces += split_ask(ask, self.request_size)
+                    pieces += split_leased_ask(ask, self.request_size)
             if pieces:
                 return pieces
         return None

@@ -14,7 +14,15 @@ from judgerel_ray.core import Ask, EngineLost, TokenCounts
 from judgerel_ray.fleet.board import Board, JudgeState
 from judgerel_ray.fleet.engine_log import loss_line
 from judgerel_ray.fleet.landing import failure_rows
-from judgerel_ray.fleet.lease import FailedAsk, Lease, Receipt, Work, item_of, split_ask, write_asks
+from judgerel_ray.fleet.lease import (
+    FailedAsk,
+    Lease,
+    Receipt,
+    Work,
+    item_of,
+    split_leased_ask,
+    write_asks,
+)
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.placement import Placement
 from judgerel_ray.fleet.pool import Dispatched, JudgePool, Slot
@@ -297,7 +305,7 @@ def _not_landed(ask: Ask, landed: Sequence[tuple[int, int]]) -> list[Ask]:
     """The parts of an ask that a commit's ranges do not cover."""
     done = {r for first, n in landed for r in range(first, first + n)}
     rest: list[Ask] = []
-    for piece in split_ask(ask, 1):
+    for piece in split_leased_ask(ask, 1):
         if piece.first in done:
             continue
         if rest and rest[-1].first + rest[-1].n == piece.first:

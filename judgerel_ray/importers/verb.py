@@ -74,7 +74,7 @@ class ItemsRequest:
     source="BENCHMARK",
     prints="",
 )
-def items(benchmark: str, asked: ItemsRequest) -> Result[int]:
+def items(benchmark: str, request: ItemsRequest) -> Result[int]:
     """Write a benchmark's items as a Parquet file that a sweep can name.
 
     Parameters
@@ -109,17 +109,17 @@ def items(benchmark: str, asked: ItemsRequest) -> Result[int]:
     from judgerel_ray.core.files import unpack_limit
     from judgerel_ray.importers.catalog import write_items_file
 
-    with unpack_limit(asked.unpack_limit):
+    with unpack_limit(request.unpack_limit):
         n = write_items_file(
             benchmark,
-            fspath(asked.path),
-            fspath(asked.out),
-            answers=None if asked.answers is None else fspath(asked.answers),
-            seed=asked.seed,
-            gold_is=asked.gold_is,  # type: ignore[arg-type]
-            prompts=asked.prompts,
+            fspath(request.path),
+            fspath(request.out),
+            answers=None if request.answers is None else fspath(request.answers),
+            seed=request.seed,
+            gold_is=request.gold_is,  # type: ignore[arg-type]
+            prompts=request.prompts,
             tell=lambda line: warn_of([line]),
-            force=asked.force,
+            force=request.force,
         )
     return Result(found=n)
 
@@ -212,7 +212,7 @@ class ImportRequest:
     prints="",
     name="import",
 )
-def import_judgments(format_name: str, asked: ImportRequest) -> Result[int]:
+def import_judgments(format_name: str, request: ImportRequest) -> Result[int]:
     """Write judgments of foreign logs as one Parquet file that every analysis reads.
 
     Parameters
@@ -246,16 +246,16 @@ def import_judgments(format_name: str, asked: ImportRequest) -> Result[int]:
     from judgerel_ray.core.files import unpack_limit
     from judgerel_ray.importers.catalog import write_judgments_file
 
-    paths = [asked.paths] if isinstance(asked.paths, str | PathLike) else asked.paths
-    with unpack_limit(asked.unpack_limit):
+    paths = [request.paths] if isinstance(request.paths, str | PathLike) else request.paths
+    with unpack_limit(request.unpack_limit):
         n = write_judgments_file(
             format_name,
             [fspath(path) for path in paths],
-            fspath(asked.out),
-            mapping=asked.mapping(),
-            judge=asked.judge,
-            role=asked.role,
-            reread=asked.reread,
-            force=asked.force,
+            fspath(request.out),
+            mapping=request.mapping(),
+            judge=request.judge,
+            role=request.role,
+            reread=request.reread,
+            force=request.force,
         )
     return Result(found=n)

@@ -104,7 +104,7 @@ def correctness_rows(
             }
 
 
-def question_table(
+def correctness_by_question(
     source: pl.LazyFrame | Tally,
     *,
     by: Sequence[str] | None = None,
@@ -123,7 +123,7 @@ def question_table(
 
     >>> told = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
     ...         "verdict": ["A", "A", "B", "B"], "gold": ["A", "A", "A", "A"]}
-    >>> found = question_table(pl.LazyFrame(told))
+    >>> found = correctness_by_question(pl.LazyFrame(told))
     >>> found.select("item_id", "accuracy", "agreement_right", "agreement_wrong").rows()
     [('q', 1.0, 1.0, 0.0), ('r', 0.0, 0.0, 1.0)]
     """

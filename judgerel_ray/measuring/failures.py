@@ -48,12 +48,12 @@ def failed_by_group(
     return found
 
 
-def failed_text(reasons: Mapping[str, int], *, of: int | None = None) -> str:
+def failures_in_words(reasons: Mapping[str, int], *, of: int | None = None) -> str:
     """Say how many requests failed, `of` how many, and why.
 
     Examples
     --------
-    >>> failed_text({"prompt_too_long": 8}), failed_text({"a": 1, "b": 1}, of=3)
+    >>> failures_in_words({"prompt_too_long": 8}), failures_in_words({"a": 1, "b": 1}, of=3)
     ('8 requests failed (prompt_too_long)', '2 of 3 requests failed (1 a, 1 b)')
     """
     n = sum(reasons.values())
@@ -79,6 +79,7 @@ def failure_lines(failures: pl.DataFrame | None, outcomes: pl.DataFrame) -> Iter
     for who, reasons in failed_by_group(failures, by).items():
         n = landed[who]
         yield (
-            f"{f'{who[0]}: ' if by else ''}{failed_text(reasons, of=n)}; every number rests on "
+            f"{f'{who[0]}: ' if by else ''}{failures_in_words(reasons, of=n)}; every number rests "
+            "on "
             f"{count_of(n - sum(reasons.values()), 'reply', 'replies')}."
         )

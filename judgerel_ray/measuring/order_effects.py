@@ -294,7 +294,7 @@ def _row(group: Group, policy: Missing, found: Coefficient, *, crossed: bool = T
 _N = pl.col("n")
 
 
-def verdict_positions(
+def places_named_by_verdicts(
     frame: pl.LazyFrame,
     *,
     by: Sequence[str] = (),
@@ -314,7 +314,7 @@ def verdict_positions(
 
     >>> rows = {"item_id": ["q", "q"], "option_order": [0, 1], "verdict": ["x", "y"],
     ...         "label": ["A", "A"]}
-    >>> found = verdict_positions(pl.LazyFrame(rows))
+    >>> found = places_named_by_verdicts(pl.LazyFrame(rows))
     >>> found.select("is_place", "shares").row(0)
     (True, [{'label': 'A', 'share': 1.0, 'half': None}])
     """

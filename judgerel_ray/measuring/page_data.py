@@ -12,7 +12,7 @@ from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.failures import failures_of
-from judgerel_ray.measuring.order_effects import verdict_positions
+from judgerel_ray.measuring.order_effects import places_named_by_verdicts
 from judgerel_ray.measuring.reducing import ReduceOptions, tolerated
 from judgerel_ray.measuring.unstable import Questions, Replies, least_stable, replies_to
 
@@ -25,7 +25,7 @@ class PageData:
     coefficients: pl.DataFrame  # From `reduce_judgments`.
     outcomes: pl.DataFrame  # From `outcome_table`.
     unstable: pl.DataFrame  # From `least_stable`.
-    positions: pl.DataFrame | None = None  # From `verdict_positions`.
+    positions: pl.DataFrame | None = None  # From `places_named_by_verdicts`.
     failures: pl.DataFrame | None = None  # From `failed_requests`.
     # What was replied to the least stable questions, by the columns of `unstable` before
     # `agreement`.
@@ -59,7 +59,7 @@ def page_data(judged: Snapshot, questions: Questions | None) -> PageData:
         coefficients=coefficients,
         outcomes=outcome_table(judged.source),
         unstable=unstable,
-        positions=verdict_positions(
+        positions=places_named_by_verdicts(
             judged.frame, by=group_columns(coefficients), menus=judged.menus
         ),
         failures=failures_of(judged, coefficients),

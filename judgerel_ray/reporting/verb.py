@@ -50,7 +50,7 @@ class ReportRequest(Named):
 
 
 @verb(ReportRequest, group="Decide", help="one self-contained page", prints="")
-def report(path: Judgments, asked: ReportRequest) -> Result[str]:
+def report(path: Judgments, request: ReportRequest) -> Result[str]:
     """Write one self-contained page on a run or on judgments one holds.
 
     Returns
@@ -78,18 +78,18 @@ def report(path: Judgments, asked: ReportRequest) -> Result[str]:
     from judgerel_ray.store.outputs import output_to
 
     options = rating_options(
-        reference=None if asked.reference is None else fspath(asked.reference),
-        outside=None if asked.outside is None else fspath(asked.outside),
-        mapping=asked.mapping,
-        preset=asked.preset,
-        pairing=asked.pairing,
-        scale=scale_files(asked.scale),
+        reference=None if request.reference is None else fspath(request.reference),
+        outside=None if request.outside is None else fspath(request.outside),
+        mapping=request.mapping,
+        preset=request.preset,
+        pairing=request.pairing,
+        scale=scale_files(request.scale),
     )
-    labels = None if asked.labels is None else fspath(asked.labels)
-    out = fspath(asked.out)
+    labels = None if request.labels is None else fspath(request.labels)
+    out = fspath(request.out)
     reads = (name_of(path), options.reference, options.outside, labels, *options.scale_files)
-    output = output_to(out, "report", reads=reads, force=asked.force)
-    with Snapshot.open(path, asked, columns=["confidence", GOLD], empty=True) as judged:
+    output = output_to(out, "report", reads=reads, force=request.force)
+    with Snapshot.open(path, request, columns=["confidence", GOLD], empty=True) as judged:
         page, absent = page_of(judged, options, labels=labels)
     output.write(page.encode())
     found = f"{out}: no verdicts. {absent}" if absent else out
@@ -145,7 +145,7 @@ class Refreshed:
     source="SERIES.toml",
     prints="json",
 )
-def refresh(series: str | PathLike[str], asked: RefreshRequest) -> Result[Refreshed]:
+def refresh(series: str | PathLike[str], request: RefreshRequest) -> Result[Refreshed]:
     """Refresh a series: ask what no earlier refresh asked, and anchors anew on their schedule.
 
     Safe to trigger at any time, from many places at once, and after a kill.
@@ -204,7 +204,7 @@ def refresh(series: str | PathLike[str], asked: RefreshRequest) -> Result[Refres
     measured = partial(
         measure, parts_of=lambda sweep, judge: model_parts(engine_spec(sweep, judge))
     )
-    found = refresh_series(loaded, measure=measured, write=write_series, address=asked.address)
+    found = refresh_series(loaded, measure=measured, write=write_series, address=request.address)
     if found.state == "held":
         return Result(found=Refreshed(state=found.state, line=found.line))
     summary = summary_of(loaded, SeriesDirectory(url=loaded.url).refreshes())

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.core.files import backend_errors, open_regular, read_regular
+from judgerel_ray.core.files import file_system_errors, open_regular, read_regular
 
 # What file systems without hard links answer to link(2): FAT and FUSE say EPERM, others the rest.
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV})
@@ -373,7 +373,7 @@ class Bucket:
                 try:
                     filesystem.pipe_file(path, data, mode="create")
                     return True
-                except backend_errors():
+                except file_system_errors():
                     # Servers word the refusal differently (412 without a condition), and some
                     # refuse while another conditional PUT of the name is under way (S3: 409),
                     # before anything can be read there: only what is there has been taken.
@@ -498,7 +498,7 @@ class Bucket:
         """Turn what the store refuses into a StoreError that names the object."""
         try:
             yield
-        except backend_errors() as error:
+        except file_system_errors() as error:
             reason = str(error) or type(error).__name__
             raise StoreError(
                 f"cannot {verb} an object: {reason}", where={"url": self.address(name)}

@@ -12,7 +12,7 @@ from judgerel_ray.core import request_key
 from judgerel_ray.design import build_wave, voices_of
 from judgerel_ray.engines import prompt_fit
 from judgerel_ray.fleet import JudgeActor, JudgeSpec, Lease, Unwritten, WorkQueue
-from judgerel_ray.fleet.lease import item_of, split_ask, write_asks
+from judgerel_ray.fleet.lease import item_of, split_leased_ask, write_asks
 from judgerel_ray.fleet.pool import sum_units
 from judgerel_ray.store import RunDirectory, begin_session, leave_token, read_ledger
 from judgerel_ray.store.ledger import JudgeTotals, Ledger, TokenCounts
@@ -79,7 +79,7 @@ def test_what_an_actor_writes_is_what_the_driver_would_have(sweep, name):
     for work in build_wave(frame, 0, voice, {}):
         item = next(item for item in frame.items if item.item_id == work.item_id)
         there = pickle.loads(pickle.dumps(writing.of(item)))
-        asks = tuple(piece for ask in work.asks for piece in split_ask(ask, 4))
+        asks = tuple(piece for ask in work.asks for piece in split_leased_ask(ask, 4))
         assert there.write() == asks
         assert (there.n, there.n_pieces) == (sum(ask.n for ask in asks), len(asks))
         assert there.units == pytest.approx(sum_units(asks), rel=0.3)
@@ -97,7 +97,7 @@ def test_an_item_of_which_a_pilot_asks_is_written_without_that(sweep, size, plac
         there = pickle.loads(pickle.dumps(Unwriting(frame, voice, size, None).of(item, begun)))
         asks = there.write()
         assert (there.n, there.n_pieces) == (sum(ask.n for ask in asks), len(asks))
-        every = [piece for ask in work.asks for piece in split_ask(ask, size)]
+        every = [piece for ask in work.asks for piece in split_leased_ask(ask, size)]
         key = request_key(begun.condition.condition_key, begun.first)
         assert requests(asks) == [one for one in requests(every) if one[0] != key]
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgerel_ray.core import Menu, Scale
-from judgerel_ray.engines.next_tokens import verdict_behind
+from judgerel_ray.engines.next_tokens import verdict_right_behind_form
 from judgerel_ray.protocols import load_scale, read_verdict, scale_labels, shipped_scales
 
 START = "Rating: [["
@@ -27,7 +27,7 @@ def menu_on(name):
 
 
 def behind(text, menu, finish_reason=None):
-    return verdict_behind(text, menu=menu, start=START, finish_reason=finish_reason)
+    return verdict_right_behind_form(text, menu=menu, start=START, finish_reason=finish_reason)
 
 
 @settings(max_examples=500)

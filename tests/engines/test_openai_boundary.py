@@ -17,7 +17,7 @@ from judgerel_ray.engines.openai.boundary import (
     Boundary,
     finite_logprob,
     int32_count,
-    is_placeholder,
+    is_placeholder_key,
 )
 
 KEY = "sk-9dK2+mQ7vTz/41Xw8Rb3Lp"
@@ -76,7 +76,7 @@ def test_what_a_body_spells_out_in_codes_is_seen_once_it_is_read():
 
 
 KEYS = st.text("abcdefghijkXYZ0123456789-_./+=~", min_size=LEAST, max_size=64).filter(
-    lambda key: not is_placeholder(key)
+    lambda key: not is_placeholder_key(key)
 )
 STEPS = st.sampled_from(
     [SPELLINGS[name] for name in ("lower", "upper", "url", "url lower", "json", "json codes")]

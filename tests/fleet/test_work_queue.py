@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.fleet import WorkQueue
-from judgerel_ray.fleet.lease import ask_units, item_of, rest_of, split_ask
+from judgerel_ray.fleet.lease import ask_units, item_of, rest_of, split_leased_ask
 
 
 def queue_of(items, request_size=4) -> WorkQueue:
@@ -153,7 +153,7 @@ def test_items_that_have_nothing_pending_are_passed_over():
 @given(first=st.integers(0, 50), n=st.integers(1, 100), size=st.integers(1, 40))
 def test_a_split_ask_asks_the_same(asking, first, n, size):
     ask = asking.ask(first=first, n=n)
-    pieces = split_ask(ask, size)
+    pieces = split_leased_ask(ask, size)
     assert asking.requests(pieces) == asking.requests([ask])
     assert all(1 <= piece.n <= size for piece in pieces)
     assert {piece.condition for piece in pieces} == {ask.condition}

@@ -46,15 +46,15 @@ def spelled(draw: random.Random, role: str) -> str:
 def beside(draw: random.Random, rows: list[dict], names: set[str]) -> None:
     """Columns that say when, why, at what cost, or of what kind an item is."""
     more = {
-        "timestamp": lambda n, one: f"2026-01-{1 + n % 28:02}T10:{n % 60:02}:00Z",
-        "reason": lambda n, one: f"because of {draw.random():.6f} and so on and so forth",
-        "latency_ms": lambda n, one: draw.randint(100, 900),
-        "human_label": lambda n, one: draw.choice(("pass", "fail")),
-        "category": lambda n, one: f"c{hash(one) % 3}",
-        "request_id": lambda n, one: f"r{n}",
-        "expected": lambda n, one: draw.choice("AB"),
-        "total_tokens": lambda n, one: draw.randint(10, 99),
-        "dataset": lambda n, one: "own",
+        "timestamp": lambda n, _one: f"2026-01-{1 + n % 28:02}T10:{n % 60:02}:00Z",
+        "reason": lambda _n, _one: f"because of {draw.random():.6f} and so on and so forth",
+        "latency_ms": lambda _n, _one: draw.randint(100, 900),
+        "human_label": lambda _n, _one: draw.choice(("pass", "fail")),
+        "category": lambda _n, one: f"c{hash(one) % 3}",
+        "request_id": lambda n, _one: f"r{n}",
+        "expected": lambda _n, _one: draw.choice("AB"),
+        "total_tokens": lambda _n, _one: draw.randint(10, 99),
+        "dataset": lambda _n, _one: "own",
     }
     for name in draw.sample(sorted(more), draw.randint(0, 4)):
         if name.lower() not in {one.lower() for one in names}:
@@ -132,7 +132,7 @@ def counted(rows: list[tuple]) -> Counter:
     return Counter(rows)
 
 
-def read(rows: list[dict], kind: str, tmp_path) -> tuple[Counter, bool] | None:
+def read(rows: list[dict], tmp_path) -> tuple[Counter, bool] | None:
     """What was read of a layout, and whether judges were told apart; None where it was asked."""
     nested = any(isinstance(value, list) for value in rows[0].values())
     file = tmp_path / ("t.jsonl" if nested else "t.csv")
@@ -162,7 +162,7 @@ def wrong_and_asked(seeds, tmp_path) -> tuple[list[str], int]:
         draw = random.Random(seed)
         known = truth(draw)
         kind, rows = layout(draw, known)
-        found = read(rows, kind, tmp_path)
+        found = read(rows, tmp_path)
         if found is None:
             asked += 1
             continue

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.core.codes import Flag
-from judgerel_ray.measuring.correctness import question_table
+from judgerel_ray.measuring.correctness import correctness_by_question
 from judgerel_ray.measuring.noise import (
     SERVING,
     hashed_texts,
@@ -202,9 +202,9 @@ def test_no_tolerance_is_given_to_a_server():
 
 def test_what_wavers_at_0_is_no_unstable_question():
     assert set(least_stable(both().lazy())["temperature"]) == {1.0}
-    assert set(question_table(both().lazy()).filter(pl.col("temperature") == 0)["undefined"]) == {
-        "no_gold; serving_noise"
-    }
+    assert set(
+        correctness_by_question(both().lazy()).filter(pl.col("temperature") == 0)["undefined"]
+    ) == {"no_gold; serving_noise"}
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.importers import import_bergman2025, import_judgments
-from judgerel_ray.measuring.correctness import question_table
+from judgerel_ray.measuring.correctness import correctness_by_question
 from judgerel_ray.stats import auroc, clopper_pearson
 
 RECORDED = Path(os.environ.get("JUDGEREL_DATA", "/nonexistent"), "seed004")
@@ -191,7 +191,7 @@ def test_the_recorded_file_gives_the_published_accuracy():
     assert (round(interval.low, 5), round(interval.high, 5)) == (0.55282, 0.63293)
     told = auroc(found["confidence"].to_numpy(), right.to_numpy())
     assert round(told.value, 3) == 0.606
-    assert question_table(found.lazy()).height == 600
+    assert correctness_by_question(found.lazy()).height == 600
     # One recorded reply is not the one that the recorded answer was read in.
     again = answers(path, reread=True)
     differs = again.filter(again["verdict"].ne_missing(found["verdict"]))

@@ -119,12 +119,12 @@ def facet_levels(
     return codes
 
 
-def crossed_terms(facets: Sequence[str], nested: Sequence[str]) -> list[tuple[str, ...]]:
+def crossed_facet_terms(facets: Sequence[str], nested: Sequence[str]) -> list[tuple[str, ...]]:
     """List effects up to three facets, nested ones only together with the question.
 
     Examples
     --------
-    >>> crossed_terms(["responder"], ["responder"])
+    >>> crossed_facet_terms(["responder"], ["responder"])
     [('item_id',), ('item_id', 'responder')]
     """
     names = (_QUESTION, *facets)
@@ -283,7 +283,7 @@ def _facet_group(
     cells = scored_cells(part, unit, levels) if kind == "scores" else label_cells(
         units.counts_UV, levels
     )  # fmt: skip
-    terms = crossed_terms(facets, nested) if nested else None
+    terms = crossed_facet_terms(facets, nested) if nested else None
     judged = tuple(name for name in facets if name in (*JUDGED, *nested))
     chosen = tuple(name for name in facets if name in CHOSEN)
     fixed = tuple(name for name in chosen if name not in nested)

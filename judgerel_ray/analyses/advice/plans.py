@@ -155,7 +155,7 @@ class Spread:
 
         Examples
         --------
-        >>> spread_over(3, ["option_order", "template"], {"option_order": 2}).row()
+        >>> spread_judgments_over_facets(3, ["option_order", "template"], {"option_order": 2}).row()
         {'facets': 'option_order, template', 'levels': [2, 4], 'levels_of': [2, None]}
         """
         return {
@@ -165,14 +165,16 @@ class Spread:
         }
 
 
-def spread_over(at_least: int, facets: Sequence[str], sizes: Mapping[str, int]) -> Spread:
+def spread_judgments_over_facets(
+    at_least: int, facets: Sequence[str], sizes: Mapping[str, int]
+) -> Spread:
     """Spread the fewest judgments, not below a number, over the levels of facets.
 
     Examples
     --------
-    >>> [spread_over(n, ["order"], {"order": 2}).n_judgments for n in (1, 2, 3, 5)]
+    >>> [spread_judgments_over_facets(n, ["order"], {"order": 2}).n_judgments for n in (1, 2, 3, 5)]
     [1, 2, 4, 6]
-    >>> spread_over(5, ["order", "template"], {"order": 2, "template": 3}).levels
+    >>> spread_judgments_over_facets(5, ["order", "template"], {"order": 2, "template": 3}).levels
     {'order': 2, 'template': 3}
     """
     levels = {}
@@ -267,7 +269,7 @@ class Plan:
         >>> make_plan.__name__  # see there
         'make_plan'
         """
-        return spread_over(at_least, varied(self.group), self.group.found.sizes)
+        return spread_judgments_over_facets(at_least, varied(self.group), self.group.found.sizes)
 
 
 def make_plan(group: FacetGroup, costs: Costs) -> Plan:

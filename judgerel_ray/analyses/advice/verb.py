@@ -68,7 +68,7 @@ def _result(found: Advice, notes: tuple[str, ...]) -> Result[Advice]:
     help="how many more replications, questions or judges a target needs",
     prints="format",
 )
-def advise(path: Judgments, asked: AdviseRequest) -> Result[Advice]:
+def advise(path: Judgments, request: AdviseRequest) -> Result[Advice]:
     """Advise on what more judgments, prompts, questions and judges would buy.
 
     Returns
@@ -93,9 +93,9 @@ def advise(path: Judgments, asked: AdviseRequest) -> Result[Advice]:
     from judgerel_ray.counting.right_answers import GOLD
     from judgerel_ray.counting.snapshot import Snapshot
 
-    with Snapshot.open(path, asked, columns=[GOLD]) as judged:
+    with Snapshot.open(path, request, columns=[GOLD]) as judged:
         found = advice_of(
-            judged, targets=asked.targets, budget=asked.budget, by=names_of(asked.by),
-            facet_sizes=asked.facet_sizes, nested=names_of(asked.nested) or (),
+            judged, targets=request.targets, budget=request.budget, by=names_of(request.by),
+            facet_sizes=request.facet_sizes, nested=names_of(request.nested) or (),
         )  # fmt: skip
         return _result(found, judged.run_notes)

@@ -266,7 +266,7 @@ def _refuse_many_pairs(frame: pl.DataFrame, shared: Sequence[str], by: Sequence[
         )
 
 
-def pairs_between(
+def compared_level_pairs(
     frame_a: pl.LazyFrame,
     frame_b: pl.LazyFrame,
     by: Sequence[str] | None,
@@ -279,7 +279,7 @@ def pairs_between(
     --------
     >>> ours = pl.LazyFrame({"item_id": ["q"], "judge": ["x"], "verdict": ["A"]})
     >>> theirs = pl.LazyFrame({"item_id": ["q"], "judge": ["y"], "verdict": ["A"]})
-    >>> [pair.key for pair in pairs_between(ours, theirs, None, 0, ("old", "new"))]
+    >>> [pair.key for pair in compared_level_pairs(ours, theirs, None, 0, ("old", "new"))]
     [{}]
     """
     extra = [

@@ -18,9 +18,9 @@ from judgerel_ray.analyses.comparison.compared_facets import (
     ComparedSides,
     Pair,
     Row,
+    compared_level_pairs,
     compared_sides,
     on_shared_levels,
-    pairs_between,
     pairs_inside,
 )
 from judgerel_ray.analyses.comparison.tables import Comparisons
@@ -38,7 +38,7 @@ from judgerel_ray.counting.verdicts.places import (
     SHOWN,
     by_place,
     is_tie,
-    options_of,
+    most_declared_options,
     options_shown,
 )
 from judgerel_ray.counting.verdicts.policy import (
@@ -116,7 +116,7 @@ def compare_judgments(
     if frame_b is None:
         pairs = tuple(pairs_inside(frame_a, by, block))
     else:
-        pairs = tuple(pairs_between(frame_a, frame_b, by, block, names))
+        pairs = tuple(compared_level_pairs(frame_a, frame_b, by, block, names))
     matched = [on_shared_levels(pair) for pair in pairs]
     warn_of(dict.fromkeys(note for _, notes in matched for note in notes))
     pairs = tuple(pair for pair, _ in matched)
@@ -293,7 +293,7 @@ def _compared(
     )
     level = measurement or own_level(both, declared.scales)
     facets = [one for one in both.columns if one not in _NOT_FACETS]
-    options = options_of(both, declared.options)
+    options = most_declared_options(both, declared.options)
     # What is one thing on either side (the judges compared) tells no unit apart.
     varying = {
         name
@@ -427,7 +427,7 @@ def _of_facets(
     if name == "swap_consistency":
         first, second = sides.of_swaps(value)
     elif name == "position_bias":
-        first, second = sides.of_places(options_of(both, declared.options) or 2)
+        first, second = sides.of_places(most_declared_options(both, declared.options) or 2)
     else:
         chosen = next(one for one in PAIR_COEFFICIENTS if one == name)
         first, second = sides.of_coefficient(chosen, value, level, categories)
@@ -505,7 +505,10 @@ def _categories(both: pl.DataFrame, policy: Missing, declared: _Menus) -> int:
     """Options on the menu, and each outcome without a verdict where that is a value."""
     scored = both.filter(SCORED)
     distinct = _distinct(scored)
-    menu, shown = options_of(both, declared.categories), options_of(both, declared.options)
+    menu, shown = (
+        most_declared_options(both, declared.categories),
+        most_declared_options(both, declared.options),
+    )
     if names := scale_names(both):
         menu = max((values_on(names, declared.scales) or (0, ()))[0], distinct)
     elif menu is None:

@@ -53,7 +53,7 @@ class CompareRequest(Named):
     source="A",
     prints="format",
 )
-def compare(a: Judgments, asked: CompareRequest) -> Result[pl.DataFrame]:
+def compare(a: Judgments, request: CompareRequest) -> Result[pl.DataFrame]:
     """Paired differences of two runs or files, or of judges or temperatures inside one.
 
     Parameters
@@ -88,13 +88,13 @@ def compare(a: Judgments, asked: CompareRequest) -> Result[pl.DataFrame]:
         def side(source: Judgments) -> Snapshot:
             # Verdicts of a run name options, whatever is said of the other side's.
             run = run_at(source)
-            reading = asked if run is None else replace(asked, verdict_names=None)
+            reading = request if run is None else replace(request, verdict_names=None)
             return opened.enter_context(Snapshot.open(source, reading))
 
         first = side(a)
-        second = None if asked.b is None else side(asked.b)
+        second = None if request.b is None else side(request.b)
         found, shared = compare_with_serving(
-            first, second, by=names_of(asked.by), coefficients=names_of(asked.coefficients),
-            tolerance=asked.tolerance,
+            first, second, by=names_of(request.by), coefficients=names_of(request.coefficients),
+            tolerance=request.tolerance,
         )  # fmt: skip
         return compared_result(found, shared, first, second)

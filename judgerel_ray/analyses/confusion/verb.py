@@ -60,7 +60,9 @@ def _result(found: UncertaintyTables, notes: tuple[str, ...]) -> Result[Uncertai
     file="judgments, a row each",
     probabilities="judgerel_ray.analyses.confusion.from_run:uncertainty_on_page",
 )
-def uncertainty(path: str | PathLike[str], asked: UncertaintyRequest) -> Result[UncertaintyTables]:
+def uncertainty(
+    path: str | PathLike[str], request: UncertaintyRequest
+) -> Result[UncertaintyTables]:
     """Uncertainty of single judgments, from the confusion matrices of a run.
 
     Parameters
@@ -94,10 +96,10 @@ def uncertainty(path: str | PathLike[str], asked: UncertaintyRequest) -> Result[
     from judgerel_ray.counting.snapshot import open_run, run_notes
 
     options = uncertainty_options(
-        threshold=asked.threshold,
-        rule=names_of(asked.rule) or (),
-        risk=asked.risk,
-        delta=asked.delta,
+        threshold=request.threshold,
+        rule=names_of(request.rule) or (),
+        risk=request.risk,
+        delta=request.delta,
     )
     run = open_run(path)
     return _result(run_uncertainty_tables(run, options), run_notes(run))

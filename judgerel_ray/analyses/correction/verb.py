@@ -70,7 +70,7 @@ def _result(found: CorrectionTables, notes: tuple[str, ...]) -> Result[Correctio
     file="estimates or agreed; as .json all",
     section="judgerel_ray.analyses.correction.from_run:correction_on_page",
 )
-def correct(path: Judgments, asked: CorrectRequest) -> Result[CorrectionTables]:
+def correct(path: Judgments, request: CorrectRequest) -> Result[CorrectionTables]:
     r"""Correct a judge's pass rate or mean score by what people said of a few items.
 
     Returns
@@ -104,12 +104,12 @@ def correct(path: Judgments, asked: CorrectRequest) -> Result[CorrectionTables]:
     from judgerel_ray.analyses.correction.from_run import correction_of
     from judgerel_ray.counting.snapshot import Snapshot
 
-    by = names_of(asked.by)
-    labels = None if asked.labels is None else fspath(asked.labels)
-    reading = replace(asked, labels=None)  # people may give several, which are no gold
+    by = names_of(request.by)
+    labels = None if request.labels is None else fspath(request.labels)
+    reading = replace(request, labels=None)  # people may give several, which are no gold
     with Snapshot.open(path, reading, apart=by or (), columns=["responder", "criterion"]) as judged:
         found = correction_of(
-            judged, labels, by=by, positive=asked.positive, width=asked.width, seed=asked.seed
+            judged, labels, by=by, positive=request.positive, width=request.width, seed=request.seed
         )
         return _result(found, judged.run_notes)
 
@@ -144,7 +144,7 @@ class LabelRequest(Named):
 
 
 @verb(LabelRequest, group="Decide", help="a page on which people label a few items", prints="")
-def label(path: Judgments, asked: LabelRequest) -> Result[int]:
+def label(path: Judgments, request: LabelRequest) -> Result[int]:
     """Write an offline page on which people label items, drawn with known probabilities.
 
     It shows nothing of what a judge said, works by keyboard alone, and exports a table that
@@ -176,11 +176,13 @@ def label(path: Judgments, asked: LabelRequest) -> Result[int]:
     from judgerel_ray.counting.snapshot import Snapshot, name_of
     from judgerel_ray.store.outputs import output_to
 
-    items = None if asked.items is None else fspath(asked.items)
-    output = output_to(fspath(asked.out), "report", reads=(name_of(path), items), force=asked.force)
-    with Snapshot.open(path, asked, columns=READ) as judged:
+    items = None if request.items is None else fspath(request.items)
+    output = output_to(
+        fspath(request.out), "report", reads=(name_of(path), items), force=request.force
+    )
+    with Snapshot.open(path, request, columns=READ) as judged:
         n = write_label_page(
-            judged, output, n=asked.n, choose=asked.choose, items=items, seed=asked.seed
+            judged, output, n=request.n, choose=request.choose, items=items, seed=request.seed
         )
-    line = f"wrote {asked.out}: {n:,} items to label; its export is for judgerel correct --labels"
+    line = f"wrote {request.out}: {n:,} items to label; its export is for judgerel correct --labels"
     return Result(found=n, full=lambda: [Laid(line)])

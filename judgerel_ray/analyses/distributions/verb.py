@@ -86,7 +86,7 @@ def _result(found: DistributionTables, notes: tuple[str, ...]) -> Result[Distrib
     probabilities="judgerel_ray.analyses.distributions.from_run:distributions_on_page",
 )
 def distributions(
-    path: str | PathLike[str], asked: DistributionsRequest
+    path: str | PathLike[str], request: DistributionsRequest
 ) -> Result[DistributionTables]:
     """Verdict distributions of a run: limits, weighted scores, settled verdicts, or reasoning.
 
@@ -120,11 +120,11 @@ def distributions(
     from judgerel_ray.counting.snapshot import open_run, run_notes
 
     run = open_run(path)
-    if asked.view in ("weighted", "settled"):
-        read = from_run.run_weighted if asked.view == "weighted" else from_run.run_settled
+    if request.view in ("weighted", "settled"):
+        read = from_run.run_weighted if request.view == "weighted" else from_run.run_settled
         rows, summary = read(run)
     else:
-        one = from_run.run_limits if asked.view == "limits" else from_run.run_reasoning
+        one = from_run.run_limits if request.view == "limits" else from_run.run_reasoning
         rows = summary = one(run)
-    found = DistributionTables(view=asked.view, rows=rows, summary=summary)
+    found = DistributionTables(view=request.view, rows=rows, summary=summary)
     return _result(found, run_notes(run))

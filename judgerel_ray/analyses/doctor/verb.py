@@ -25,7 +25,7 @@ class DoctorRequest(Named):
     source="[PATH]",
     prints="json",
 )
-def doctor(path: Judgments | None, asked: DoctorRequest) -> Result[Diagnosis]:
+def doctor(path: Judgments | None, request: DoctorRequest) -> Result[Diagnosis]:
     """Say what this machine lacks; or, of judgments, what they support and what would unblock more.
 
     Parameters
@@ -64,7 +64,7 @@ def doctor(path: Judgments | None, asked: DoctorRequest) -> Result[Diagnosis]:
     from judgerel_ray.counting.snapshot import Snapshot, name_of
 
     try:
-        with Snapshot.open(path, asked, columns=[GOLD, "confidence"]) as judged:
+        with Snapshot.open(path, request, columns=[GOLD, "confidence"]) as judged:
             return diagnosed(diagnose(judged))
     except ColumnsMissing as error:
         return diagnosed(mapping_for(error), name_of(path))

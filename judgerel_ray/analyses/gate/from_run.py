@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from judgerel_ray.analyses.advice.from_run import plans_of
-from judgerel_ray.analyses.comparison.compared_facets import pairs_between
+from judgerel_ray.analyses.comparison.compared_facets import compared_level_pairs
 from judgerel_ray.analyses.comparison.from_run import compare_with_serving
 from judgerel_ray.analyses.comparison.show import left_out_words
 from judgerel_ray.analyses.gate.gated import Gated
@@ -40,7 +40,7 @@ from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot, replicated
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
-from judgerel_ray.measuring.correctness import question_table
+from judgerel_ray.measuring.correctness import correctness_by_question
 from judgerel_ray.measuring.failures import failure_lines, failures_of
 from judgerel_ray.measuring.order_effects import (
     SAME_IN_ANOTHER_ORDER,
@@ -330,9 +330,9 @@ def _accuracy_drop(
     frames = [one.frame for one in both]
     names = (here.name, baseline.name)
     _check_gold(frames, asked, names)
-    pairs = [*pairs_between(frames[0], frames[1], by, 0, names)]
+    pairs = [*compared_level_pairs(frames[0], frames[1], by, 0, names)]
     shared = list(pairs[0].key)
-    tables = [question_table(one.source, by=shared) for one in both]
+    tables = [correctness_by_question(one.source, by=shared) for one in both]
     rows = []
     for pair in pairs:
         same = [pl.col(name).eq_missing(pl.lit(value)) for name, value in pair.key.items()]

@@ -53,7 +53,7 @@ class GateRequest(Named):
     help="PASS, FAIL or INCONCLUSIVE: requirements that the whole confidence interval must meet",
     prints="gate",
 )
-def gate(path: Judgments, asked: GateRequest) -> Result[Gated]:
+def gate(path: Judgments, request: GateRequest) -> Result[Gated]:
     """Judge by requirements: the whole confidence interval meets each, misses it, or neither.
 
     A requirement of reproducibility where it is known, else of repeatability. Each errs, over all
@@ -83,19 +83,21 @@ def gate(path: Judgments, asked: GateRequest) -> Result[Gated]:
     from judgerel_ray.analyses.gate.show import gate_result
     from judgerel_ray.counting.snapshot import Snapshot
 
-    texts = [asked.require] if isinstance(asked.require, str) else asked.require
-    wanted = requirements(texts, None if asked.rules is None else fspath(asked.rules))
-    by = names_of(asked.by)
+    texts = [request.require] if isinstance(request.require, str) else request.require
+    wanted = requirements(texts, None if request.rules is None else fspath(request.rules))
+    by = names_of(request.by)
     with ExitStack() as opened:
 
         def side(source: Judgments, name: str | None) -> Snapshot:
             apart, columns = columns_of(wanted, by, name)
-            return opened.enter_context(Snapshot.open(source, asked, apart=apart, columns=columns))
+            return opened.enter_context(
+                Snapshot.open(source, request, apart=apart, columns=columns)
+            )
 
         judged = side(path, None)
         names = dict.fromkeys(one.against for one in wanted if one.against is not None)
         found = gate_judgments(
             judged, wanted, baselines={name: side(name, name) for name in names}, by=by,
-            ledger=None if asked.ledger is None else fspath(asked.ledger),
+            ledger=None if request.ledger is None else fspath(request.ledger),
         )  # fmt: skip
         return gate_result(found, judged.run_notes, judged.notes)

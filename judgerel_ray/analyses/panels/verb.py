@@ -61,7 +61,7 @@ def _result_panels(found: PanelTables, notes: tuple[str, ...]) -> Result[PanelTa
     file="best",
     section="judgerel_ray.analyses.panels.from_run:panels_on_page",
 )
-def panels(path: Judgments, asked: PanelsRequest) -> Result[PanelTables]:
+def panels(path: Judgments, request: PanelsRequest) -> Result[PanelTables]:
     """Tell what judges are worth as a panel, which to buy, and what the next one adds.
 
     Members are judges, in a role where there are several, of one benchmark, temperature and
@@ -94,12 +94,12 @@ def panels(path: Judgments, asked: PanelsRequest) -> Result[PanelTables]:
     from judgerel_ray.analyses.panels.from_run import open_voters
     from judgerel_ray.analyses.panels.panels import panel_tables
 
-    with asked.opened(path) as judged:
+    with request.opened(path) as judged:
         voters = open_voters(
-            judged, by=names_of(asked.by), gold=asked.gold_file, prices=asked.priced,
-            confidence=asked.confidence,
+            judged, by=names_of(request.by), gold=request.gold_file, prices=request.priced,
+            confidence=request.confidence,
         )  # fmt: skip
-        return _result_panels(panel_tables(voters, seed=asked.seed), judged.run_notes)
+        return _result_panels(panel_tables(voters, seed=request.seed), judged.run_notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +147,7 @@ def _result_cascade(found: CascadeTables, notes: tuple[str, ...]) -> Result[Casc
     help="cost and accuracy of asking a second judge when the first is unsure",
     file="curve; of a cascade run cascaded",
 )
-def cascade(path: Judgments, asked: CascadeRequest) -> Result[CascadeTables]:
+def cascade(path: Judgments, request: CascadeRequest) -> Result[CascadeTables]:
     """Tell what it buys to ask the next model, or a person, only where confidence falls short.
 
     Of a run whose sweep asked a cascade it tells what that did, unless an order is given.
@@ -181,15 +181,15 @@ def cascade(path: Judgments, asked: CascadeRequest) -> Result[CascadeTables]:
     from judgerel_ray.analyses.panels.cascades import CascadeChoice, told_cascade
     from judgerel_ray.analyses.panels.from_run import cascade_of, cascaded_of
 
-    order = names_of(asked.order) or ()
+    order = names_of(request.order) or ()
     choice = CascadeChoice(
-        order=order, person_cost=asked.person_cost, person_accuracy=asked.person_accuracy,
-        seed=asked.seed,
+        order=order, person_cost=request.person_cost, person_accuracy=request.person_accuracy,
+        seed=request.seed,
     )  # fmt: skip
-    with asked.opened(path) as judged:
+    with request.opened(path) as judged:
         did = None if order else cascaded_of(judged)
         found = told_cascade(did) if did is not None else cascade_of(
-            judged, choice, by=names_of(asked.by), gold=asked.gold_file, prices=asked.priced,
-            confidence=asked.confidence,
+            judged, choice, by=names_of(request.by), gold=request.gold_file, prices=request.priced,
+            confidence=request.confidence,
         )  # fmt: skip
         return _result_cascade(found, judged.run_notes)

@@ -124,7 +124,7 @@ def _result_scales(found: ScaleTables, notes: tuple[str, ...]) -> Result[ScaleTa
     file="inter_scale; as .json all",
     section="judgerel_ray.analyses.ratings.from_run:ratings_on_page",
 )
-def scales(path: Judgments, asked: ScalesRequest) -> Result[ScaleTables]:
+def scales(path: Judgments, request: ScalesRequest) -> Result[ScaleTables]:
     """Consistency of ratings on each scale, and across every pair of scales.
 
     Parameters
@@ -150,8 +150,8 @@ def scales(path: Judgments, asked: ScalesRequest) -> Result[ScaleTables]:
     >>> [(judge, round(value, 2)) for judge, value in found.select("judge", "value").rows()]
     [('simulated-erratic', 0.64), ('simulated-steady', 0.92)]
     """
-    choice = asked.choice()
-    with asked.opened(path) as ratings:
+    choice = request.choice()
+    with request.opened(path) as ratings:
         own, across = ratings.own(), ratings.across(choice)
         found = ScaleTables(self_consistency=own, inter_scale=across)
         return _result_scales(found, ratings.judged.run_notes)
@@ -194,7 +194,7 @@ def _result_alignment(found: pl.DataFrame, notes: tuple[str, ...]) -> Result[pl.
     help="agreement of ratings with a judge, people or a file",
     probabilities="judgerel_ray.analyses.ratings.from_run:alignment_on_page",
 )
-def align(path: Judgments, asked: AlignRequest) -> Result[pl.DataFrame]:
+def align(path: Judgments, request: AlignRequest) -> Result[pl.DataFrame]:
     """Agreement of ratings with a reference, of single replications and of their mean.
 
     Parameters
@@ -222,8 +222,8 @@ def align(path: Judgments, asked: AlignRequest) -> Result[pl.DataFrame]:
     >>> [(judge, round(value, 2)) for judge, value in found]
     [('simulated-erratic', 0.61), ('simulated-steady', 0.94)]
     """
-    with asked.opened(path) as ratings:
-        found = ratings.aligned(fspath(asked.reference), names_of(asked.coefficients))
+    with request.opened(path) as ratings:
+        found = ratings.aligned(fspath(request.reference), names_of(request.coefficients))
         return _result_alignment(found, ratings.judged.run_notes)
 
 
@@ -258,7 +258,7 @@ def _result_ranks(found: JudgeRanks, notes: tuple[str, ...]) -> Result[JudgeRank
     help="judges ranked by their ratings",
     file="ranks; as .json all",
 )
-def rank(path: Judgments, asked: RankRequest) -> Result[JudgeRanks]:
+def rank(path: Judgments, request: RankRequest) -> Result[JudgeRanks]:
     """Rank judges by self-consistency, inter-scale consistency, alignment and an outside score.
 
     A judge that is the reference is not ranked.
@@ -284,11 +284,11 @@ def rank(path: Judgments, asked: RankRequest) -> Result[JudgeRanks]:
     >>> rank(example("run")).mean_ranks.select("judge", "value").rows()
     [('simulated-erratic', 2.0), ('simulated-steady', 1.0)]
     """
-    choice = asked.choice()
-    with asked.opened(path) as ratings:
+    choice = request.choice()
+    with request.opened(path) as ratings:
         found = ratings.ranked(
             choice,
-            reference=None if asked.reference is None else fspath(asked.reference),
-            outside=None if asked.outside is None else fspath(asked.outside),
+            reference=None if request.reference is None else fspath(request.reference),
+            outside=None if request.outside is None else fspath(request.outside),
         )
         return _result_ranks(found, ratings.judged.run_notes)

@@ -23,7 +23,7 @@ from judgerel_ray.measuring.serving import serving_asked, texts_are_gone, with_s
 
 def questions_of(judged: Snapshot, options: ReduceOptions | None = None) -> pl.DataFrame:
     """Accuracy and agreement of every question of judgments opened with their gold."""
-    from judgerel_ray.measuring.correctness import question_table
+    from judgerel_ray.measuring.correctness import correctness_by_question
 
     options = options or ReduceOptions()
     drawn = options.intervals != AUTO
@@ -35,7 +35,7 @@ def questions_of(judged: Snapshot, options: ReduceOptions | None = None) -> pl.D
     missing: Missing = "category" if "category" in options.missing else "drop"
     if not judged.verdicts_known and GOLD in judged.frame.collect_schema().names():
         refuse_unknown("accuracy", judged.where)
-    return question_table(
+    return correctness_by_question(
         with_gold(judged).source, by=options.by, missing=missing, block=options.counted_block
     )
 

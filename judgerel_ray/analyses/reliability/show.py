@@ -43,7 +43,7 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import count_of, shortened
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
-from judgerel_ray.measuring.failures import failed_by_group, failed_text
+from judgerel_ray.measuring.failures import failed_by_group, failures_in_words
 from judgerel_ray.measuring.reducing import ReduceOptions
 from judgerel_ray.measuring.show_serving import serving_blocks
 
@@ -282,7 +282,7 @@ def _basis(rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]
         if row["coefficient"] == "valid_rate":
             marks = _marks(row, notes)
             text += f", valid verdicts {_value(row)}{' ' * bool(marks)}{marks}"
-    lines = _wrapped(f"{text}; {failed_text(failed)}" if failed else text)
+    lines = _wrapped(f"{text}; {failures_in_words(failed)}" if failed else text)
     found = lead(rows)
     if found is None:
         return lines

@@ -126,7 +126,7 @@ class ReduceRequest(Named):
     help="coefficients of a run or of a file of judgments",
     section="judgerel_ray.analyses.reliability.sections:reliability_on_page",
 )
-def reduce(path: Judgments, asked: ReduceRequest) -> Result[pl.DataFrame]:
+def reduce(path: Judgments, request: ReduceRequest) -> Result[pl.DataFrame]:
     """Coefficients of a run directory or of judgments one holds, as ``judgerel reduce`` prints.
 
     Parameters
@@ -162,8 +162,8 @@ def reduce(path: Judgments, asked: ReduceRequest) -> Result[pl.DataFrame]:
     from judgerel_ray.analyses.reliability.show import reduced_result
     from judgerel_ray.counting.snapshot import Snapshot
 
-    options = asked.options()
-    with Snapshot.open(path, asked, apart=options.told_apart) as judged:
+    options = request.options()
+    with Snapshot.open(path, request, apart=options.told_apart) as judged:
         return reduced_result(reduced(judged, options), options, judged.run_notes)
 
 
@@ -181,7 +181,7 @@ class QuestionsRequest(Named):
     group="Analyse",
     help="accuracy and agreement of every question",
 )
-def questions(path: Judgments, asked: QuestionsRequest) -> Result[pl.DataFrame]:
+def questions(path: Judgments, request: QuestionsRequest) -> Result[pl.DataFrame]:
     """Accuracy and agreement of every question.
 
     Returns
@@ -209,9 +209,11 @@ def questions(path: Judgments, asked: QuestionsRequest) -> Result[pl.DataFrame]:
     from judgerel_ray.counting.snapshot import Snapshot
     from judgerel_ray.measuring.reducing import ReduceOptions
 
-    by = names_of(asked.by)
-    options = ReduceOptions(by=by, missing=names_of(asked.missing) or (), block=str(asked.block))
-    with Snapshot.open(path, asked, apart=[*(by or ()), GOLD]) as judged:
+    by = names_of(request.by)
+    options = ReduceOptions(
+        by=by, missing=names_of(request.missing) or (), block=str(request.block)
+    )
+    with Snapshot.open(path, request, apart=[*(by or ()), GOLD]) as judged:
         found = questions_of(judged, options)
         return Result(
             found=found, tables=found, full=lambda: [Laid(questions_text(found))],
@@ -233,7 +235,7 @@ class ServingRequest(Written):
     help="what differs between repeats at temperature 0, which should be the same",
     section="judgerel_ray.measuring.show_serving:serving_on_page",
 )
-def serving(path: Judgments, asked: ServingRequest) -> Result[pl.DataFrame]:
+def serving(path: Judgments, request: ServingRequest) -> Result[pl.DataFrame]:
     """Noise of the serving: what differs between repeats at temperature 0.
 
     These rows stand below the coefficients of :func:`judgerel_ray.reduce`, too.
@@ -270,8 +272,8 @@ def serving(path: Judgments, asked: ServingRequest) -> Result[pl.DataFrame]:
     from judgerel_ray.measuring.reducing import ReduceOptions
     from judgerel_ray.measuring.show_serving import serving_blocks
 
-    options = ReduceOptions(by=names_of(asked.by), block=str(asked.block), coefficients=SERVING)
-    with Snapshot.open(path, asked, apart=options.told_apart) as judged:
+    options = ReduceOptions(by=names_of(request.by), block=str(request.block), coefficients=SERVING)
+    with Snapshot.open(path, request, apart=options.told_apart) as judged:
         found = reduced(judged, options).rows
         return Result(
             found=found, tables=found, full=lambda: serving_blocks(found), notes=judged.run_notes

@@ -59,7 +59,7 @@ def _result_selection(found: Selection, notes: tuple[str, ...]) -> Result[Select
     file="systems",
     section="judgerel_ray.analyses.selection.from_run:selection_on_page",
 )
-def select(path: Judgments, asked: SelectRequest) -> Result[Selection]:
+def select(path: Judgments, request: SelectRequest) -> Result[Selection]:
     """Tell what accepting answers from a confidence on is worth, by system.
 
     A system is a judge in a role, at a temperature, with a template; `by` names other columns.
@@ -96,12 +96,12 @@ def select(path: Judgments, asked: SelectRequest) -> Result[Selection]:
     from judgerel_ray.analyses.selection.selection import SelectionOptions
 
     options = SelectionOptions(
-        confidences=names_of(asked.confidence) or None, n_bins=asked.bins,
-        band=asked.band,  # type: ignore[arg-type]
-        risk=asked.risk, delta=asked.delta, resamples=asked.resamples, seed=asked.seed,
+        confidences=names_of(request.confidence) or None, n_bins=request.bins,
+        band=request.band,  # type: ignore[arg-type]
+        risk=request.risk, delta=request.delta, resamples=request.resamples, seed=request.seed,
     )  # fmt: skip
-    with asked.opened(path) as judged:
-        found = selection_of(judged, options, by=names_of(asked.by), gold=asked.gold_file)
+    with request.opened(path) as judged:
+        found = selection_of(judged, options, by=names_of(request.by), gold=request.gold_file)
         return _result_selection(found, judged.run_notes)
 
 
@@ -145,7 +145,7 @@ def _result_systems(found: SystemComparison, notes: tuple[str, ...]) -> Result[S
     help="systems compared on the questions they share, at matched cost, too",
     file="pairs",
 )
-def systems(path: Judgments, asked: SystemsRequest) -> Result[SystemComparison]:
+def systems(path: Judgments, request: SystemsRequest) -> Result[SystemComparison]:
     """Compare systems on the questions they share, joined by question.
 
     Parameters
@@ -176,10 +176,10 @@ def systems(path: Judgments, asked: SystemsRequest) -> Result[SystemComparison]:
     from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
 
     options = ComparisonOptions(
-        answer=asked.answer,  # type: ignore[arg-type]
-        confidence=asked.confidence, resamples=asked.resamples, seed=asked.seed,
-        answer_temperature=asked.answer_temperature,
+        answer=request.answer,  # type: ignore[arg-type]
+        confidence=request.confidence, resamples=request.resamples, seed=request.seed,
+        answer_temperature=request.answer_temperature,
     )  # fmt: skip
-    with asked.opened(path) as judged:
-        found = systems_of(judged, options, by=names_of(asked.by), gold=asked.gold_file)
+    with request.opened(path) as judged:
+        found = systems_of(judged, options, by=names_of(request.by), gold=request.gold_file)
         return _result_systems(found, judged.run_notes)

@@ -118,12 +118,12 @@ def _n_options(text: str) -> int:
     return int(number) if number >= _PAIR and number == int(number) else 0
 
 
-def options_of(part: pl.DataFrame, declared: Mapping[str, int]) -> int | None:
+def most_declared_options(part: pl.DataFrame, declared: Mapping[str, int]) -> int | None:
     """Give the most options declared for any benchmark of a group.
 
     Examples
     --------
-    >>> options_of(pl.DataFrame({"benchmark": ["b", "c"]}), {"b": 2, "c": 4})
+    >>> most_declared_options(pl.DataFrame({"benchmark": ["b", "c"]}), {"b": 2, "c": 4})
     4
     """
     names = part["benchmark"].unique().to_list() if "benchmark" in part.columns else [""]

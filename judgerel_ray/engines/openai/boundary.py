@@ -82,7 +82,7 @@ def finite_logprob(value: JSON) -> float | None:
 
 def _spellings(key: str) -> dict[int, frozenset[str]]:
     """What gives a key away in lower case, by length; nothing of a short one or a placeholder."""
-    if len(key) < LEAST or is_placeholder(key):
+    if len(key) < LEAST or is_placeholder_key(key):
         return {}
     data = key.encode(errors="replace")
     found = {LEAST: [key], 2 * LEAST: [data.hex()], _BASE64: []}
@@ -113,7 +113,7 @@ def _folded(text: str) -> str:
     return lower if len(lower) == len(text) else text.translate(_LOWER)
 
 
-def is_placeholder(key: str) -> bool:
+def is_placeholder_key(key: str) -> bool:
     """Whether a key only fills the place of one, as servers without keys are given."""
     return key.lower() in _PLACEHOLDERS or len(set(key)) < _FEWEST_DIFFERENT
 
@@ -177,7 +177,7 @@ class Boundary:
         """Clean a text of a failure, then bring it into one line and cut it."""
         text = self.clean(text)
         key = (self.secret or "").strip()
-        if len(key) >= _SHORTEST_SECRET and not is_placeholder(key):
+        if len(key) >= _SHORTEST_SECRET and not is_placeholder_key(key):
             text = text.replace(key, REDACTED)
         return " ".join(text.split())[:limit]
 

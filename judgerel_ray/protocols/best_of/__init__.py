@@ -19,7 +19,11 @@ from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.replies.own_forms import TIE
 from judgerel_ray.protocols.waves.frame import AskFrame, ItemWork, Mark, Texts, Voice, answer_names
 from judgerel_ray.protocols.waves.orders import option_orders, order_names, order_numbers
-from judgerel_ray.protocols.waves.work import blank_condition, judged_answer, over_temperatures
+from judgerel_ray.protocols.waves.work import (
+    blank_condition,
+    candidate_answer_to_judge,
+    over_temperatures,
+)
 
 
 class BestOfAsk(AskTable):
@@ -52,7 +56,10 @@ class BestOfAsk(AskTable):
 def best_of_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:
     """Which of the candidate answers is best: template x order x temperature."""
     ask = frame.ask
-    answers = {name: judged_answer(frame, item, name, texts) for name in answer_names(frame, item)}
+    answers = {
+        name: candidate_answer_to_judge(frame, item, name, texts)
+        for name in answer_names(frame, item)
+    }
     landed = {name: answer for name, answer in answers.items() if answer is not None}
     if len(landed) < len(answers):
         return ItemWork(judge=voice.name, item_id=item.item_id, asks=())

@@ -42,7 +42,11 @@ from judgerel_ray.protocols.waves.frame import (
     Voice,
     answer_names,
 )
-from judgerel_ray.protocols.waves.work import blank_condition, judged_answer, over_temperatures
+from judgerel_ray.protocols.waves.work import (
+    blank_condition,
+    candidate_answer_to_judge,
+    over_temperatures,
+)
 
 
 def render_rating(
@@ -213,7 +217,7 @@ def rating_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Item
     impossible: list[tuple[Ask, str]] = []
     facets = tuple(facets_of(frame))
     for name in answer_names(frame, item):
-        answer = judged_answer(frame, item, name, texts)
+        answer = candidate_answer_to_judge(frame, item, name, texts)
         if answer is None:
             continue
         for facet in facets:

@@ -232,7 +232,9 @@ def _blank(voice: Voice, item: Item, stage: str, settings: Settings) -> Conditio
     )
 
 
-def judged_answer(frame: AskFrame, item: Item, name: str, texts: Texts) -> Answer | None:
+def candidate_answer_to_judge(
+    frame: AskFrame, item: Item, name: str, texts: Texts
+) -> Answer | None:
     """One candidate answer: recorded with the item, or landed by a responder."""
     if not frame.responders:
         text = next(option.text for option in item.options if option.option_id == name)
@@ -301,7 +303,7 @@ def singly_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Item
     impossible: list[tuple[Ask, str]] = []
     protocol = frame.protocol
     for name in answer_names(frame, item):
-        answer = judged_answer(frame, item, name, texts)
+        answer = candidate_answer_to_judge(frame, item, name, texts)
         if answer is None:
             continue
         for template in frame.templates:

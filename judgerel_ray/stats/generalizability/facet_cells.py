@@ -328,7 +328,7 @@ def checked_terms(
     return sorted(wanted, key=len)
 
 
-def taken_out(
+def joint_fixed_margin(
     cells: FacetCells, margins: Sequence[Margin], fixed: Collection[str], *, object_: str
 ) -> Margin | None:
     """Put the fixed facets that vary together; None where none does, or no deviation is left."""

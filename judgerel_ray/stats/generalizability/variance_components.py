@@ -27,9 +27,9 @@ from judgerel_ray.stats.generalizability.facet_cells import (
     FacetCells,
     checked_terms,
     equations,
+    joint_fixed_margin,
     margin,
     method_in_words,
-    taken_out,
 )
 from judgerel_ray.stats.generalizability.fixed_sums import (
     drawn_facets,
@@ -195,7 +195,7 @@ def variance_components(
     n_questions = np.unique(cells.levels[object_]).size
     n = int(cells.n_C.sum())
     margins = [margin(cells, term, object_=object_) for term in wanted]
-    out = taken_out(cells, margins, fixed, object_=object_)
+    out = joint_fixed_margin(cells, margins, fixed, object_=object_)
     estimator = method_in_words(cells.kind, out, known)
     undefined = _undefined(cells, n_questions, n)
     if undefined:

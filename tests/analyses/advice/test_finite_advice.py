@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.advice.advice import advise_judgments
-from judgerel_ray.analyses.advice.plans import spread_over
+from judgerel_ray.analyses.advice.plans import spread_judgments_over_facets
 from judgerel_ray.analyses.advice.populations import Populations, group_sizes
 from judgerel_ray.core import SweepError
 
@@ -174,9 +174,9 @@ def test_the_orders_of_a_run_are_each_questions_own_draw():
 def test_spreads_are_whole_multiples_of_their_levels():
     sizes = {"order": 6, "template": 4}
     for n in range(1, 60):
-        one = spread_over(n, ["order", "template", "judge"], sizes)
+        one = spread_judgments_over_facets(n, ["order", "template", "judge"], sizes)
         prompts = one.levels["order"] * one.levels["template"]
         assert n <= one.n_judgments < 2 * n + 24
         assert one.n_judgments % prompts == 0
         assert one.levels["judge"] == one.n_judgments == one.n_prompts
-    assert spread_over(3, ["order"], {"order": 120}).levels == {"order": 3}
+    assert spread_judgments_over_facets(3, ["order"], {"order": 120}).levels == {"order": 3}

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.measuring.correctness import question_table
+from judgerel_ray.measuring.correctness import correctness_by_question
 from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS
 
@@ -45,7 +45,7 @@ def test_right_and_wrong_agreement_sum_to_agreement():
 
 
 def test_every_question_has_its_row():
-    found = question_table(pl.LazyFrame(TOLD), missing="drop")
+    found = correctness_by_question(pl.LazyFrame(TOLD), missing="drop")
     q, r = found.iter_rows(named=True)
     assert (q["item_id"], q["n_judgments"], q["accuracy"]) == ("q", 3, pytest.approx(2 / 3))
     # Two of three: the exact interval of Clopper and Pearson.
@@ -59,22 +59,22 @@ def test_every_question_has_its_row():
 
 def test_silence_is_said_beside_the_agreement_of_a_question():
     verdicts = ["A", None, None, None, "B", "B", None, None]
-    found = question_table(pl.LazyFrame({**TOLD, "verdict": verdicts}))
+    found = correctness_by_question(pl.LazyFrame({**TOLD, "verdict": verdicts}))
     assert found["undefined"].to_list() == ["few_verdicts", None]
     rows = {**TOLD, "verdict": [None] * 8}
     unknown = pl.LazyFrame({name: value for name, value in rows.items() if name != "gold"})
     unknown = unknown.with_columns(pl.col("verdict").cast(pl.String))
-    assert question_table(unknown)["undefined"].to_list() == ["no_gold; few_verdicts"] * 2
-    assert set(question_table(unknown, missing="drop")["undefined"]) == {"no_verdicts"}
+    assert correctness_by_question(unknown)["undefined"].to_list() == ["no_gold; few_verdicts"] * 2
+    assert set(correctness_by_question(unknown, missing="drop")["undefined"]) == {"no_verdicts"}
 
 
 def test_questions_without_gold_keep_their_agreement():
     rows = {**TOLD, "gold": [None] * 4 + ["C"] * 4}
-    q, r = question_table(pl.LazyFrame(rows)).iter_rows(named=True)
+    q, r = correctness_by_question(pl.LazyFrame(rows)).iter_rows(named=True)
     assert (q["accuracy"], q["low"], q["agreement_right"]) == (None, None, None)
     assert (q["undefined"], q["percent_agreement"]) == ("no_gold", pytest.approx(1 / 6))
     assert (r["undefined"], r["accuracy"]) == (None, 0.0)
-    bare = question_table(pl.LazyFrame({k: v for k, v in TOLD.items() if k != "gold"}))
+    bare = correctness_by_question(pl.LazyFrame({k: v for k, v in TOLD.items() if k != "gold"}))
     assert bare["undefined"].to_list() == ["no_gold"] * 2
     assert values(rows)["accuracy", "drop"]["value"] == 0.0
 
@@ -94,5 +94,5 @@ def test_scores_are_right_by_number():
 def test_the_order_of_rows_does_not_matter():
     frame = pl.DataFrame(TOLD)
     shuffled = frame.sample(fraction=1.0, shuffle=True, seed=3)
-    one, other = (question_table(rows.lazy()) for rows in (frame, shuffled))
+    one, other = (correctness_by_question(rows.lazy()) for rows in (frame, shuffled))
     assert one.equals(other)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from judgerel_ray.measuring.order_effects import verdict_positions
+from judgerel_ray.measuring.order_effects import places_named_by_verdicts
 
 
 def asked(rows: list[tuple[str, int, str, str]], **columns) -> pl.LazyFrame:
@@ -16,7 +16,7 @@ def asked(rows: list[tuple[str, int, str, str]], **columns) -> pl.LazyFrame:
 
 def test_shares_are_means_over_questions_with_t_intervals():
     rows = [("q", 0, "x", "A"), ("q", 0, "x", "A"), ("r", 0, "x", "A"), ("r", 0, "y", "B")]
-    row = verdict_positions(asked(rows)).row(0, named=True)
+    row = places_named_by_verdicts(asked(rows)).row(0, named=True)
     assert (row["n_verdicts"], row["n_questions"], row["n_orders"]) == (4, 2, 1)
     assert row["is_place"] is True
     # Shares of A are 1 and 1/2: mean 3/4, s.e. 1/4, t(1) = 12.7062.
@@ -32,7 +32,7 @@ def test_only_verdicts_of_judges_in_the_first_block_count():
         block=pl.Series([0, 0, 1, 0]),
         outcome=pl.Series(["scored", None, "scored", "unparsed"]),
     )  # fmt: skip
-    assert verdict_positions(frame.lazy())["n_verdicts"].to_list() == [1]
+    assert places_named_by_verdicts(frame.lazy())["n_verdicts"].to_list() == [1]
 
 
 def test_menus_are_known_where_all_rows_have_the_same():
@@ -41,16 +41,16 @@ def test_menus_are_known_where_all_rows_have_the_same():
     one = asked([("q", 0, "x", "A")], **told)
     other = asked([("q", 0, "x", "A")], **{**told, "benchmark": "c"})
     both = pl.concat([one, other])
-    assert verdict_positions(one, menus=menus)["n_options"].to_list() == [5]
-    assert verdict_positions(both, menus=menus)["n_options"].to_list() == [None]
-    by = verdict_positions(both, by=["benchmark"], menus=menus)
+    assert places_named_by_verdicts(one, menus=menus)["n_options"].to_list() == [5]
+    assert places_named_by_verdicts(both, menus=menus)["n_options"].to_list() == [None]
+    by = places_named_by_verdicts(both, by=["benchmark"], menus=menus)
     assert by.select("benchmark", "n_options").rows() == [("b", 5), ("c", 3)]
-    assert verdict_positions(one)["n_options"].to_list() == [None]
+    assert places_named_by_verdicts(one)["n_options"].to_list() == [None]
 
 
 def test_without_labels_the_answers_stand_and_are_no_places():
     frame = pl.LazyFrame({"item_id": ["q", "r"], "score": [1.0, 2.0]})
-    row = verdict_positions(frame).row(0, named=True)
+    row = places_named_by_verdicts(frame).row(0, named=True)
     assert row["is_place"] is False
     assert [one["label"] for one in row["shares"]] == ["1.0", "2.0"]
 
@@ -59,5 +59,5 @@ def test_a_group_that_is_null_keeps_its_numbers():
     frame = asked([("q", 0, "x", "A"), ("q", 1, "x", "B")]).with_columns(
         judge=pl.lit(None, pl.String)
     )
-    row = verdict_positions(frame, by=["judge"]).row(0, named=True)
+    row = places_named_by_verdicts(frame, by=["judge"]).row(0, named=True)
     assert (row["judge"], row["n_verdicts"], row["n_orders"]) == (None, 2, 2)
