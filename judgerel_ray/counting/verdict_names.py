@@ -6,6 +6,7 @@ column ``label`` tells: then the verdict names the option and the label its plac
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -58,6 +59,10 @@ _ASKED_ALIKE = ("judge", "benchmark", "protocol", "template", "temperature", "de
 REPEATS = (
     "it stays the same where the order of the options changes, or repeats the verdict, so it is no "
     "place and does not say what a verdict names"
+)
+RIGHT = (
+    "column label stays the same while the verdict changes in one order: it says what is right, "
+    "not which place was chosen, and is not read"
 )
 PARTIAL = "only a part of the verdicts has one, so what the others name is not known"
 TAKEN = (
@@ -112,6 +117,12 @@ def named_verdicts(
     >>> named_verdicts(tally_judgments(rows), "place", {}).rows.collect()["verdict"].to_list()
     ['A', 'B']
     """
+    if right := _right_label(tally):
+        rows = tally.rows.drop(SHOWN)
+        columns = tuple(name for name in tally.columns if name != SHOWN)
+        found = named_verdicts(replace(tally, rows=rows, columns=columns), asked, where)
+        changed = found.changed or ORDER in tally.columns
+        return replace(found, changed=changed, notes=(right, *found.notes))
     units = tally.nested.units
     orders = units[ORDER].unique() if ORDER in units.columns else pl.Series([0])
     names = _names(tally)
@@ -138,6 +149,11 @@ def named_verdicts(
             "--verdict-names place: the column label holds other places than verdict",
             where=where,
             hint="leave --verdict-names out: verdict is the option, label its place; or drop label",
+        )
+    marks = _marks(names)
+    if marks and orders.len() == _PAIR and not orders.null_count():
+        return NamedVerdicts(
+            rows=_swapped(tally.rows, marks, _two(orders)), known=True, changed=True
         )
     places = Places(labels=_two_places(names, orders, where), orders=_two(orders), own_menus=True)
     rows = by_place(tally.rows.with_columns(pl.col("verdict").alias(SHOWN)), places)
@@ -253,12 +269,34 @@ def _label_fault(tally: Tally) -> str | None:
     return PARTIAL if _lacking(tally) else ""
 
 
+def _right_label(tally: Tally) -> str | None:
+    """Say that labels are what is right; None where they may be places, or are none.
+
+    Of one question in one order, another verdict is another option, which stood at another place.
+    """
+    if SHOWN not in tally.columns or tally.nested.units.is_empty():
+        return None
+    begin = tally.rows.head(_HEAD)
+    seen = _standing(begin, tally.columns).unique().collect(engine="streaming")
+    asked = [name for name in seen.columns if name not in ("verdict", SHOWN)]
+    several = seen.group_by(asked).agg(pl.col("verdict").n_unique(), pl.col(SHOWN).n_unique())
+    several = several.filter(pl.col("verdict") > 1)
+    if several.is_empty() or (several[SHOWN] > 1).any():
+        return None
+    # A column of another thing, such as what kind an item is of, is none of them.
+    if ORDER in tally.columns or seen[SHOWN].is_in(seen["verdict"].implode()).all():
+        is_verdict = seen[SHOWN].is_in(seen["verdict"].implode()).all()
+        return f"{RIGHT}; --column gold=label compares with it" if is_verdict else RIGHT
+    return None
+
+
 def _standing(rows: pl.LazyFrame, columns: tuple[str, ...]) -> pl.LazyFrame:
     """Verdicts with the place that labels give them, and the question they answer."""
     question = [name for name in ("item_id", *FACETS) if name in columns and name != ORDER]
     verdict = pl.col("verdict").cast(pl.String)
-    named = rows.filter(~names_models(columns)).select(*question, ORDER, verdict, place())
-    return named.drop_nulls([ORDER, "verdict", SHOWN])
+    order = [ORDER] if ORDER in columns else []
+    named = rows.filter(~names_models(columns)).select(*question, *order, verdict, place())
+    return named.drop_nulls([*order, "verdict", SHOWN])
 
 
 def _moved(stood: pl.LazyFrame) -> bool | None:
@@ -312,6 +350,54 @@ def _lacking(tally: Tally) -> bool:
     cells_asked = rows.select(_UNIT).unique().join(units.select(_UNIT, *alike, placed), on=_UNIT)
     cells = cells_asked.group_by(alike or pl.lit(0)).agg(pl.col("placed").sum())
     return bool((cells["placed"] == 0).any())
+
+
+_MARK = re.compile(r"^\W*(\w+)\s*([<>=])\2*\s*(\w+)\W*$")
+"""One place against the other: ``A>B``, ``[[B>>A]]``, ``A=B``."""
+
+
+def _marks(names: Sequence[str]) -> dict[str, tuple[str, str, str | None]]:
+    """Marks of one place against the other by what they say: first, swapped, and the place chosen.
+
+    Empty where any verdict is no mark. As good as the other is a tie in both orders.
+
+    Examples
+    --------
+    >>> _marks(["A>>B", "A=B", "tie"])
+    {'A>>B': ('A>>B', 'B>>A', 'A'), 'A=B': ('tie', 'tie', None), 'tie': ('tie', 'tie', None)}
+    >>> _marks(["A>B", "A"])
+    {}
+    """
+    found: dict[str, tuple[str, str, str | None]] = {}
+    for name in names:
+        mark = _MARK.match(name)
+        if name.strip().lower() in NO_OPTION or (mark and mark[2] == "="):
+            found[name] = ("tie", "tie", None)
+        elif mark:
+            better, worse = (mark[1], mark[3]) if mark[2] == ">" else (mark[3], mark[1])
+            by = ">" * name.count(mark[2])
+            found[name] = (f"{better}{by}{worse}", f"{worse}{by}{better}", better)
+        else:
+            return {}
+    places = {one for first, _, chosen in found.values() if chosen for one in first.split(">")}
+    return found if len(places - {""}) == _PAIR else {}
+
+
+def _swapped(
+    rows: pl.LazyFrame, marks: Mapping[str, tuple[str, str, str | None]], orders: Sequence[object]
+) -> pl.LazyFrame:
+    """Rows whose marks are read as in the first order, with the place that was chosen."""
+    verdict = pl.col("verdict")
+    first, swapped, chosen = (
+        verdict.replace_strict(
+            {name: one[n] for name, one in marks.items()}, default=None, return_dtype=pl.String
+        )
+        for n in range(3)
+    )
+    is_first = pl.col(ORDER) == orders[0]
+    return rows.with_columns(
+        pl.when(is_first).then(first).otherwise(swapped).alias("verdict"), chosen.alias(SHOWN)
+    )
 
 
 def _two(orders: pl.Series) -> tuple[object, ...]:
