@@ -52,13 +52,15 @@ each by the word it begins with
     ).filter(~pl.col("word").is_in(short["word"].implode()), ~says_none())
     if strange.height:
         texts = strange["text"].head(2).to_list()
-        told = ", ".join(repr(one if len(one) <= _SHOWN else f"{one[:_SHOWN]}...") for one in texts)
+        shown = ", ".join(
+            repr(one if len(one) <= _SHOWN else f"{one[:_SHOWN]}...") for one in texts
+        )
         verdicts = ", ".join(short["text"].head(4).to_list())
         n = int(strange["n"].sum())
         yield (
             f"{n:,} {'reply' if n == 1 else 'replies'} in {strange.height:,} "
             f"text{'s' * (strange.height != 1)} look like errors beside the verdicts {verdicts}: "
-            f"{told}; counted as verdicts; leave such cells empty"
+            f"{shown}; counted as verdicts; leave such cells empty"
         )
     rest = words.join(strange.select("key"), on="key", how="anti")
     several = rest.group_by("word").agg(pl.len().alias("texts"), pl.col("n").sum(),

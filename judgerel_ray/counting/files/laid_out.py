@@ -190,8 +190,8 @@ def as_numbers(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, list[str]]:
             places = {text: place for place, text in enumerate(listed)}
             place = pl.col(name).replace_strict(places, default=None, return_dtype=pl.Int64)
             rows = rows.with_columns(place.alias(name))
-            told = ", ".join(f"{text} as {place}" for text, place in [*places.items()][:4])
-            notes.append(f"column {name}: read {told}{', ...' if len(places) > 4 else ''}")
+            named = ", ".join(f"{text} as {place}" for text, place in [*places.items()][:4])
+            notes.append(f"column {name}: read {named}{', ...' if len(places) > 4 else ''}")
     if schema.get("score") == pl.String:
         rows, lines = _stated_scores(rows)
         notes += lines

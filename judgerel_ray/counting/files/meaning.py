@@ -68,7 +68,7 @@ class Meaning:
     lacking: tuple[str, ...] = ()  # Roles that no column fits.
     # A column that tells rows of one key apart and is not read, where repeats would be numbered.
     telling: str | None = None
-    stated: frozenset[str] = frozenset()  # Roles that whoever asks said, which need no line.
+    stated: frozenset[str] = frozenset()  # Roles that the caller stated, which need no line.
 
     @property
     def is_whole(self) -> bool:
