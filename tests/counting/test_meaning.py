@@ -122,6 +122,8 @@ def test_the_leading_word_is_the_verdict_where_that_is_asked_for(sheet, value):
     [
         ("first-minute/pairs.csv", "with --verdict-names place A is the answer shown first"),
         ("tables/w27_case.csv", "several columns may hold what the judge said"),
+        ("tables/oaievals.jsonl", "several columns may hold what the judge said"),
+        ("tables/arena_marks.csv", "with --verdict-names place A is the answer shown first"),
         ("tables/arena_single.jsonl", "a log of fastchat is imported first"),
         ("tables/alp0.json", "a log of alpaca_eval is imported first"),
     ],
@@ -140,7 +142,10 @@ def test_pairs_are_read_by_either_answer(capsys):
         assert "240 replies" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("sheet", ["tables/w27_case.csv", "first-minute/pairs.csv"])
+@pytest.mark.parametrize("sheet", [
+    "tables/w27_case.csv", "tables/oaievals.jsonl", "tables/arena_marks.csv",
+    "first-minute/pairs.csv",
+])  # fmt: skip
 def test_every_flag_that_a_refusal_names_works(sheet, capsys):
     """Each way that is suggested is followed: the sheet is read, or asked for one thing more."""
     path = str(SHEETS / sheet)
@@ -207,3 +212,74 @@ def test_lists_are_unfolded_and_never_taken_by_their_first():
     found = meaning_of(rows)
     assert found.columns["verdict"] == "votes.*.winner"
     assert found.columns["replication"] == "votes.*.run_index"
+
+
+@pytest.mark.parametrize(
+    "sheet", ["label_gold_ab.csv", "label_gold_place.csv", "label_is_gold.csv"]
+)
+def test_a_label_that_stays_while_the_verdict_changes_is_no_place(sheet):
+    rows = pl.read_csv(SHEETS / "tables" / sheet)
+    for names in (None, "option"):
+        options = {} if names is None else {"verdict_names": names}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            labelled = judgerel_ray.reduce(rows, **options)
+            bare = judgerel_ray.reduce(rows.drop("label"), **options)
+        assert labelled.equals(bare)
+        said = [str(one.message) for one in caught]
+        assert any("it says what is right, not which place was chosen" in line for line in said)
+    if sheet != "label_gold_place.csv":  # labels are verdicts, and may be compared with them
+        assert any(line.endswith("--column gold=label compares with it") for line in said)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReadingWarning)
+            right = judgerel_ray.reduce(
+                rows, columns={"gold": "label"}, coefficients="accuracy",
+                verdict_names="option",
+            )["value"].drop_nulls()  # fmt: skip
+        expected = (rows["verdict"] == rows["label"]).mean()
+        assert right.to_list() == [pytest.approx(expected)] * len(right)
+        assert len(right)
+
+
+def test_a_label_that_is_the_place_stays_one():
+    rows = pl.DataFrame({
+        "item_id": [*"qqqqrrrr"], "replication": [0, 1] * 4, "option_order": [0, 0, 1, 1] * 2,
+        "verdict": [*"xyxxyyyx"], "label": [*"ABBBBBAB"],
+    })  # fmt: skip
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = judgerel_ray.reduce(rows)
+    assert not any("what is right" in str(one.message) for one in caught)
+    assert found.filter(coefficient="position_bias").height
+
+
+@pytest.mark.parametrize(
+    ("marks", "read"),
+    [
+        (["A>B", "B>A"], ["A>B", "A>B"]),
+        (["A>B", "A>B"], ["A>B", "B>A"]),
+        (["A=B", "tie"], ["tie", "tie"]),
+        (["[[A>>B]]", "B >> A"], ["A>>B", "A>>B"]),
+        (["A<B", "A > B"], ["B>A", "B>A"]),
+    ],
+)
+def test_marks_beside_an_order_are_read_by_place(marks, read):
+    from judgerel_ray.core.verb import Named
+    from judgerel_ray.counting.snapshot import Snapshot
+
+    rows = pl.DataFrame({
+        "item_id": [*"qqrr"], "replication": [0] * 4, "option_order": [0, 1] * 2,
+        "verdict": [*marks, "A>B", "B>A"],
+    })  # fmt: skip
+    with Snapshot.open(rows, Named(verdict_names="place")) as judged:
+        found = judged.frame.collect()
+    assert found["verdict"].to_list() == [*read, "A>B", "A>B"]
+    assert found["label"][2:].to_list() == ["A", "B"]
+
+
+def test_events_that_hold_a_verdict_are_read_and_the_others_said():
+    path = str(SHEETS / "tables" / "oaievals.jsonl")
+    found, said = agreement(path, columns={"verdict": "data.choice"})
+    assert found[""][1:] == (6, 3)
+    line = "read events of type metrics, which hold verdicts; left out: sampling (6), without a "
+    assert f"{line}type (2)" in said

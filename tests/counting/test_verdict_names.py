@@ -313,14 +313,17 @@ def across_orders(found: pl.DataFrame) -> set:
     return {*rows["undefined"], *rows["value"]}
 
 
-@pytest.mark.parametrize("label", RENAMED.values(), ids=RENAMED)
-def test_a_label_that_stays_where_the_order_changes_is_no_place(label, tmp_path, capsys):
+@pytest.mark.parametrize("said", RENAMED)
+def test_a_label_that_stays_where_the_order_changes_is_no_place(said, tmp_path, capsys):
     """Of two options one that is named in both orders stood at two places."""
-    path = written(places().with_columns(label=label), tmp_path)
+    path = written(places().with_columns(label=RENAMED[said]), tmp_path)
     assert main(["reduce", path, "--format", "json"]) == 0
     told = capsys.readouterr()
     assert {row["lead"] for row in json.loads(told.out)} == {UNKNOWN}
-    assert "label: it stays the same where the order of the options changes" in told.err
+    line = "label: it stays the same where the order of the options changes"
+    if said == "what is right":
+        line = "it says what is right, not which place was chosen"
+    assert line in told.err
 
 
 @pytest.mark.slow

@@ -504,7 +504,7 @@ class _Reader:
             if name in self.taken or name in TYPED:
                 continue
             if is_of_people(name):
-                found[name] = "what people said: --column gold= takes it as right"
+                found[name] = f"what people said: --column gold={name} takes it as right"
             elif is_aside(name):
                 found[name] = "text, time or cost"
             else:

@@ -16,10 +16,12 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
 from judgerel_ray.counting.files.laid_out import laid_out
 from judgerel_ray.counting.files.meaning import REPLICATION, SAMPLE, VALUES, Meaning, meaning_of
+from judgerel_ray.counting.files.names import roles_of
 from judgerel_ray.counting.files.records import values_series
 from judgerel_ray.counting.files.source import Source, names_told
 
 _MOST_TOLD = 4
+_FEW = 100  # events of a type that are looked at
 _SINGLE = (*VALUES, "gold", "label")
 """Columns whose text is no object or list either; an item may be called anything."""
 
@@ -51,6 +53,8 @@ def understood(
     ['item_id', 'replication', 'verdict']
     """
     columns = source.rows.collect_schema().names()
+    if set(columns) >= _EVENTS:
+        source = _verdict_events(source)
     if not stated and repeats is None:
         if is_ours(columns):
             return source
@@ -66,6 +70,32 @@ def understood(
     if not meaning.is_whole:
         raise _refusal(source, meaning, columns)
     return laid_out(source, meaning)
+
+
+_EVENTS = {"event_id", "sample_id", "type", "data"}
+"""Columns of the events that OpenAI Evals records."""
+
+
+def _verdict_events(source: Source) -> Source:
+    """Those events that hold a verdict or a score; all where several types do, or none."""
+    event = pl.col("type")
+    counts = source.rows.group_by(event).len("n").sort("n", descending=True).collect()
+    held = []
+    for kind in counts["type"].drop_nulls():
+        data = source.rows.filter(event == kind).select("data").head(_FEW).collect()["data"]
+        for place in leaves(data):
+            is_value = set(roles_of(place.rpartition(".")[2])) & set(VALUES)
+            path = place.split(".")[1:]
+            if is_value and any(one is not None for row in values_at(data, path) for one in row):
+                held.append(kind)
+                break
+    if len(held) != 1:
+        return source
+    rest = counts.filter(event.is_null() | (event != held[0])).iter_rows()
+    listed = ", ".join(f"{kind or 'without a type'} ({n:,})" for kind, n in rest)
+    note = f"read events of type {held[0]}, which hold verdicts; left out: {listed}"
+    rows = source.rows.filter(event == held[0])
+    return replace(source, rows=rows, notes=(*source.notes, note), indexed=False)
 
 
 _LOGS = "judgerel_ray.importers.logs.asked:log_name"
