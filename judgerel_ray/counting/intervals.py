@@ -59,7 +59,8 @@ class IntervalChoice:
         >>> counts = np.array([[2, 0], [1, 1], [0, 2], [2, 0]])
         >>> drawn = IntervalChoice(method="bootstrap", n_resamples=100)
         >>> [one.interval(counts, agreement, np.arange(4)).method for one in (AUTO, drawn)]
-        ['jackknife-t over 4 questions', 'percentile bootstrap, 100 resamples of 4 questions']
+        ['outer ends of jackknife-t and binomial over 4 questions', 'percentile bootstrap, 100 \
+resamples of 4 questions']
         >>> alpha = count_statistic("krippendorff_alpha", n_values=2)
         >>> AUTO.interval(counts, alpha, np.arange(4)).method.split(",")[0]
         'Dirichlet process posterior over 4 questions'

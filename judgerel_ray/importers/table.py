@@ -153,7 +153,7 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     """
     mapping = mapping or TableMapping()
     source = read_source(path)
-    beside = ()
+    beside: tuple[str, ...] = ()
     if mapping.repeats is not None:
         beside = _beside_note(source.rows.collect_schema().names(), mapping.repeats)
     with readable(source.where):

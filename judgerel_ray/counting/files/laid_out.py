@@ -110,7 +110,7 @@ def _unfolded(rows: pl.LazyFrame, columns: Mapping[str, str]) -> tuple[pl.LazyFr
                     f"{len(found[role][row])} values, another {n}",
                     where={"row": row + 1},
                 )
-    cells = [
+    made = [
         values_series(role, (
             values[row][place] if len(values[row]) > 1 else (values[row] or [None])[0]
             for row, n in enumerate(counts)
@@ -120,7 +120,7 @@ def _unfolded(rows: pl.LazyFrame, columns: Mapping[str, str]) -> tuple[pl.LazyFr
     ]  # fmt: skip
     places = pl.Series("__place", [place for n in counts for place in range(n)], dtype=pl.Int64)
     index = [row for row, n in enumerate(counts) for _ in range(n)]
-    laid = table.drop(f"__{role}" for role in inside)[index].with_columns(*cells, places)
+    laid = table.drop(f"__{role}" for role in inside)[index].with_columns(*made, places)
     if not several:
         return laid.drop("__place").lazy(), notes
     if REPLICATION not in columns:
