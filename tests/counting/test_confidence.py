@@ -10,7 +10,7 @@ from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
 from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS, count_statistic, jackknife_interval
-from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.intervals.ends import share_ends
 
 NAMES = (
     *DEFAULT_COEFFICIENTS, "icc1", "entropy_agreement", "accuracy",
@@ -113,11 +113,11 @@ def test_tables_have_the_standard_errors_that_intervals_were_laid_with(rows, at)
         for one in (choice, replace(choice, with_errors=True))
     )
     assert found.drop("standard_error").equals(usual)
-    plain = pl.col("interval_method") == IntervalMethod.JACKKNIFE.value
-    laid = found.filter(plain, pl.col("low") > 0, pl.col("high") < 1)
-    half = (laid["high"] - laid["low"]) / 2
-    reach = [t_quantile(n - 1, at) for n in laid["n_compared"]]
+    of_shares = pl.col("interval_method") == IntervalMethod.JACKKNIFE_AND_BINOMIAL.value
+    laid = found.filter(of_shares, pl.col("low") > 0, pl.col("high") < 1)
     assert {"percent_agreement", "swap_consistency"} <= set(laid["coefficient"])
-    assert (laid["standard_error"] * pl.Series(reach)).to_list() == pytest.approx(half.to_list())
+    for one in laid.iter_rows(named=True):
+        ends = share_ends(one["value"], one["standard_error"], one["n_compared"], confidence=at)
+        assert (one["low"], one["high"]) == pytest.approx(ends)
     posterior = pl.col("interval_method").str.contains("posterior|clopper")
     assert found.filter(posterior)["standard_error"].is_null().all()
