@@ -185,11 +185,16 @@ EXPECTED: tuple[Expected, ...] = (
         Expected("a share has the interval that a gate judges by (decision 021)",
                  case=f"{view} *", field=field)
         for view, field in (
-            ("coefficients", "#.standing"), ("coefficients", "stdout"),
-            ("reasoning", "#.ratio_high"), ("reasoning", "stdout"),
+            ("coefficients", "#.standing"), ("reasoning", "#.ratio_high"),
             ("uncertainty", "against_people.#.judge_*"), ("uncertainty", "people.#.low"),
             ("uncertainty", "against_people.#.person_low"),
         )
+    ),
+    *(
+        # The printed intervals of shares; every number is held in the tables, too.
+        Expected("a share has the interval that a gate judges by (decision 021)",
+                 case=f"{view} {kind}-*", field="stdout")
+        for view in ("coefficients", "reasoning") for kind in ("runs", "tables")
     ),
     *(
         Expected("agreement of 1 beyond chance has an exact interval (decision 021)",

@@ -6,7 +6,7 @@ Judges are asked in one wing and measured in the other, so the verb that does bo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
@@ -89,7 +89,8 @@ def report(path: Judgments, request: ReportRequest) -> Result[str]:
     out = fspath(request.out)
     reads = (name_of(path), options.reference, options.outside, labels, *options.scale_files)
     output = output_to(out, "report", reads=reads, force=request.force)
-    with Snapshot.open(path, request, columns=["confidence", GOLD], empty=True) as judged:
+    reading = replace(request, labels=None)  # people may give several, which are no gold
+    with Snapshot.open(path, reading, columns=["confidence", GOLD], empty=True) as judged:
         page, absent = page_of(judged, options, labels=labels)
     output.write(page.encode())
     found = f"{out}: no verdicts. {absent}" if absent else out

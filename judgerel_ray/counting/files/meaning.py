@@ -370,7 +370,7 @@ class _Reader:
         return None
 
     def _numbered(self, free: Sequence[str]) -> Siblings | None:
-        """Columns whose names differ by a number alone: repeats."""
+        """Columns whose names differ by a number alone: repeats, or judges: ``rater1``."""
         by_stem: dict[str, list[tuple[int, str]]] = {}
         for name in free:
             numbers = [*re.finditer(r"\d+", name)]
@@ -382,14 +382,17 @@ class _Reader:
             names = [name for _, name in sorted(named)]
             before, _, after = stem.partition("#")
             what = {*roles_of(before.strip("_-. ")), *roles_of(after.strip("_-. "))}
-            is_repeat = REPLICATION in what or set(VALUES) & what or len(before.strip("_-. ")) <= 1
+            is_judge = "judge" in what and "judge" not in self.roles
+            is_repeat = is_judge or REPLICATION in what or set(VALUES) & what or len(before.strip("_-. ")) <= 1
             holds = self._held(names) if len(names) > 1 and is_repeat else None
             if holds and not is_aside(after.strip("_-. ")):
-                found.append((bool(set(VALUES) & what), names, holds))
+                found.append((bool(set(VALUES) & what), is_judge, names, holds))
         found = [one for one in found if one[0]] or found
         if len(found) != 1:
             return None
-        _, names, holds = found[0]
+        is_value, is_judge, names, holds = found[0]
+        if is_judge and not is_value:
+            return Siblings(columns=tuple(names), facet="judge", values=tuple(names), holds=holds)
         values = tuple(map(str, range(len(names))))
         return Siblings(columns=tuple(names), facet=REPLICATION, values=values, holds=holds)
 

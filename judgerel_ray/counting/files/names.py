@@ -14,7 +14,8 @@ ROLES: dict[str, tuple[str, ...]] = {
     "item_id": (
         "item", "item_id", "question_id", "question", "qid", "id", "prompt_id", "example_id",
         "sample_id", "doc_id", "case_id", "case", "task_id", "problem_id", "query_id", "pair_id",
-        "trace_id", "testidx", "user_input",
+        "trace_id", "testidx", "user_input", "uid", "instance_id", "conversation_id", "record_id",
+        "task", "problem",
         "frage_id", "frage", "aufgabe", "aufgaben_id", "fall", "fall_id", "beispiel_id",
         "题目编号", "题号", "问题编号", "样本编号", "编号", "题目",
         "id_pregunta", "pregunta_id", "pregunta", "id_ejemplo", "caso",
@@ -32,6 +33,8 @@ ROLES: dict[str, tuple[str, ...]] = {
     "verdict": (
         "verdict", "judgment", "judgement", "judge_verdict", "decision", "winner", "choice", "pass",
         "passed", "label", "vote", "outcome_label", "grade_label", "classification", "preferred",
+        "grade", "rating", "result", "evaluation", "assessment", "preference", "prediction", "pred",
+        "predicted",
         "urteil", "entscheidung", "gewinner", "einstufung",
         "判定", "判断", "结论", "评判", "判决",
         "veredicto", "juicio", "ganador", "etiqueta",

@@ -85,7 +85,7 @@ def facet_chance(laid: LaidOut) -> float:
     --------
     >>> levels = FacetLevels(items_U=np.repeat(np.arange(4), 2), levels_U=np.tile([0, 1], 4))
     >>> counts = [[1, 0], [1, 0], [0, 1], [0, 1]] * 2
-    >>> facet_chance(lay_out(counts, levels, distances_VV=1 - np.eye(2)))
+    >>> facet_chance(lay_out_levels(counts, levels, distances_VV=1 - np.eye(2)))
     0.5
     """
     return 1 - _distance_moments(laid, _strata(laid.crossed))[0]

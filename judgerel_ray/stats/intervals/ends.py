@@ -64,7 +64,7 @@ def share_ends(
     [0.821, 0.961]
     >>> low, high = share_ends(0.95, 0.04, 20)
     >>> round(low, 3), high
-    (0.757, 1.0)
+    (0.765, 1.0)
     >>> share_ends(1.0, 0.25, 20)[1]
     1.0
     """

@@ -177,7 +177,7 @@ def jackknife_interval(
     --------
     >>> found = jackknife_interval([[2, 0], [1, 1], [0, 2], [2, 0]], "percent_agreement")
     >>> found.low, found.high, found.method
-    (0.0, 1.0, 'jackknife-t over 4 questions')
+    (0.0, 1.0, 'outer ends of jackknife-t and binomial over 4 questions')
     """
     check_confidence(confidence, function="jackknife_interval")
     statistic = named_statistic(
