@@ -59,7 +59,14 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
         key = [name for name in ("item_id", *FACETS) if name in names]
         rows = rows.with_columns(pl.int_range(pl.len()).over(key).alias(REPLICATION))
     notes += filter(None, [meaning.line()])
-    return replace(source, rows=rows, notes=tuple(notes), indexed=False, is_foreign=True)
+    # Columns that are renamed alone keep the ranges that their file knows.
+    names = source.rows.collect_schema().names()
+    is_renamed = all(place in names for place in meaning.columns.values())
+    is_made = copies or meaning.is_numbered or meaning.siblings is not None or not is_renamed
+    return replace(
+        source, rows=rows, notes=tuple(notes), indexed=source.indexed and not is_made,
+        is_foreign=True,
+    )  # fmt: skip
 
 
 def _has_row_ids(rows: pl.LazyFrame) -> bool:
