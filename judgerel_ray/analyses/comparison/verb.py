@@ -88,8 +88,10 @@ def compare(a: Judgments, request: CompareRequest) -> Result[pl.DataFrame]:
         def side(source: Judgments) -> Snapshot:
             # Verdicts of a run name options, whatever is said of the other side's.
             run = run_at(source)
-            reading = request if run is None else replace(request, verdict_names=None)
-            return opened.enter_context(Snapshot.open(source, reading))
+            if run is None:
+                return opened.enter_context(Snapshot.open(source, request))
+            reading = replace(request, verdict_names=None)
+            return opened.enter_context(Snapshot.open(run, reading))
 
         first = side(a)
         second = None if request.b is None else side(request.b)
