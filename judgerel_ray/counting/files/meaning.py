@@ -383,7 +383,12 @@ class _Reader:
             before, _, after = stem.partition("#")
             what = {*roles_of(before.strip("_-. ")), *roles_of(after.strip("_-. "))}
             is_judge = "judge" in what and "judge" not in self.roles
-            is_repeat = is_judge or REPLICATION in what or set(VALUES) & what or len(before.strip("_-. ")) <= 1
+            is_repeat = (
+                is_judge
+                or REPLICATION in what
+                or set(VALUES) & what
+                or len(before.strip("_-. ")) <= 1
+            )
             holds = self._held(names) if len(names) > 1 and is_repeat else None
             if holds and not is_aside(after.strip("_-. ")):
                 found.append((bool(set(VALUES) & what), is_judge, names, holds))
