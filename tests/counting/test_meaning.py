@@ -283,3 +283,22 @@ def test_events_that_hold_a_verdict_are_read_and_the_others_said():
     assert found[""][1:] == (6, 3)
     line = "read events of type metrics, which hold verdicts; left out: sampling (6), without a "
     assert f"{line}type (2)" in said
+
+
+def test_numbered_raters_are_judges_and_numbered_runs_are_repeats():
+    for stem, facet in (("rater", "judge"), ("judge_", "judge"), ("run", "replication")):
+        rows = pl.LazyFrame({"id": ["a", "b"], f"{stem}1": ["x", "y"], f"{stem}2": ["x", "x"]})
+        siblings = meaning_of(rows).siblings
+        assert siblings is not None
+        assert (siblings.facet, siblings.columns) == (facet, (f"{stem}1", f"{stem}2"))
+    assert siblings.values == ("0", "1")
+
+
+def test_a_prediction_is_the_verdict_and_the_label_beside_it_is_not():
+    rows = pl.LazyFrame({
+        "task": ["a", "a", "b", "b"], "run": [0, 1, 0, 1],
+        "prediction": ["yes", "no", "no", "no"], "label": ["yes", "yes", "no", "no"],
+    })  # fmt: skip
+    assert meaning_of(rows).columns == {
+        "item_id": "task", "replication": "run", "verdict": "prediction",
+    }  # fmt: skip
