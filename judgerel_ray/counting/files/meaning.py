@@ -293,12 +293,14 @@ class _Reader:
             for place in self._places.get(role, [])
             if self._fits(role, place)
         ]
+        # A name on both lists, such as grade, is a score where its values are numbers.
+        scores = {place for role, place in found if role == "score"}
+        found = [one for one in found if one[0] == "score" or one[1] not in scores]
         others = [one for one in found if key_of(one[1].rpartition(".")[2]) != "label"]
         found = others or found
         places = list(dict.fromkeys(place for _, place in found))
         if len(places) == 1:
-            role, place = found[-1] if self.is_number(places[0]) and len(found) > 1 else found[0]
-            self._take(role, place)
+            self._take(*found[0])
         elif places:
             for role in VALUES:
                 if several := tuple(place for name, place in found if name == role):
