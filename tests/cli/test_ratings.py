@@ -70,8 +70,8 @@ def test_scales_are_the_same_on_the_terminal_as_json_and_in_python(ratings, caps
 @pytest.mark.slow
 def test_alignment_is_the_same_everywhere(ratings, capsys, tmp_path):
     path = ratings / "ratings.parquet"
-    for reference in ("steady", ratings / "people.csv"):
-        out = tmp_path / "out.parquet"
+    for n, reference in enumerate(("steady", ratings / "people.csv")):
+        out = tmp_path / f"{n}.parquet"
         text = printed(capsys, "align", path, "--reference", reference, "--out", out)
         found = json.loads(
             printed(capsys, "align", path, "--reference", reference, "--format", "json")
