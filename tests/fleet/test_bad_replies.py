@@ -11,6 +11,7 @@ import ssl
 import sys
 from base64 import b64encode, urlsafe_b64encode
 from collections import Counter
+from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -278,7 +279,7 @@ def changed(content: Any, path: str, value: Any) -> None:
     try:
         for name in outer:
             content = content[name]
-        content[last] = value
+        content[last] = deepcopy(value)  # which a later change may reach into
     except (TypeError, LookupError):
         return
 
