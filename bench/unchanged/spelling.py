@@ -101,6 +101,7 @@ _SHARES = (
     "percent_agreement", "flip_rate", "valid_rate", "total_agreement", "majority_stability_*",
     "class_agreement*", "accuracy", "majority_accuracy", "agreement_right", "agreement_wrong",
     "swap_consistency", "place_consistency", "first_place", "serving_noise*",
+    "schroeder2024_accuracy",
 )  # fmt: skip
 EXPECTED: tuple[Expected, ...] = (
     *(Expected("codes of how a number was made", field=f"*{name}", kind="new") for name in _CODES),
