@@ -10,7 +10,7 @@ never the first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -298,6 +298,7 @@ class _Reader:
         found = [one for one in found if one[0] == "score" or one[1] not in scores]
         others = [one for one in found if key_of(one[1].rpartition(".")[2]) != "label"]
         found = others or found
+        found += self._alone(dict.fromkeys(place for _, place in found)) if found else []
         places = list(dict.fromkeys(place for _, place in found))
         if len(places) == 1:
             self._take(*found[0])
@@ -305,6 +306,25 @@ class _Reader:
             for role in VALUES:
                 if several := tuple(place for name, place in found if name == role):
                     self.open[role] = several
+
+    def _alone(self, known: Collection[str]) -> Iterator[tuple[str, str]]:
+        """Columns that would be judgments beside others of their shape, and stand alone."""
+        for name in self.begin.columns:
+            if name in self.taken or name in known or is_aside(name) or is_of_people(name):
+                continue
+            parts = [part for half in _halves(name) for part in half]
+            if roles_of(name) or any(map(is_of_people, parts)) or name not in self._texts:
+                continue
+            stem = re.sub(r"[_\-. ]*\d+$", "", name)
+            is_repeat = stem != name and (REPLICATION in roles_of(stem) or len(stem) == 1)
+            is_value = any(set(roles_of(part)) & set(VALUES) for part in (*parts, stem))
+            one_value = self._texts[name].n_unique() < 2  # a threshold, say
+            if one_value or not (is_repeat or is_value or is_metric(name)):
+                continue
+            if self.is_number(name):
+                yield "score", name
+            elif self.is_choice(name):
+                yield "verdict", name
 
     def _name_and_value(self) -> None:
         """A metric's name beside its value, which mean something together alone."""
