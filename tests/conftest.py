@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Read by libraries on import, so they are set before the first of them is. No test may reach a hub,
 # a usage collector or a cloud's metadata address, nor a cluster that happens to run on the machine.
@@ -58,9 +58,11 @@ def _not_forced(descriptor: int) -> None:
 os.fsync = _not_forced
 
 # Shared machines are slow in bursts: a deadline would fail tests for their neighbours' load.
-settings.register_profile("dev", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-settings.register_profile("quick", deadline=None, max_examples=50)  # of `make test`
+# So would Hypothesis' check that values are drawn fast enough.
+_SLOW: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("dev", **_SLOW)
+settings.register_profile("ci", derandomize=True, print_blob=True, **_SLOW)
+settings.register_profile("quick", max_examples=50, **_SLOW)  # of `make test`
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 # A killed Ray node leaves its pipes to the collector; vLLM imports parts of torch that are on their

@@ -12,6 +12,7 @@ import pytest
 import judgerel_ray
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning, SweepError
+from judgerel_ray.counting.files.laid_out import once_each
 from judgerel_ray.counting.files.meaning import meaning_of
 from judgerel_ray.counting.files.source import read_source
 
@@ -302,3 +303,11 @@ def test_a_prediction_is_the_verdict_and_the_label_beside_it_is_not():
     assert meaning_of(rows).columns == {
         "item_id": "task", "replication": "run", "verdict": "prediction",
     }  # fmt: skip
+
+
+def test_rows_that_differ_inside_a_cell_are_no_copies():
+    row = {"item_id": "q", "replication": 0, "verdict": "pass"}
+    rows = pl.LazyFrame([{**row, "meta": {"model": name}} for name in ("a", "a", "b")])
+    found, said = once_each(rows, list(rows.collect_schema()))
+    assert found.collect()["meta"].to_list() == [{"model": "a"}, {"model": "b"}]
+    assert said == ["1 row equal in every column to an earlier one, left out as copies"]

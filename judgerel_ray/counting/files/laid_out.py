@@ -13,7 +13,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.counting.columns import FACETS, is_no_value
-from judgerel_ray.counting.files.cells import is_nested, parted, values_at
+from judgerel_ray.counting.files.cells import parted, values_at
 from judgerel_ray.counting.files.meaning import REPLICATION, STATED, VALUES, Meaning, Siblings
 from judgerel_ray.counting.files.names import is_aside
 from judgerel_ray.counting.files.records import values_series
@@ -281,8 +281,7 @@ left out: a try before it'])
     """
     lines = []
     before = rows.select(pl.len()).collect(engine="streaming").item()
-    flat = [name for name, kind in rows.collect_schema().items() if not is_nested(kind)]
-    once = rows.unique(subset=flat, maintain_order=True)
+    once = rows.unique(maintain_order=True)
     left = once.select(pl.len()).collect(engine="streaming").item()
     if left < before:
         lines.append(f"{count_of(before - left, 'row')} equal in every column to an earlier one, "

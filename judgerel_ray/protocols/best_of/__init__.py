@@ -147,7 +147,7 @@ class BestOf(Protocol):
     """Judges are shown all answers in an order, and name one by its label."""
 
     name = "best_of"
-    table = BestOfAsk
+    table: ClassVar[type[AskTable]] = BestOfAsk
     traits = SHIPPED["best_of"]
     texts = {
         "question": ("question", "responses"),

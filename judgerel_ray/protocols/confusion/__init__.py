@@ -437,7 +437,7 @@ class Confusion(Protocol):
     """Judges give a verdict and argue for every option; then probabilities are read."""
 
     name = "confusion"
-    table = ConfusionAsk
+    table: ClassVar[type[AskTable]] = ConfusionAsk
     traits = SHIPPED["confusion"]
     texts = {
         "question": ("question", "options"),

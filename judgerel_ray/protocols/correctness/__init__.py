@@ -35,7 +35,7 @@ class Correctness(Protocol):
     """Judges are shown one answer beside the gold one, and say correct or incorrect."""
 
     name = "correctness"
-    table = CorrectnessAsk
+    table: ClassVar[type[AskTable]] = CorrectnessAsk
     traits = SHIPPED["correctness"]
     texts = {
         "question": ("question", "ground_truth", "prediction"),

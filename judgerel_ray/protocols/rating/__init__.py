@@ -337,7 +337,7 @@ class Rating(Protocol):
     """Judges are shown one response; criteria, definitions, scales and templates are crossed."""
 
     name = "rating"
-    table = RatingAsk
+    table: ClassVar[type[AskTable]] = RatingAsk
     traits = SHIPPED["rating"]
     texts = {
         "question": ("question", "response", "criterion", "scale"),

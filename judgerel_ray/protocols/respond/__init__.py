@@ -38,7 +38,7 @@ class Respond(Protocol):
     """Its judges answer questions; nobody judges what they wrote."""
 
     name = "respond"
-    table = RespondAsk
+    table: ClassVar[type[AskTable]] = RespondAsk
     traits = SHIPPED["respond"]
     texts = {
         "question": ("question",),

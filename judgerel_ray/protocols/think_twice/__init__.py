@@ -8,6 +8,7 @@ without it (evaluator_only). What is refused and counted is said here; what is a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
 
 from judgerel_ray.core import Item, Role, SweepError
 from judgerel_ray.core.traits import SHIPPED
@@ -171,7 +172,7 @@ class ThinkTwice(Protocol):
     """Models select options and choose one; judges compare, or a cascade goes on to the next."""
 
     name = "think_twice"
-    table = ThinkTwiceAsk
+    table: ClassVar[type[AskTable]] = ThinkTwiceAsk
     traits = SHIPPED["think_twice"]
     texts = {
         "question": ("question", "options"),
