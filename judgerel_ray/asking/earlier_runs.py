@@ -41,7 +41,7 @@ _KEY_BYTES = 16  # of a condition's key, which is written as twice as many hexad
 _ALL: tuple[Range, ...] = ((0, 2**62),)
 
 Left = Mapping[str, Sequence[str] | None]
-"""Of runs before one: the conditions that only they hold, as far as is known; None of many."""
+"""Conditions that only earlier runs hold, by run; None where there are too many to track."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ def load_log(path: str) -> tuple[Item, ...]:
     path : str
         A table with a row a judgment: ``item_id`` (or ``id``), ``question`` (or ``input``,
         ``prompt``, ``instruction``), ``answer`` (or ``response``, ``output``, ``completion``,
-        ``reply``), and if it likes ``responder`` (or ``model``, ``system``), ``context``,
+        ``reply``), and optionally ``responder`` (or ``model``, ``system``), ``context``,
         ``reference`` (or ``target``, ``expected``), ``category`` and ``benchmark``.
 
     Returns

@@ -1,4 +1,4 @@
-"""The command line: what was typed, done by the verb's function, told on a screen.
+"""The command line: parse arguments, call the verb, print the result.
 
 Every verb and its flags are made of the options that the analyses declare
 (:mod:`judgerel_ray.core.verb`); here stands what a terminal needs besides.

@@ -1,4 +1,4 @@
-"""Verbs on judgments that are there, printed: none of them asks a judge anything."""
+"""Commands that only read judgments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def print_result(asked: Asked) -> int:
-    """Do what a verb does, and print it.
+    """Run a verb and print its result.
 
     Effects: reads a run or a file; with ``--out`` writes one file. Retry: safe.
     """

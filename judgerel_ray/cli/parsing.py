@@ -52,7 +52,7 @@ SHARED = ("by", "columns", "exact_values", "labels", "leading_word", "verdict_na
 """Options of many verbs, listed after a verb's own."""
 _READING, _WRITING = "How judgments are read and grouped", "What is printed and written"
 FEW = 4
-"""As many verbs a hint names: of more it says where all are listed."""
+"""Most verbs that a hint lists; beyond this it points to --help."""
 _NEAR = 0.8
 """How alike two flags are of which one is a slip of the other: --items is none of --limits."""
 _NUMBER = re.compile(r"-\d|-\.\d")

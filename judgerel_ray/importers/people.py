@@ -31,7 +31,7 @@ def import_people(path: str) -> pl.DataFrame:
     ----------
     path : str
         Items with ``ratings``, as ``judgerel items`` writes them; or a table of ``item_id``,
-        ``label`` and, if it likes, ``rater`` and ``probability``, as the page of ``judgerel
+        ``label`` and, optionally, ``rater`` and ``probability``, as the page of ``judgerel
         label`` exports it: then ``replication`` numbers raters by name, and `rater`,
         `probability` and what says of which answer it is are kept.
 

@@ -1,4 +1,4 @@
-"""Files that commands write: never what is read, nothing of a run directory, whole or not at all.
+"""Safe output files: inputs and run directories are never overwritten, and writes are atomic.
 
 One rule for the command line and for Python: a target is refused by what it is, whatever it is
 called (links, other spellings, URLs), before anything is read; its folder must be there; a file

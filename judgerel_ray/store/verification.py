@@ -170,7 +170,7 @@ def _foreign_items(items: Collection[tuple[str, ...]], counts: RowCounts) -> Ite
 
 
 def _planned(run: RunDirectory) -> dict[tuple[str, ...], int]:
-    """Requests by judge, role and stage; none where the plan cannot be read, which others tell."""
+    """Requests by judge, role and stage; none where the plan cannot be read (told elsewhere)."""
     planned: Counter[tuple[str, ...]] = Counter()
     try:
         for one in json.loads(run.read_text("plan.json"))["stages"]:

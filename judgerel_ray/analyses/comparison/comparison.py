@@ -176,7 +176,7 @@ def _verdicts_and_scores(pair: Pair) -> tuple[str, str] | None:
 
 
 _WITHIN = {"percent_agreement", "flip_rate", "valid_rate", "total_agreement", *OF_ORDERS}
-"""Coefficients that hold no value of one question against one of another."""
+"""Coefficients computed within each question: chance takes no pair across questions."""
 _FAR = 8  # times the other side's highest score: no lenient judge of one scale is so far
 _MOST_PAIRS = 3  # told
 

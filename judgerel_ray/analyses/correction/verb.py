@@ -143,7 +143,12 @@ class LabelRequest(Named):
         check_choices(self)
 
 
-@verb(LabelRequest, group="Decide", help="a page on which people label a few items", prints="")
+@verb(
+    LabelRequest,
+    group="Decide",
+    help="write an HTML page for labelling a few items by hand",
+    prints="",
+)
 def label(path: Judgments, request: LabelRequest) -> Result[int]:
     """Write an offline page on which people label items, drawn with known probabilities.
 

@@ -149,7 +149,7 @@ def of_requirement(
 
 
 def _in_groups(asked: Requirement, rows: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
-    """The rows that the requirement is about."""
+    """The rows that match the requirement."""
     found = rows
     for name, value in asked.where.items():
         if name not in groups or name not in rows.columns:

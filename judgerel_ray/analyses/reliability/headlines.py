@@ -100,7 +100,7 @@ def lead(rows: Sequence[Row]) -> Lead | None:
 
 
 def lead_text(found: Lead) -> str:
-    """Read aloud what leads a group.
+    """Say the leading finding of a group in a sentence.
 
     Examples
     --------

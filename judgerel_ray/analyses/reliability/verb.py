@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MISSING = flag("how a missing verdict counts: category, drop, bounds", "NAMES",
                read=comma_names)  # fmt: skip
-BLOCK = flag("replications that count: 0, the first block, or all; later blocks depend on the data",
+BLOCK = flag("replications to use: 0 (the first block) or all; more were asked where the first differed",
              choices=("0", "all"))  # fmt: skip
 
 
@@ -232,11 +232,11 @@ class ServingRequest(Written):
 @verb(
     ServingRequest,
     group="Analyse",
-    help="what differs between repeats at temperature 0, which should be the same",
+    help="serving noise: replies that differ between repeats at temperature 0",
     section="judgerel_ray.measuring.show_serving:serving_on_page",
 )
 def serving(path: Judgments, request: ServingRequest) -> Result[pl.DataFrame]:
-    """Noise of the serving: what differs between repeats at temperature 0.
+    """Measure serving noise: how replies differ between repeats at temperature 0.
 
     These rows stand below the coefficients of :func:`judgerel_ray.reduce`, too.
 

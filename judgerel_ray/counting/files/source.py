@@ -206,7 +206,7 @@ def frame_of(given: object) -> pl.LazyFrame | None:
     except (PolarsError, ValueError, TypeError, AttributeError, ImportError, OverflowError) as no:
         kind = type(given).__name__
         raise SweepError(
-            f"the {kind} cannot be taken: {(str(no) or type(no).__name__).splitlines()[0]}",
+            f"cannot read the {kind}: {(str(no) or type(no).__name__).splitlines()[0]}",
             hint="give a polars.DataFrame of it",
         ) from no
 

@@ -30,7 +30,7 @@ from judgerel_ray.stats.intervals.question_statistic import (
 )
 
 BORROWED = 2.0
-"""Questions of the other side in each side's error, as in Agresti and Coull's interval."""
+"""Pseudo-questions added to each side's variance, as in Agresti and Coull's interval."""
 _STEP = 1e-3
 Value = Callable[[Floats], Floats]
 
