@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MISSING = flag("how a missing verdict counts: category, drop, bounds", "NAMES",
                read=comma_names)  # fmt: skip
-BLOCK = flag("replications to use: 0 (the first block) or all; more were asked where the first differed",
+BLOCK = flag("replications to use: 0 (the first block) or all; later ones depend on the first",
              choices=("0", "all"))  # fmt: skip
 
 
