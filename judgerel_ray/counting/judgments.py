@@ -56,7 +56,7 @@ from judgerel_ray.counting.verdicts.spelling import (
     seen_verdicts,
     spellings_of,
 )
-from judgerel_ray.counting.worded import worded_lines
+from judgerel_ray.counting.worded import LEADING, worded_lines
 
 _LOOKED_AT = 100  # rows in which names inside values are looked for
 _MOST_MENUS = 10_000  # different lists of options that are looked at
@@ -80,6 +80,7 @@ def tally_file(
     reads: Sequence[str] | None = None,
     stated: Mapping[str, str] | None = None,
     labels: str | None = None,
+    leading_word: bool = False,
 ) -> Tally:
     r"""Check and count a file of judgments, in one pass over its rows.
 
@@ -104,6 +105,9 @@ def tally_file(
     source = read_source(path)
     with readable(source.where):
         source = understood(source, stated)
+        if leading_word and "verdict" in source.rows.collect_schema():
+            word = pl.col("verdict").cast(pl.String).str.extract(LEADING, 1)
+            source = replace(source, rows=source.rows.with_columns(verdict=word), indexed=False)
         source = source if labels is None else labelled(source, labels)
         return _tallied(source, extra=extra, exact_values=exact_values, reads=reads)
 

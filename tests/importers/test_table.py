@@ -185,7 +185,7 @@ def test_repeats_that_no_column_numbers_are_numbered_in_their_order_and_it_is_sa
     "rows",
     [
         "q,v1,x\nq,v2,y\nr,v1,x\nr,v2,x\n",
-        "q,X!,x\nq,Y!,y\nr,X!,x\nr,X!,x\n",  # perhaps the verdict as it was written
+        "q,x-first,x\nq,y-first,y\nr,x-first,x\nr,y-first,y\n",  # a judge that goes by place
     ],
 )
 def test_rows_that_a_column_not_read_tells_apart_are_not_taken_for_repeats(tmp_path, rows):

@@ -132,7 +132,8 @@ def _walked(value: object, path: list[str]) -> Iterator[object]:
     if not path:
         yield value
     elif path[0] == "*":
-        for one in value if isinstance(value, list) else ():
+        # Where a list is expected and none is, something is missing: never nothing at all.
+        for one in value if isinstance(value, list) else (None,):
             yield from _walked(one, path[1:])
     elif isinstance(value, list):
         place = int(path[0]) if path[0].isdecimal() else len(value)

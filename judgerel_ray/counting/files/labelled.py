@@ -12,10 +12,14 @@ from judgerel_ray.counting.files.source import Source, names_told, read_source, 
 
 GOLD, ITEM = "gold", "item_id"
 _LABEL = ("label", GOLD, "verdict")
+_WHERE = ("benchmark", "criterion")
+"""Columns of labels beside the item that tell questions apart, where judgments have them, too."""
 
 
 def read_labels_table(path: str) -> pl.DataFrame:
     r"""A table of labels as ``item_id`` and ``gold``; refused where an item has two labels.
+
+    Columns ``benchmark`` and ``criterion`` stay: items of one name may be in several.
 
     Examples
     --------
@@ -26,6 +30,22 @@ def read_labels_table(path: str) -> pl.DataFrame:
     ...     read_labels_table(file.name).rows()
     [('q1', 'pass')]
     """
+    found = _labels_there(path)
+    if twice := _labelled_twice(found):
+        raise SweepError(
+            f"item {twice[0]!r} has two labels", where={"labels": path},
+            hint="one label an item; judgerel correct --labels takes several people's",
+        )  # fmt: skip
+    return found
+
+
+def has_one_label_each(path: str) -> bool:
+    """Whether labels may be taken as right: several people's of one item may differ."""
+    return not _labelled_twice(_labels_there(path))
+
+
+def _labels_there(path: str) -> pl.DataFrame:
+    """All labels of a table, an item and label once."""
     source = read_source(path)
     with readable(source.where):
         table = source.rows.collect()
@@ -38,35 +58,48 @@ def read_labels_table(path: str) -> pl.DataFrame:
             f"labels are a table of {ITEM} and label, got {names_told(table.columns)}",
             where={"labels": path},
         )
+    names = {ITEM: item, **{name: name for name in _WHERE if name in table.columns}, GOLD: label}
     texts = table.select(
-        pl.col(item).cast(pl.String).str.strip_chars().alias(ITEM),
-        pl.col(label).cast(pl.String).str.strip_chars().alias(GOLD),
+        pl.col(column).cast(pl.String).str.strip_chars().alias(name)
+        for name, column in names.items()
     )
-    found = texts.drop_nulls().filter(pl.col(GOLD) != "").unique(maintain_order=True)
-    if twice := found.filter(pl.col(ITEM).is_duplicated())[ITEM].head(1).to_list():
-        raise SweepError(
-            f"item {twice[0]!r} has two labels", where={"labels": path},
-            hint="one label an item; judgerel correct --labels takes several people's",
-        )  # fmt: skip
-    return found
+    return texts.drop_nulls().filter(pl.col(GOLD) != "").unique(maintain_order=True)
 
 
-def labelled(source: Source, path: str) -> Source:
-    """The rows with their labels as gold, in place of what the file itself has."""
-    labels = read_labels_table(path)
-    schema = source.rows.collect_schema()
-    rows = source.rows.drop(GOLD) if GOLD in schema else source.rows
-    key = pl.col(ITEM).cast(pl.String).str.strip_chars()
-    joined = rows.with_columns(key.alias("__item")).join(
-        labels.lazy(), left_on="__item", right_on=ITEM, how="left", maintain_order="left"
-    )
-    items = rows.select(key.unique()).collect(engine="streaming").to_series()
-    known = int(items.is_in(labels[ITEM].implode()).sum())
+def _labelled_twice(labels: pl.DataFrame) -> list[str]:
+    """The first item with two labels, if any has."""
+    key = [name for name in labels.columns if name != GOLD]
+    return labels.filter(pl.struct(key).is_duplicated())[ITEM].head(1).to_list()
+
+
+def with_labels(rows: pl.LazyFrame, labels: pl.DataFrame) -> pl.LazyFrame:
+    """The rows with their labels as gold, in place of what they have."""
+    schema = rows.collect_schema()
+    keys = [name for name in labels.columns if name != GOLD and name in schema]
+    made = {f"__{name}": pl.col(name).cast(pl.String).str.strip_chars() for name in keys}
+    joined = (rows.drop(GOLD) if GOLD in schema else rows).with_columns(**made).join(
+        labels.lazy(), left_on=[*made], right_on=keys, how="left", maintain_order="left"
+    )  # fmt: skip
+    return joined.drop(*made)
+
+
+def labels_line(rows: pl.LazyFrame, labels: pl.DataFrame, path: str) -> str:
+    """How many judged items have a label; SweepError where none has."""
+    items = rows.select(pl.col(ITEM).cast(pl.String).str.strip_chars().unique())
+    judged = items.collect(engine="streaming").to_series()
+    known = int(judged.is_in(labels[ITEM].implode()).sum())
     if not known:
         raise SweepError(
             f"no label is of a judged item: labels are of {labels[ITEM].head(1).to_list()}, "
-            f"judgments of {items.head(1).to_list()}",
+            f"judgments of {judged.head(1).to_list()}",
             where={"labels": path},
         )
-    note = f"labels of {known:,} of {count_of(len(items), 'item')} taken as right (column gold)"
-    return replace(source, rows=joined.drop("__item"), notes=(*source.notes, note), indexed=False)
+    return f"labels of {known:,} of {count_of(len(judged), 'item')} taken as right (column gold)"
+
+
+def labelled(source: Source, path: str) -> Source:
+    """The rows of a file with their labels as gold, and a line that says so."""
+    labels = read_labels_table(path)
+    note = labels_line(source.rows, labels, path)
+    rows = with_labels(source.rows, labels)
+    return replace(source, rows=rows, notes=(*source.notes, note), indexed=False)

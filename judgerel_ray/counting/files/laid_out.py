@@ -6,7 +6,7 @@ unfolded, all of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -14,8 +14,15 @@ import polars as pl
 from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.counting.columns import FACETS, is_no_value
 from judgerel_ray.counting.files.cells import parted, values_at
-from judgerel_ray.counting.files.meaning import REPLICATION, STATED, VALUES, Meaning, Siblings
-from judgerel_ray.counting.files.names import is_aside
+from judgerel_ray.counting.files.meaning import (
+    REPLICATION,
+    SAMPLE,
+    STATED,
+    VALUES,
+    Meaning,
+    Siblings,
+)
+from judgerel_ray.counting.files.names import is_request, is_time
 from judgerel_ray.counting.files.records import values_series
 from judgerel_ray.counting.files.source import Source
 
@@ -39,25 +46,22 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
     ('read id as item_id; run1, run2 as score, a replication each',)
     """
     notes = [*source.notes]
-    copies = meaning.is_numbered and _has_row_ids(source.rows)
     rows = source.rows
-    if copies:
-        n_rows = rows.select(pl.len()).collect(engine="streaming").item()
-        rows = rows.unique(maintain_order=True)
-        n_left = rows.select(pl.len()).collect(engine="streaming").item()
-        if n_left < n_rows:
-            notes.append(
-                f"{count_of(n_rows - n_left, 'row')} equal in every column to an earlier one, "
-                "times and ids among them, left out as copies"
-            )
-    rows, lines = _unfolded(rows, meaning.columns)
+    copies: list[str] = []
+    if meaning.is_numbered:
+        rows, copies = _without_copies(rows, meaning.columns)
+        notes += copies
+    rows, lines = _unfolded(rows, {**meaning.columns, **_inside_cells(rows, meaning.telling)})
     notes += lines
     if meaning.siblings is not None:
         rows = _stacked(rows, meaning.siblings)
     if meaning.is_numbered:
         names = rows.collect_schema().names()
-        key = [name for name in ("item_id", *FACETS) if name in names]
-        rows = rows.with_columns(pl.int_range(pl.len()).over(key).alias(REPLICATION))
+        # As cells are merged from the begin on, what has none there is looked at no further.
+        if rows.head(SAMPLE).select(pl.col("item_id").is_null().any()).collect().item():
+            rows, line = filled_down(rows, names)
+            notes += [] if line is None else [line]
+        rows = rows.with_columns(pl.int_range(pl.len()).over(_key(names)).alias(REPLICATION))
     notes += filter(None, [meaning.line()])
     # Columns that are renamed alone keep the ranges that their file knows.
     names = source.rows.collect_schema().names()
@@ -69,22 +73,79 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
     )  # fmt: skip
 
 
-def _has_row_ids(rows: pl.LazyFrame) -> bool:
-    """Whether a column says when or as which request a row came: equal rows are copies then."""
-    return any(is_aside(name) and _is_time_or_id(name) for name in rows.collect_schema().names())
+def _key(names: Collection[str]) -> list[str]:
+    """What judgments of one prompt have in common, as far as columns say."""
+    return [name for name in ("item_id", *FACETS) if name in names]
 
 
-def _is_time_or_id(name: str) -> bool:
-    from judgerel_ray.counting.files.names import TIMES, key_of
+def _without_copies(
+    rows: pl.LazyFrame, columns: Mapping[str, str]
+) -> tuple[pl.LazyFrame, list[str]]:
+    """Rows of one request once, with the line that says so; all where no column tells requests.
 
-    return key_of(name) in {key_of(one) for one in TIMES} or key_of(name).endswith("requestid")
+    An id of the request does, and so does a time of day, where no two rows that differ share it.
+    """
+    schema = rows.collect_schema()
+    named = [name for name in schema if is_request(name) or is_time(name)]
+    if not named:
+        return rows, []
+    once = rows.unique(maintain_order=True)
+    n_rows, n_left = (
+        one.select(pl.len()).collect(engine="streaming").item() for one in (rows, once)
+    )
+    key = [place for role, place in columns.items() if place in schema and role in _key(columns)]
+    if n_left == n_rows or not any(_is_of_request(once, name, key) for name in named):
+        return rows, []
+    left = count_of(n_rows - n_left, "row")
+    return once, [f"{left} equal in every column to an earlier one, the time or the id of the "
+                  "request among them, left out as copies"]  # fmt: skip
+
+
+def _is_of_request(once: pl.LazyFrame, name: str, key: Sequence[str]) -> bool:
+    """Whether a column tells requests apart, in rows of which no two are equal."""
+    text = pl.col(name).cast(pl.String)
+    # A day or the time of a batch is that of many requests.
+    is_clock = text.str.contains(r"\d:\d\d|^\d{9,}")
+    facts = once.select(
+        again=pl.struct(*key, name).is_duplicated().any(), clock=is_clock.all(),
+        n=pl.col(name).n_unique(), of=pl.struct(*key).n_unique() if key else pl.lit(1),
+    ).collect(engine="streaming").row(0, named=True)  # fmt: skip
+    if facts["again"]:
+        return False
+    return is_request(name) or bool(facts["clock"] and facts["n"] >= facts["of"])
+
+
+def _inside_cells(rows: pl.LazyFrame, places: Sequence[str]) -> dict[str, str]:
+    """Those places that are inside cells, as columns of their own."""
+    there = rows.collect_schema().names()
+    return {place: place for place in places if place not in there}
+
+
+def telling(rows: pl.LazyFrame, places: Sequence[str]) -> str | None:
+    """The first of some places in which rows of one key differ; None where they are repeats.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "verdict": ["A", "A"], "version": [1, 2]})
+    >>> telling(rows, ["version"])
+    'version'
+    """
+    names = rows.collect_schema().names()
+    free = [name for name in places if name in names]
+    if not free:
+        return None
+    cells = rows.select(*_key(names), *(pl.col(name).cast(pl.String) for name in free))
+    several = cells.group_by(_key(names)).agg(pl.col(free).n_unique()).select(pl.col(free).max())
+    varies = several.collect(engine="streaming").row(0)
+    return next((name for name, n in zip(free, varies, strict=True) if n and n > 1), None)
 
 
 def _unfolded(rows: pl.LazyFrame, columns: Mapping[str, str]) -> tuple[pl.LazyFrame, list[str]]:
     """Columns by their roles, and what is to be said; elements of a list are a row each."""
-    there = rows.collect_schema().names()
+    schema = rows.collect_schema()
+    there = schema.names()
     plain = {
-        role: pl.col(place) if place in there else _made_of(place)
+        role: _whole(role, place, schema[place]) if place in schema else _made_of(place)
         for role, place in columns.items()
         if place in there or _is_made(place, there)
     }
@@ -109,17 +170,22 @@ def _unfolded(rows: pl.LazyFrame, columns: Mapping[str, str]) -> tuple[pl.LazyFr
     several = [role for role, (_, path) in inside.items() if "*" in path]
     counts = [max((len(found[role][row]) for role in several), default=1)
               for row in range(table.height)]  # fmt: skip
+    if empty := counts.count(0):
+        notes.append(f"{count_of(empty, 'row')} with an empty list: no judgment")
     for role in several:
         for row, n in enumerate(counts):
-            if len(found[role][row]) not in (n, 1):
+            values = found[role][row]
+            if len(values) == 1 and values[0] is None:  # no list, of which others may be one
+                found[role][row] = [None] * n
+            elif len(values) != n:
                 raise SweepError(
                     f"lists of one row differ in length: {columns[role]} has "
-                    f"{len(found[role][row])} values, another {n}",
+                    f"{count_of(len(values), 'value')}, another {n}",
                     where={"row": row + 1},
                 )
     made = [
         values_series(role, (
-            values[row][place] if len(values[row]) > 1 else (values[row] or [None])[0]
+            values[row][place if role in several else 0] if values[row] else None
             for row, n in enumerate(counts)
             for place in range(n)
         ))
@@ -128,16 +194,18 @@ def _unfolded(rows: pl.LazyFrame, columns: Mapping[str, str]) -> tuple[pl.LazyFr
     places = pl.Series("__place", [place for n in counts for place in range(n)], dtype=pl.Int64)
     index = [row for row, n in enumerate(counts) for _ in range(n)]
     laid = table.drop(f"__{role}" for role in inside)[index].with_columns(*made, places)
-    if not several:
-        return laid.drop("__place").lazy(), notes
-    if REPLICATION not in columns:
-        laid = laid.with_columns(pl.col("__place").alias(REPLICATION))
-    elif REPLICATION not in inside:  # a row is a repeat, and has several judgments
-        key = [name for name in ("item_id", *FACETS) if name in laid.columns]
-        order = pl.struct(pl.col(REPLICATION), "__place").rank("dense").over(key)
+    if several and REPLICATION in columns and REPLICATION not in inside:
+        # A row is a repeat, and has several judgments.
+        order = pl.struct(pl.col(REPLICATION), "__place").rank("dense").over(_key(laid.columns))
         laid = laid.with_columns((order.cast(pl.Int64) - 1).alias(REPLICATION))
         notes.append("each element of a list is a repeat, numbered in the order of rows and lists")
     return laid.drop("__place").lazy(), notes
+
+
+def _whole(role: str, place: str, kind: pl.DataType) -> pl.Expr:
+    """A column in its role; whether options were swapped is an order of them."""
+    column = pl.col(place)
+    return column.cast(pl.Int64) if role in _NUMBERED_TEXTS and kind == pl.Boolean else column
 
 
 def _n_beside(cells: pl.Series, path: Sequence[str]) -> int:
@@ -244,7 +312,7 @@ def filled_down(rows: pl.LazyFrame, columns: Sequence[str]) -> tuple[pl.LazyFram
     >>> found.collect()["item_id"].to_list(), line
     (['q0', 'q0', 'q1', 'q1'], 'item_id: 2 empty cells filled from the row above, as merged cells')
     """
-    if not {"item_id", REPLICATION} <= set(columns):
+    if "item_id" not in columns:
         return rows, None
     item = pl.col("item_id").cast(pl.String)
     blank = item.is_null() | (item.str.strip_chars() == "")
@@ -255,8 +323,11 @@ def filled_down(rows: pl.LazyFrame, columns: Sequence[str]) -> tuple[pl.LazyFram
     if not n or first or n == of or 2 * n < of - n or rows.select(again).collect().item():
         return rows, None
     filled = rows.with_columns(pl.when(~blank).then(item).forward_fill().alias("item_id"))
-    key = [name for name in ("item_id", *FACETS, REPLICATION) if name in columns]
-    if filled.select(pl.struct(key).is_duplicated().any()).collect(engine="streaming").item():
+    key = [*_key(columns), REPLICATION]
+    if (
+        REPLICATION in columns
+        and filled.select(pl.struct(key).is_duplicated().any()).collect(engine="streaming").item()
+    ):
         return rows, None
     valued = [pl.col(name).is_not_null() for name in VALUES if name in columns]
     if not filled.filter(blank).select(pl.any_horizontal(valued).all()).collect().item():

@@ -14,6 +14,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import chain
+from shlex import quote
 
 import polars as pl
 
@@ -21,6 +23,7 @@ from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value
 from judgerel_ray.counting.files.cells import is_nested, leaves, parsed_cell, parted, values_at
 from judgerel_ray.counting.files.names import (
     JUDGES,
+    is_answer,
     is_aside,
     is_metric,
     is_of_people,
@@ -34,8 +37,12 @@ VALUES = ("verdict", "score")
 _MOST_VERDICTS = 20
 _SHORT = 40  # characters of a verdict
 _FEW_PARSED = 0.5  # share of the cells that hold JSON, of a column that does
+_MOST_ORDERS = 24  # of four options
+_RUNNING = ("order", "ordering", "reihenfolge", "顺序", "orden", "ordre")
 _NAMED_VALUE = {"name": "criterion", "value": "score"}
 """Columns that mean something together alone: a metric's name and its value."""
+_BARE = ("", "r", "k")
+"""Letters before a number that name a repeat; ``q1`` and ``s1`` may be questions or criteria."""
 _ORDERS = re.compile(r"(?i)^(ab|ba|original|swapped|forward|reversed?|order_?[01]|first|second)$")
 STATED = (
     r"(?i)^(?:[a-z]+\s*[:=]\s*)?([-+]?\d+(?:[.,]\d+)?)\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+))?$"
@@ -60,20 +67,24 @@ class Meaning:
 
     columns: Mapping[str, str] = field(default_factory=dict)
     siblings: Siblings | None = None
-    is_numbered: bool = False  # Whether repeats are numbered in the order of their rows.
-    # Facets of a run's own kind of number that hold text, whose values are numbered.
+    is_numbered: bool = False  # Whether repeats are numbered in the order of rows and lists.
     unused: Mapping[str, str] = field(default_factory=dict)  # Columns not read, and why.
     # Roles that several columns fit equally well: nothing is read before one is chosen.
     open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lacking: tuple[str, ...] = ()  # Roles that no column fits.
-    # A column that tells rows of one key apart and is not read, where repeats would be numbered.
-    telling: str | None = None
+    # Places not read by which rows numbered as repeats may prove to be none.
+    telling: tuple[str, ...] = ()
     stated: frozenset[str] = frozenset()  # Roles that the caller stated, which need no line.
 
     @property
     def is_whole(self) -> bool:
         """Whether judgments can be read by it."""
-        return not self.open and not self.lacking and self.telling is None
+        return not self.open and not self.lacking
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether judgments are elements of lists inside cells."""
+        return any("*" in place for place in self.columns.values())
 
     def line(self) -> str:
         """Say in one line what was read as what; nothing where all of it was stated."""
@@ -87,7 +98,8 @@ class Meaning:
             names = ", ".join(several.columns)
             read.append(f"{names} as {several.holds}, a {several.facet} each")
         if self.is_numbered:
-            read.append("rows alike as repeats, numbered in their order")
+            what = "elements of one list" if self.has_lists else "rows alike"
+            read.append(f"{what} as repeats, numbered in their order")
         by_reason: dict[str, list[str]] = {}
         for name, why in self.unused.items():
             by_reason.setdefault(why, []).append(name)
@@ -154,6 +166,8 @@ class _Reader:
 
     def meaning(self) -> Meaning:
         """Roles in the order in which one depends on the other."""
+        named = set(self.begin.columns)
+        is_ours = {"item_id", REPLICATION} <= named and bool(set(VALUES) & named)
         siblings = self._stated_siblings()
         if siblings is None and not self._has_value():
             siblings = self._siblings()
@@ -161,12 +175,14 @@ class _Reader:
             self.taken.update(siblings.columns)
         elif not self._has_value():
             self._choose_value()
+        # A table whose columns have the names that judgments have is read by these alone.
         for role in ("judge", "responder", "criterion", "option_order", "temperature"):
-            if role not in self.roles:
-                self._choose(role, optional=True)
-        self._name_and_value()
+            if role not in self.roles and not is_ours:
+                self._choose(role)
+        if not is_ours:
+            self._name_and_value()
         if REPLICATION not in self.roles and not (siblings and siblings.facet == REPLICATION):
-            self._choose(REPLICATION, optional=True)
+            self._choose(REPLICATION)
         if "item_id" not in self.roles:
             self._choose_item()
         is_numbered = self._is_numbered(siblings)
@@ -180,7 +196,7 @@ class _Reader:
             unused=self._unused(),
             open=self.open,
             lacking=tuple(lacking),
-            telling=self._telling(siblings) if is_numbered and not lacking else None,
+            telling=self._telling(siblings) if is_numbered or self._counts_lists() else (),
             stated=frozenset({*self.stated, *([REPLICATION] if self.beside else [])}),
         )
 
@@ -215,23 +231,19 @@ class _Reader:
 
     def is_choice(self, place: str) -> bool:
         """Whether values are few and short, as verdicts are."""
-        texts = self._values(place).unique()
-        longest = texts.str.len_chars().max()
-        few = 0 < len(texts) <= _MOST_VERDICTS
-        return few and isinstance(longest, int) and longest <= _SHORT
+        return _are_verdicts(self._values(place))
 
     def _fits(self, role: str, place: str) -> bool:
         """Whether the values at a place may be those of a role."""
-        if role == "score":
+        if role in ("score", "temperature"):
             return self.is_number(place)
         if role == "verdict":
             return self.is_choice(place)
-        if role == "temperature":
-            return self.is_number(place)
-        if role == "option_order":
-            texts = self._values(place).unique()
-            return 0 < len(texts) <= 24
         texts = self._values(place)
+        if role == "option_order":
+            # A plain `order` of many values may be a running number.
+            n = texts.n_unique()
+            return 0 < n <= (2 if key_of(place) in _RUNNING else _MOST_ORDERS)
         return len(texts) > 0
 
     # ---- places
@@ -266,7 +278,7 @@ class _Reader:
     def _has_value(self) -> bool:
         return any(name in self.roles for name in VALUES)
 
-    def _choose(self, role: str, *, optional: bool) -> None:
+    def _choose(self, role: str) -> None:
         """Take the one place that a role may have; several are left open."""
         there = [one for one in self._places.get(role, []) if self._fits(role, one)]
         if role == "judge" and "responder" in self._places:
@@ -276,7 +288,7 @@ class _Reader:
         there = [one for one in there if one not in self.taken]
         if len(there) == 1:
             self._take(role, there[0])
-        elif (there and not optional) or len(there) > 1:
+        elif there:
             self.open[role] = tuple(there)
 
     def _take(self, role: str, place: str) -> None:
@@ -385,11 +397,8 @@ class _Reader:
         """What columns side by side hold: a score, a verdict, or nothing that is either."""
         if all(map(self.is_number, names)):
             return "score"
-        texts = pl.concat([self._values(name).rename("t") for name in names]).unique()
-        longest = texts.str.len_chars().max()
-        if 0 < len(texts) <= _MOST_VERDICTS and isinstance(longest, int) and longest <= _SHORT:
-            return "verdict"
-        return None
+        texts = pl.concat([self._values(name).rename("t") for name in names])
+        return "verdict" if _are_verdicts(texts) else None
 
     def _numbered(self, free: Sequence[str]) -> Siblings | None:
         """Columns whose names differ by a number alone: repeats, or judges: ``rater1``."""
@@ -404,29 +413,42 @@ class _Reader:
             names = [name for _, name in sorted(named)]
             before, _, after = stem.partition("#")
             what = {*roles_of(before.strip("_-. ")), *roles_of(after.strip("_-. "))}
-            is_judge = "judge" in what and "judge" not in self.roles
-            is_repeat = (
-                is_judge
-                or REPLICATION in what
-                or set(VALUES) & what
-                or len(before.strip("_-. ")) <= 1
-            )
-            holds = self._held(names) if len(names) > 1 and is_repeat else None
+            is_value, is_judge = bool(set(VALUES) & what), "judge" in what
+            is_repeat = REPLICATION in what or before.strip("_-. ").lower() in _BARE
+            holds = (
+                self._held(names) if len(names) > 1 and (is_value or is_judge or is_repeat)
+                else None
+            )  # fmt: skip
             if holds and not is_aside(after.strip("_-. ")):
-                found.append((bool(set(VALUES) & what), is_judge, names, holds))
+                found.append((is_value, "judge" if is_judge else REPLICATION, names, holds))
         found = [one for one in found if one[0]] or found
         if len(found) != 1:
             return None
-        is_value, is_judge, names, holds = found[0]
-        if is_judge and not is_value:
-            return Siblings(columns=tuple(names), facet="judge", values=tuple(names), holds=holds)
-        values = tuple(map(str, range(len(names))))
-        return Siblings(columns=tuple(names), facet=REPLICATION, values=values, holds=holds)
+        _, facet, names, holds = found[0]
+        # Numbers that name other things, too (model_1 beside score_1), number no repeats; and a
+        # table whose repeats or judges are told already has these columns for something else.
+        beside = [
+            name for name in self.begin.columns if name not in names and _is_numbered_thing(name)
+        ]
+        told = facet in self.roles or any(
+            self._fits(facet, one) for one in self._places.get(facet, ())
+        )
+        if told or beside:
+            self.open[holds] = tuple(names)
+            return None
+        if facet == "judge":
+            cut = [re.sub(r"(\d+)[_\-. ].*$", r"\1", name) for name in names]
+            values = tuple(cut if len(set(cut)) == len(cut) else names)
+        else:
+            values = tuple(map(str, range(len(names))))
+        return Siblings(columns=tuple(names), facet=facet, values=values, holds=holds)
 
     def _parted(self, free: Sequence[str]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         """Columns that end alike in a word for a verdict or a score, with what stands before it."""
         by_end: dict[str, list[tuple[str, str]]] = {}
         for name in free:
+            if any(map(is_of_people, chain(*_halves(name)))):
+                continue
             for before, end in _halves(name):
                 if set(roles_of(end)) & set(VALUES):
                     by_end.setdefault(key_of(end), []).append((name, before))
@@ -440,6 +462,8 @@ class _Reader:
 
     def _ordered(self, free: Sequence[str]) -> Siblings | None:
         """Verdicts of both orders side by side: ``verdict_ab``, ``verdict_ba``."""
+        if "option_order" in self.roles:
+            return None
         for first in free:
             stem, _, mark = first.rpartition("_")
             if not stem or not _ORDERS.match(mark) or not set(roles_of(stem)) & set(VALUES):
@@ -455,7 +479,7 @@ class _Reader:
 
     def _of_judges(self, free: Sequence[str]) -> Siblings | None:
         """A column a judge, where what tells them apart is the name of a model."""
-        if any(role in self.roles for role in ("judge",)):
+        if "judge" in self.roles:
             return None
         for _, named in self._parted(free):
             if sum(bool(JUDGES.search(before)) for _, before in named) * 2 > len(named):
@@ -489,40 +513,47 @@ class _Reader:
     # ---- repeats without a number
 
     def _is_numbered(self, siblings: Siblings | None) -> bool:
-        """Whether no column numbers repeats, and neither names nor lists do."""
+        """Whether no column numbers repeats, and no names of columns do."""
         if REPLICATION in self.roles or REPLICATION in self.open:
             return False
-        if siblings is not None and siblings.facet == REPLICATION:
-            return False
-        return not any("*" in place for place in self.roles.values())
+        return siblings is None or siblings.facet != REPLICATION
 
-    def _telling(self, siblings: Siblings | None) -> str | None:
-        """A column that varies within a key and is neither time, id, cost nor text."""
-        if "item_id" not in self.roles or "," in self.roles["item_id"]:
-            return None
+    def _counts_lists(self) -> bool:
+        """Whether elements of lists are numbered, in rows that are numbered already."""
+        return any("*" in place for place in self.roles.values()) and (
+            "*" not in self.roles.get(REPLICATION, "")
+        )
+
+    def _telling(self, siblings: Siblings | None) -> tuple[str, ...]:
+        """Places not read that are neither time, id, cost nor text, inside cells as well."""
         beside = siblings.columns if siblings else ()
-        key = [self.roles[role] for role in ("item_id", *FACETS) if role in self.roles]
-        key = [name for name in key if name in self.begin.columns]
-        if self.roles["item_id"] not in key:
-            return None
-        free = [
-            name
-            for name in self.begin.columns
-            if name not in self.taken and name not in beside and name in self._texts
+        places = [name for name in self.begin.columns if name not in beside and name in self._texts]
+        lists = [place.rpartition("*")[0] for place in self.roles.values() if "*" in place]
+        for name in self.begin.columns:
+            if is_nested(self.begin[name].dtype) or any(
+                one.startswith(f"{name}.") for one in lists
+            ):
+                # Of lists those alone whose elements are judgments: others hold something else.
+                places += [place for place in leaves(self.begin[name])
+                           if "*" not in place or place.rpartition("*")[0] in lists]  # fmt: skip
+        read = {part for place in self.roles.values() for part in re.split("[,:]", place)}
+        return tuple(
+            name for name in places
+            if name not in read and name not in (self.taken if name in self.begin.columns else ())
             and not self._tells_nothing(name)
-        ]  # fmt: skip
-        # A file may hold one version after the other: of a long one all rows are looked at.
-        rows = self.begin.lazy() if self.begin.height < SAMPLE else self.rows
-        several = rows.group_by(key).agg(pl.col(free).n_unique()).select(pl.col(free).max())
-        varies = several.collect(engine="streaming").row(0) if free else ()
-        return next((name for name, n in zip(free, varies, strict=True) if n and n > 1), None)
+        )  # fmt: skip
 
     def _tells_nothing(self, name: str) -> bool:
         """Whether a column is a time, an id, a cost or free text, which repeats differ in."""
-        if is_aside(name) or is_of_people(name) or name.startswith("column "):
+        called = name if name in self.begin.columns else _called(name)
+        if is_answer(called):
+            return False
+        if is_aside(called) or is_of_people(called) or set(roles_of(called)) & set(VALUES):
             return True
-        texts = self._texts[name]
-        if texts.n_unique() == len(texts) and len(texts) > 1:  # an id of the row
+        if name.startswith("column "):
+            return True
+        texts = self._values(name)
+        if texts.n_unique() == len(texts):  # an id of the row
             return True
         longest = texts.str.len_chars().mean()
         return isinstance(longest, float) and longest > _SHORT
@@ -533,13 +564,22 @@ class _Reader:
         for name in self.begin.columns:
             if name in self.taken or name in TYPED:
                 continue
-            if is_of_people(name):
-                found[name] = f"what people said: --column gold={name} takes it as right"
+            if is_of_people(name) or any(map(is_of_people, chain(*_halves(name)))):
+                found[name] = f"what people said: {column_flag('gold', name)} takes it as right"
+            elif set(roles_of(name)) & set(VALUES):
+                found[name] = f"a name of verdicts: {column_flag('verdict', name)} reads it instead"
             elif is_aside(name):
                 found[name] = "text, time or cost"
             else:
                 found[name] = "no name of judgments"
         return found
+
+
+def _are_verdicts(texts: pl.Series) -> bool:
+    """Whether texts are few and short, as verdicts are."""
+    longest = texts.str.len_chars().max()
+    few = 0 < texts.n_unique() <= _MOST_VERDICTS
+    return few and isinstance(longest, int) and longest <= _SHORT
 
 
 def _called(place: str) -> str:
@@ -560,6 +600,17 @@ def _roles_inside(place: str) -> list[str]:
     return roles_of(called)
 
 
+def column_flag(role: str, place: str) -> str:
+    """The flag that says what a place means, as a shell takes it.
+
+    Examples
+    --------
+    >>> column_flag("verdict", "winner"), column_flag("verdict", "Judge Verdict")
+    ('--column verdict=winner', "--column 'verdict=Judge Verdict'")
+    """
+    return f"--column {quote(f'{role}={place}')}"
+
+
 def _place_in_line(role: str) -> int:
     """Where a role stands in what is said: the item, who judged and of what, the repeat, the rest.
 
@@ -570,6 +621,13 @@ def _place_in_line(role: str) -> int:
     """
     order = ("item_id", *FACETS, REPLICATION, *VALUES)
     return order.index(role) if role in order else len(order)
+
+
+def _is_numbered_thing(name: str) -> bool:
+    """Whether a name is a number of a model, an answer or a judge: ``model_1``."""
+    stem = re.sub(r"[_\-. ]*\d+$", "", name)
+    is_thing = key_of(stem) == "answer" or bool({"judge", "responder"} & set(roles_of(stem)))
+    return stem != name and is_thing
 
 
 def _halves(name: str) -> Iterator[tuple[str, str]]:

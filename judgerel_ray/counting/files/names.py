@@ -126,6 +126,16 @@ TEXTS = (
     "description",
 )  # fmt: skip
 """Free text, which says why and tells no judgments apart."""
+ANSWERS = (
+    "answer", "answer_id", "response", "output", "completion", "antwort", "回答", "respuesta",
+    "reponse",
+)  # fmt: skip
+"""What was judged, or the judge's own words: rows that differ in it may be no repeats."""
+REQUESTS = (
+    "request_id", "response_id", "completion_id", "generation_id", "call_id", "message_id",
+    "span_id", "uuid",
+)  # fmt: skip
+"""Which request a row came of: another one for every judgment."""
 JUDGES = re.compile(
     r"(?i)(^|/)(gpt|chatgpt|o[134]|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|command|"
     r"grok|phi|yi|glm|kimi|prometheus|judgelm|nova|jamba|olmo|falcon|vicuna|haiku|sonnet|opus)"
@@ -163,6 +173,7 @@ def _keys(names: Iterable[str]) -> frozenset[str]:
 
 _ROLE_OF = {role: _keys(names) for role, names in ROLES.items()}
 _PEOPLE, _TIMES, _SPENT, _TEXTS = map(_keys, (PEOPLE, TIMES, SPENT, TEXTS))
+_ANSWERS, _REQUESTS = map(_keys, (ANSWERS, REQUESTS))
 _METRICS = _keys(METRICS)
 
 
@@ -189,7 +200,22 @@ def is_of_people(name: str) -> bool:
 
 def is_aside(name: str) -> bool:
     """Whether a column says when, at what cost or why, and tells no judgments apart."""
-    return key_of(name) in _TIMES | _SPENT | _TEXTS
+    return key_of(name) in _TIMES | _SPENT | _TEXTS | _REQUESTS
+
+
+def is_time(name: str) -> bool:
+    """Whether a column says when a judgment was made."""
+    return key_of(name) in _TIMES
+
+
+def is_request(name: str) -> bool:
+    """Whether a column says which request a judgment came of."""
+    return key_of(name) in _REQUESTS
+
+
+def is_answer(name: str) -> bool:
+    """Whether a column holds what was judged, or the judge's own words: its name does not say."""
+    return key_of(name) in _ANSWERS
 
 
 def is_metric(name: str) -> bool:

@@ -29,7 +29,7 @@ from judgerel_ray.core.text import (
     table_text,
 )
 from judgerel_ray.counting.columns import KNOWN_BY, TYPED, check_width
-from judgerel_ray.counting.files.names import COMMON, roles_of
+from judgerel_ray.counting.files.names import COMMON, JUDGES, roles_of
 from judgerel_ray.counting.files.records import read_json, read_json_lines
 
 TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")
@@ -356,6 +356,8 @@ def _repeats_by_name(files: Sequence[str], schema: pl.Schema) -> list[int]:
     if len(files) < 2 or any("replication" in roles_of(name) for name in schema):
         return []
     names = [Path(file).name for file in files]
+    if any(JUDGES.search(name) for name in names):  # gpt-4.csv and gpt-5.csv are two judges
+        return []
     stems = {re.sub(r"\d+", "#", name) for name in names}
     numbers = [re.findall(r"\d+", name) for name in names]
     varying = [place for place in range(len(numbers[0]))

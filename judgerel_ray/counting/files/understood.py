@@ -7,16 +7,25 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from pathlib import Path
 from pkgutil import resolve_name
 from shlex import quote
 
 import polars as pl
+from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
-from judgerel_ray.counting.files.laid_out import laid_out
-from judgerel_ray.counting.files.meaning import REPLICATION, SAMPLE, VALUES, Meaning, meaning_of
-from judgerel_ray.counting.files.names import roles_of
+from judgerel_ray.counting.files.laid_out import laid_out, telling
+from judgerel_ray.counting.files.meaning import (
+    REPLICATION,
+    SAMPLE,
+    VALUES,
+    Meaning,
+    column_flag,
+    meaning_of,
+)
+from judgerel_ray.counting.files.names import is_answer, roles_of
 from judgerel_ray.counting.files.records import values_series
 from judgerel_ray.counting.files.source import Source, names_told
 
@@ -30,7 +39,11 @@ class ColumnsMissing(SweepError):  # noqa: N818  what a table lacks, which docto
     """A table in which something that judgments need is not there, or may be several things."""
 
     meaning: Meaning
-    there: tuple[str, ...]
+
+    def of(self, meaning: Meaning) -> ColumnsMissing:
+        """The same with what is known of the table."""
+        self.meaning = meaning
+        return self
 
 
 def understood(
@@ -42,8 +55,9 @@ def understood(
 ) -> Source:
     """The rows with the columns of judgments; ColumnsMissing where these cannot be told.
 
-    `stated` says which place holds what; columns like the shell pattern `repeats` are repeats side
-    by side, and texts in `missing` stand for no value there.
+    `stated` says which place holds what, by its name or by the role that it is read as anyway;
+    columns like the shell pattern `repeats` are repeats side by side, and texts in `missing` stand
+    for no value there.
 
     Examples
     --------
@@ -59,17 +73,64 @@ def understood(
         if is_ours(columns):
             return source
         _refuse_log(source)
-    begin = source.rows.head(SAMPLE).collect(engine="streaming") if stated else pl.DataFrame()
-    for role, place in (stated or {}).items():
-        _check_place(place, role, source, begin)
+    if stated:
+        begin = source.rows.head(SAMPLE).collect(engine="streaming")
+        stated = _by_roles(stated, source, begin.columns)
+        for role, place in stated.items():
+            _check_place(place, role, source, begin)
     if repeats is not None:
         _check_repeats(repeats, source, {*columns, *(stated or {})})
     meaning = meaning_of(source.rows, stated, repeats=repeats, missing=missing)
-    if meaning.is_numbered and len(source.files) > 1 and meaning.telling is None:
-        meaning = replace(meaning, telling="(the file)")
     if not meaning.is_whole:
+        if source.rows.head(1).collect().is_empty():
+            raise SweepError("the file of judgments has no rows", where=source.where)
         raise _refusal(source, meaning, columns)
-    return laid_out(source, meaning)
+    if meaning.is_numbered and not _files_told_apart(source):
+        raise ColumnsMissing(
+            "the files are of one table each, and no column says what tells them apart",
+            where=source.where,
+            hint="a folder each that says it, such as FOLDER/judge=NAME/FILE, and read FOLDER; or "
+            "files whose names differ by a number alone, which are repeats",
+        ).of(meaning)
+    found = laid_out(source, meaning)
+    if (name := telling(found.rows, meaning.telling)) is not None:
+        raise ColumnsMissing(
+            f"rows of one item differ in column {name}, not read: they may be no repeats",
+            where=source.where,
+            hint=_telling_hint(name, meaning),
+        ).of(meaning)
+    inside = [name for name in meaning.telling if name not in columns]
+    return replace(found, rows=found.rows.drop(inside)) if inside else found
+
+
+def _by_roles(stated: Mapping[str, str], source: Source, columns: Sequence[str]) -> dict[str, str]:
+    """What is stated, a role that is no column in place of the column that is read as it."""
+    unknown = {place for place in stated.values() if place in VALUES and place not in columns}
+    if not unknown:
+        return {**stated}
+    read = meaning_of(source.rows).columns
+    return {role: read.get(place, place) if place in unknown else place
+            for role, place in stated.items()}  # fmt: skip
+
+
+def _files_told_apart(source: Source) -> bool:
+    """Whether parts of their paths tell several files apart: ``judge=NAME``."""
+    told = [[part for part in Path(file).parts[:-1] if "=" in part] for file in source.files]
+    return len(told) < 2 or len({tuple(one) for one in told}) == len(told)
+
+
+def _telling_hint(name: str, meaning: Meaning) -> str:
+    """What a column may be in which rows of one item differ."""
+    item = meaning.columns["item_id"]
+    if is_answer(name.rpartition(".")[2]):
+        flags = [column_flag("item_id", f"{item},{name}")] if "." not in name else []
+        several = f"{flags[0]}, where it is what was judged; " if flags else ""
+        return f"{several}{column_flag('reply', name)}, where the judge wrote it in a repeat"
+    where = (("template", "names a prompt"), ("judge", "says who judged"),
+             ("criterion", "says what is asked"),
+             (REPLICATION, "numbers repeats"), ("option_order", "numbers orders of the options"),
+             ("note", "tells no prompts apart"))  # fmt: skip
+    return "; ".join(f"{column_flag(role, name)}, where it {what}" for role, what in where)
 
 
 _EVENTS = {"event_id", "sample_id", "type", "data"}
@@ -136,7 +197,13 @@ def _check_place(place: str, role: str, source: Source, begin: pl.DataFrame) -> 
             raise SweepError(
                 f"no column {one!r} for {role}, got {names_told(begin.columns)}",
                 where=source.where,
-                hint=f"--column {role}={near[0]}" if near else None,
+                hint=column_flag(role, near[0]) if near else None,
+            )
+        if path and (sign or "," in names):
+            raise SweepError(
+                f"{place!r} joins or cuts columns, and {one!r} stands inside cells",
+                where=source.where,
+                hint="a table with that value in a column of its own",
             )
         if path:
             _check_path(one, role, source, begin[column], path)
@@ -154,18 +221,20 @@ def _check_path(
         raise SweepError(
             f"no value of column {cells.name} has {'.'.join(path)!r}, {got}",
             where=source.where,
-            hint=f"--column {role}={near[0]}" if near else None,
+            hint=column_flag(role, near[0]) if near else None,
         )
     if any(isinstance(one, dict | list) for one in values):
         refuse_inside(values_series(place, values), name=role, where=source.where)
 
 
 def _check_pattern(pattern: str) -> None:
-    """Refuse a regular expression without a group."""
+    """Refuse a regular expression that Polars does not take, or without a group."""
     try:
         groups = re.compile(pattern).groups
-    except re.error as error:
-        raise SweepError(f"no regular expression: {pattern!r}: {error}") from error
+        _ = pl.select(pl.lit("").str.extract(pattern, 1))
+    except (re.error, PolarsError) as error:
+        reason = str(error).strip().splitlines()[-1]
+        raise SweepError(f"no regular expression: {pattern!r}: {reason}") from error
     if groups < 1:
         raise SweepError(
             f"the regular expression {pattern!r} takes nothing out", hint=f"({pattern})"
@@ -196,12 +265,12 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
         places = [(role, place) for role in values for place in meaning.open[role]]
         names = " and ".join(dict.fromkeys(place for _, place in places))
         problem = f"several columns may hold what the judge said: {names}"
-        hint = " or ".join(f"--column {role}={place}" for role, place in places[:_MOST_TOLD])
+        hint = " or ".join(column_flag(role, place) for role, place in places[:_MOST_TOLD])
     elif meaning.open:
         role, found = next(iter(meaning.open.items()))
         problem = f"several columns may be {role}: {' and '.join(found)}"
-        hint = " or ".join(f"--column {role}={place}" for place in found[:_MOST_TOLD])
-    elif meaning.lacking:
+        hint = " or ".join(column_flag(role, place) for place in found[:_MOST_TOLD])
+    else:
         free = [name for name, why in meaning.unused.items() if why == "no name of judgments"]
         problem = f"column missing: {', '.join(meaning.lacking)}; got {names_told(columns)}"
         wanted = [one.partition(" or ")[0] for one in meaning.lacking]
@@ -210,20 +279,4 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
             f"{' '.join(f'--column {one}=COLUMN' for one in wanted)}, COLUMN one of {some}; "
             "judgerel doctor shows what each may be"
         )
-    elif meaning.telling == "(the file)":
-        problem = "the files are of one table each, and no column says what tells them apart"
-        hint = (
-            "a folder each that says it, such as FOLDER/judge=NAME/FILE, and read FOLDER; or files "
-            "whose names differ by a number alone, which are repeats"
-        )
-    else:
-        name = meaning.telling
-        problem = f"rows of one item differ in column {name}, not read: they may be no repeats"
-        hint = (
-            f"--column template={name}, where it names a prompt; judge={name}, where it says who "
-            f"judged; replication={name}, where it numbers repeats; criterion={name}, what is "
-            "asked; or leave the column out of the file, and they count as the same prompt again"
-        )
-    error = ColumnsMissing(problem, where=source.where, hint=hint)
-    error.meaning, error.there = meaning, tuple(columns)
-    return error
+    return ColumnsMissing(problem, where=source.where, hint=hint).of(meaning)

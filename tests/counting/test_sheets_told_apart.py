@@ -1,0 +1,199 @@
+"""Rows and columns of a sheet that may be repeats, copies, judges or something else."""
+
+import json
+import shlex
+
+import polars as pl
+import pytest
+
+import judgerel_ray
+from judgerel_ray.cli import main
+from judgerel_ray.core import ReadingWarning, SweepError
+from judgerel_ray.core.verb import Labelled, Named
+from judgerel_ray.counting.snapshot import Snapshot
+
+pytestmark = pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
+CLOCK = "2026-01-01T10:00:0"
+
+
+def read(tmp_path, text, name="t.csv", **options):
+    """Rows as they were read, and what was said of it."""
+    path = tmp_path / name
+    path.write_text(text)
+    with Snapshot.open(str(path), Named(**options)) as judged:
+        return judged.frame.collect(), " | ".join(judged.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "n_rows"),
+    [
+        # A day, or the time of a batch, is that of many requests: equal rows are repeats.
+        ("id,verdict,date\n" + "q,x,2026-01-01\n" * 3 + "r,x,2026-01-01\nr,y,2026-01-01\n", 5),
+        ("id,verdict,time\n" + f"q,x,{CLOCK}1\n" * 2 + f"q,y,{CLOCK}1\nr,x,{CLOCK}1\n", 4),
+        # A clock time that no rows share which differ, or the id of a request, tells copies.
+        ("id,verdict,time\n" + f"q,x,{CLOCK}1\n" * 2 + f"q,y,{CLOCK}2\nr,x,{CLOCK}3\n", 3),
+        ("id,verdict,request_id\nq,x,a\nq,x,a\nq,y,b\nr,x,c\n", 3),
+        ("id,verdict,request_id\nq,x,a\nq,x,a\nq,y,a\nr,x,c\n", 4),
+    ],
+)
+def test_equal_rows_are_copies_only_where_a_column_tells_requests_apart(tmp_path, text, n_rows):
+    rows, said = read(tmp_path, text)
+    assert rows.height == n_rows
+    assert ("left out as copies" in said) == (n_rows == 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        # Numbered columns beside a column that numbers repeats, or beside numbered answers.
+        ("id,run,score1,score2\nq,0,3,4\nq,1,3,2\n", "several columns may hold"),
+        ("id,model_1,model_2,score_1,score_2\nq,a,b,3,4\nr,a,b,2,4\n", "several columns may hold"),
+        # What was judged, or the judge's own words: its name does not say which.
+        ("id,verdict,answer\nq,x,one\nq,y,two\nr,x,one\nr,x,two\n", "--column item_id=id,answer"),
+        ("id,verdict,place\nq,x,x-1\nq,y,y-1\nr,x,x-1\nr,y,y-1\n", "differ in column place"),
+    ],
+)  # fmt: skip
+def test_what_may_be_something_else_than_repeats_is_asked(tmp_path, text, words):
+    with pytest.raises(SweepError) as refused:
+        read(tmp_path, text)
+    assert words in str(refused.value)
+
+
+def test_columns_of_people_are_no_judges_side_by_side(tmp_path):
+    rows, said = read(tmp_path, "id,gpt-4o_score,claude_score,human_score\nq,3,4,1\nr,2,4,1\n")
+    assert sorted(rows["score"]) == [2, 3, 4, 4]
+    assert "human_score (what people said: --column gold=human_score takes it as right)" in said
+
+
+@pytest.mark.parametrize(("value", "read_as"), [("null", [None]), ("[]", [])])
+def test_a_list_that_is_missing_is_a_row_without_verdict_and_an_empty_one_is_said(
+    tmp_path, value, read_as
+):
+    text = f'{{"id": "q", "votes": ["x", "y"]}}\n{{"id": "r", "votes": {value}}}\n'
+    rows, said = read(tmp_path, text, "t.jsonl", columns={"verdict": "votes.*"})
+    assert rows.filter(item_id="q")["verdict"].to_list() == ["x", "y"]
+    assert rows.filter(item_id="r")["verdict"].to_list() == read_as
+    assert ("1 row with an empty list: no judgment" in said) == (value == "[]")
+
+
+def test_lists_of_one_row_that_differ_in_length_are_refused(tmp_path):
+    row = {"id": "q", "votes": ["x", "y", "x"], "who": ["a", "b"]}
+    stated = {"verdict": "votes.*", "judge": "who.*"}
+    with pytest.raises(SweepError, match="lists of one row differ in length"):
+        read(tmp_path, json.dumps(row), "t.jsonl", columns=stated)
+
+
+def test_judges_inside_lists_number_repeats_of_each(tmp_path):
+    votes = [{"judge": "a", "winner": "x"}, {"judge": "b", "winner": "y"},
+             {"judge": "a", "winner": "y"}]  # fmt: skip
+    lines = "\n".join(json.dumps({"id": one, "votes": votes}) for one in "qr")
+    rows, _ = read(tmp_path, lines, "t.jsonl")
+    found = rows.filter(item_id="q").sort("judge", "replication")
+    assert found.select("judge", "replication", "verdict").rows() == [
+        ("a", 0, "x"), ("a", 1, "y"), ("b", 0, "y"),
+    ]  # fmt: skip
+
+
+def test_lists_in_rows_that_are_repeats_are_numbered_over_both(tmp_path):
+    lines = "\n".join(
+        json.dumps({"id": "q", "run": run, "votes": votes})
+        for run, votes in enumerate([["x", "y"], ["y"]])
+    )
+    rows, said = read(tmp_path, lines, "t.jsonl")
+    assert rows.select("replication", "verdict").rows() == [(0, "x"), (1, "y"), (2, "y")]
+    assert "each element of a list is a repeat" in said
+
+
+def test_files_with_the_names_of_models_are_no_repeats(tmp_path, capsys):
+    for name in ("gpt-4", "gpt-5"):
+        (tmp_path / f"{name}.csv").write_text("id,verdict\nq,x\nr,y\n")
+    assert main(["reduce", str(tmp_path / "*.csv")]) == 2
+    assert "judge=NAME" in capsys.readouterr().err
+    for name in ("gpt-4", "gpt-5"):  # as the message says
+        folder = tmp_path / "all" / f"judge={name}"
+        folder.mkdir(parents=True)
+        (tmp_path / f"{name}.csv").rename(folder / "a.csv")
+    with Snapshot.open(str(tmp_path / "all")) as judged:
+        assert sorted(judged.frame.collect()["judge"]) == ["gpt-4"] * 2 + ["gpt-5"] * 2
+
+
+def test_the_leading_word_is_read_in_a_column_of_another_name(tmp_path):
+    text = 'id,run,winner\nq,0,"Yes, because"\nq,1,No way\nr,0,Yes.\nr,1,Yes\n'
+    rows, _ = read(tmp_path, text, leading_word=True)
+    assert rows["verdict"].to_list() == ["Yes", "No", "Yes", "Yes"]
+
+
+def test_a_hint_is_quoted_as_a_shell_takes_it(tmp_path, capsys):
+    path = tmp_path / "my sheet.csv"
+    path.write_text("id,Judge Verdict,Final Verdict\nq,x,y\nq,y,x\n")
+    assert main(["reduce", str(path)]) == 2
+    ways = capsys.readouterr().err.rpartition("Try: ")[2].strip().split(" or ")
+    assert ways == ["--column 'verdict=Judge Verdict'", "--column 'verdict=Final Verdict'"]
+    for way in ways:
+        assert main(["reduce", str(path), *shlex.split(way)]) == 0
+
+
+def test_a_table_with_the_names_of_judgments_is_read_by_these_alone():
+    rows = pl.DataFrame({
+        "item_id": ["q", "q"], "replication": [0, 1], "verdict": ["x", "y"], "model": ["a", "a"],
+        "truth": ["x", "x"],
+    })  # fmt: skip
+    with Snapshot.open(rows, Named(columns={"gold": "truth"})) as judged:
+        assert "judge" not in judged.frame.collect_schema()
+
+
+@pytest.fixture(scope="module")
+def run():
+    return judgerel_ray.example("run")
+
+
+def test_labels_of_a_run_are_what_is_right_for_every_verb(run, tmp_path):
+    items = pl.read_parquet(f"{run}/items.parquet")
+    path = tmp_path / "labels.csv"
+    own = items.select("item_id", label="gold")
+    wrong = own.with_columns(pl.lit("a").alias("label"))
+    tables = {
+        "select": lambda found: found.systems, "systems": lambda found: found.pairs,
+        "panels": lambda found: found.members, "gate": lambda found: found.requirements,
+    }  # fmt: skip
+    for verb, table in tables.items():
+        options = {"require": "accuracy >= .5"} if verb == "gate" else {}
+        made = getattr(judgerel_ray, verb)
+        recorded = table(made(run, **options))
+        own.write_csv(path)
+        with pytest.warns(ReadingWarning, match="taken as right"):
+            assert table(made(run, labels=str(path), **options)).equals(recorded), verb
+        wrong.write_csv(path)
+        assert not table(made(run, labels=str(path), **options)).equals(recorded), verb
+
+
+def test_labels_of_no_judged_item_are_refused_of_a_run_too(run, tmp_path):
+    (tmp_path / "labels.csv").write_text("item_id,label\nnobody,A\n")
+    with (
+        pytest.raises(SweepError, match="no label is of a judged item"),
+        Snapshot.open(run, Labelled(labels=str(tmp_path / "labels.csv"))),
+    ):
+        pass
+
+
+def test_labels_of_several_benchmarks_are_told_apart(tmp_path):
+    rows = pl.DataFrame({
+        "item_id": ["q"] * 4, "benchmark": [*"aabb"], "replication": [0, 1] * 2,
+        "verdict": [*"xxyy"],
+    })  # fmt: skip
+    (tmp_path / "labels.csv").write_text("benchmark,item_id,label\na,q,x\nb,q,x\n")
+    found = judgerel_ray.reduce(rows, labels=str(tmp_path / "labels.csv"), coefficients="accuracy")
+    assert dict(found.select("benchmark", "value").unique().rows()) == {"a": 1.0, "b": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["select", "--gold", "G.csv", "--labels", "G.csv"], "--gold and --labels both say"),
+        (["reduce", "--column", "verdict=label"], "leave --column out"),
+        (["reduce", "--leading-word"], "leave --leading-word out"),
+    ],
+)
+def test_an_option_that_a_run_has_no_use_for_is_refused(run, arguments, words, capsys):
+    assert main([arguments[0], run, *arguments[1:]]) == 2
+    assert words in capsys.readouterr().err
