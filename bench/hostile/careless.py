@@ -360,9 +360,9 @@ def deepeval_document() -> bytes:
 
 
 def tool_cases() -> Iterator[Case]:
-    """As they are, they are refused with a command that works; that command gives the numbers."""
+    """They are read by what their columns mean, or refused with a command that works."""
     logs: dict[str, tuple[str, bytes, tuple[str, ...], tuple[str, ...]]] = {
-        "Inspect": ("t.json", inspect_log(), (r"scores\.graded\.value",),
+        "Inspect": ("t.json", inspect_log(), (),
                     ("item_id=id", "replication=epoch", "verdict=scores.graded.value")),
         "promptfoo": ("t.json", promptfoo_document(), (r"item_id=testIdx",),
                       ("item_id=testIdx", "replication=repeatIndex", "verdict=gradingResult.pass")),
@@ -381,7 +381,10 @@ def tool_cases() -> Iterator[Case]:
                 what=f"{what} as it is ({verb})",
                 commands=(command,),
                 files={name: content},
-                expect=Expect(refusal="must", names=names if verb == "reduce" else ()),
+                may_write=("u.parquet",),
+                expect=READ_OR_REFUSED
+                if what == "Inspect"
+                else Expect(refusal="must", names=names if verb == "reduce" else ()),
                 fast=what == "Inspect",
             )
         if columns:

@@ -79,7 +79,7 @@ def promptfoo_cases() -> Iterator[Case]:
         what="promptfoo as it is (reduce)",
         commands=(reduce_json("t.jsonl"),),
         files={"t.jsonl": promptfoo()},
-        expect=Expect(refusal="must", names=("import table",)),
+        expect=Expect(refusal="must", names=("--column verdict=gradingResult.pass",)),
         fast=True,
     )
 

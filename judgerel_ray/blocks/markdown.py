@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from judgerel_ray.blocks.blocks import (
@@ -59,21 +60,23 @@ def _lines(block: Block) -> Iterator[str]:
         case Table():
             yield from _table(block)
         case Figures():
-            for table in block.numbers:
-                yield from _table(table)
+            yield "\n\n".join("\n".join(_table(table)) for table in block.numbers)
         case Facts():
             yield from (f"- {escaped(name)}: {escaped(text)}" for name, text in block.pairs)
         case Lines():
             yield from (f"- {escaped(text)}" for text in block.texts)
         case Laid():
-            yield from ("```text", *printable(block.text, lines=True).split("\n"), "```")
+            text = printable(block.text, lines=True)
+            fence = "`" * max([2, *map(len, re.findall("`+", text))])
+            yield from (f"{fence}`text", *text.split("\n"), f"{fence}`")
         case Heat():
             yield from _heat(block)
         case Gallery():
-            for matrix in block.matrices:
-                yield from _heat(matrix)
+            yield "\n\n".join("\n".join(_heat(matrix)) for matrix in block.matrices)
         case Folded() | Notice() | Section():
-            yield markdown(block.blocks)
+            if inside := markdown(block.blocks):
+                title = {Folded: "summary", Notice: "label", Section: "title"}[type(block)]
+                yield f"**{escaped(str(getattr(block, title)))}**\n\n{inside}"
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from judgerel_ray.blocks.blocks import Laid, Paragraph
 from judgerel_ray.blocks.junit import Case, junit
@@ -54,10 +55,6 @@ class Result(Generic[Found]):
     cases: Sequence[Case] = ()  # What JUnit lists.
     # What the command line ends with once the result is printed, such as a file that needs a map.
     error: JudgeRelError | None = None
-
-    def __post_init__(self) -> None:
-        if isinstance(self.found, Writable):
-            object.__setattr__(self.found, "_result", self)
 
     @property
     def chief(self) -> pl.DataFrame:
@@ -128,24 +125,25 @@ OF_CASES = "junit"
 class Writable:
     """A result in Python that can be written as the command line writes it."""
 
-    __slots__ = ("_result",)
-    _result: Result[Any]
+    __slots__ = ()
+    shown_by: ClassVar[str]
+    """``module:function`` that makes the :class:`Result` of it, in a module that imports this."""
+
+    def _result(self) -> Result[Any]:
+        found: Result[Any] = resolve_name(self.shown_by)(self)
+        return found
 
     def as_text(self) -> str:
         """Lay it out as the terminal has it."""
-        return self._result.as_text()
+        return self._result().as_text()
 
     def as_json(self) -> str:
         """Write it as JSON."""
-        return self._result.as_json()
+        return self._result().as_json()
 
     def as_markdown(self) -> str:
         """Write it for a pull request."""
-        return self._result.as_markdown()
-
-    def as_junit(self) -> str:
-        """Write it as JUnit XML, a test case a row."""
-        return self._result.as_junit()
+        return self._result().as_markdown()
 
 
 def rows_json(rows: pl.DataFrame) -> str:

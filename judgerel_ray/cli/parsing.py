@@ -19,6 +19,8 @@ from judgerel_ray.core.verb import (
     FORCE,
     GROUPS,
     VERBS,
+    Labelled,
+    Named,
     OptionFlag,
     Verb,
     annotation,
@@ -48,8 +50,6 @@ PRINTING: dict[str, dict[str, OptionFlag]] = {
 }
 """Flags of printing, by the kind that a verb has."""
 SWITCHES = ("json", "force", "raw_cells")
-SHARED = ("by", "columns", "exact_values", "labels", "leading_word", "verdict_names")
-"""Options of many verbs, listed after a verb's own."""
 _READING, _WRITING = "How judgments are read and grouped", "What is printed and written"
 FEW = 4
 """Most verbs that a hint lists; beyond this it points to --help."""
@@ -137,7 +137,13 @@ def _spellings(verb: Verb) -> set[str]:
 def _flags(verb: Verb) -> list[Field[Any]]:
     """Options that are flags, those of many verbs last."""
     named = [one for one in fields(verb.options) if one.kw_only]  # type: ignore[arg-type]
-    return sorted(named, key=lambda one: one.name in SHARED)
+    return sorted(named, key=lambda one: _is_shared(verb, one.name))
+
+
+def _is_shared(verb: Verb, name: str) -> bool:
+    """Whether an option is one of many verbs, listed after a verb's own."""
+    of_right = isinstance(verb.options, type) and issubclass(verb.options, Labelled)
+    return name == "by" or name in (Labelled if of_right else Named).__dataclass_fields__
 
 
 class _Text(click.ParamType[str]):
@@ -282,7 +288,7 @@ class _Command(click.Command):
             record = one.get_help_record(ctx)
             if isinstance(one, click.Option) and record is not None:
                 heading = _WRITING if one.name in PRINTING[self.verb.prints] else "Options"
-                rows[_READING if one.name in SHARED else heading].append(record)
+                rows[_READING if _is_shared(self.verb, str(one.name)) else heading].append(record)
         for heading, records in rows.items():
             if records:
                 with formatter.section(heading):

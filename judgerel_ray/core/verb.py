@@ -154,6 +154,12 @@ class Named(Written):
             "WHAT",
         ),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelled(Named):
+    """Options of verbs that tell right verdicts from wrong ones."""
+
     labels: str | PathLike[str] | None = field(
         default=None,
         metadata=flag(

@@ -10,7 +10,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.core.errors import Unreadable, warn_of
 from judgerel_ray.counting.columns import is_judge, of_protocols
 from judgerel_ray.counting.declared import right_verdicts
-from judgerel_ray.counting.files.labelled import read_labels_table
+from judgerel_ray.counting.files.labelled import with_labels
 from judgerel_ray.counting.files.source import read_source, readable
 from judgerel_ray.counting.right_answers import (
     GOLD,
@@ -35,18 +35,16 @@ def with_gold(judged: Snapshot) -> Snapshot:
             return _without_strange_gold(judged)
         unknown = judged.frame.with_columns(pl.lit(None, pl.String).alias(GOLD))
         return replace(judged, frame=unknown, tally=None)
-    if judged.labels is not None:
-        labels = read_labels_table(judged.labels).lazy()
-        return replace(judged, frame=judged.frame.join(labels, on="item_id", how="left"))
-    items = pl.read_parquet(judged.run.read_bytes("items.parquet"))
-    right = right_verdicts(judged.run, items).select("benchmark", "item_id", "gold")
+    right = judged.labels
+    if right is None:
+        items = pl.read_parquet(judged.run.read_bytes("items.parquet"))
+        right = right_verdicts(judged.run, items).select("benchmark", "item_id", "gold")
     if right.is_empty():
         return judged
     asked = (
         pl.when(of_protocols(lambda one: one.has_right_option)).then(pl.col("gold")).alias("gold")
     )
-    joined = judged.frame.join(right.lazy(), on=["benchmark", "item_id"], how="left")
-    return replace(judged, frame=joined.with_columns(asked))
+    return replace(judged, frame=with_labels(judged.frame, right).with_columns(asked))
 
 
 def _without_strange_gold(judged: Snapshot) -> Snapshot:

@@ -18,17 +18,17 @@ import polars as pl
 from judgerel_ray.core import Scale, SweepError, count_of
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.core.traits import protocols_where
-from judgerel_ray.core.verb import Named, Written, by_name, joined_names
+from judgerel_ray.core.verb import Labelled, Named, Written, by_name, joined_names
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.declared import asks_of, menus_of, scales_of, tied_asks
 from judgerel_ray.counting.doubts import ties_counted
+from judgerel_ray.counting.files.labelled import labels_line, read_labels_table
 from judgerel_ray.counting.files.source import TABLES, frame_of, kind_of
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.counting.placeless import placed_tally
 from judgerel_ray.counting.verdict_names import checked_names, named_verdicts
 from judgerel_ray.counting.verdicts.places import declared_options
-from judgerel_ray.counting.worded import LEADING
 
 if TYPE_CHECKING:
     from judgerel_ray.store import RunDirectory
@@ -67,7 +67,7 @@ class Snapshot:
     verdicts_known: bool = True
     as_written: bool = True  # Whether every spelling is a verdict of its own, as in a run.
     notes: tuple[str, ...] = ()  # How a file was read, as its reader was warned, a line each.
-    labels: str | None = None  # The file of right verdicts that is named in place of a run's own.
+    labels: pl.DataFrame | None = None  # Right verdicts that are given in place of a run's own.
     only: tuple[pl.Expr, ...] = ()  # What rows were chosen by, of those of a run.
 
     @classmethod
@@ -273,6 +273,12 @@ def _of_run(
             where={"run": name},
             hint="leave --verdict-names out",
         )
+    if reading.columns or reading.leading_word:
+        raise SweepError(
+            "a run says itself what its columns and its verdicts mean",
+            where={"run": name},
+            hint=f"leave {'--column' if reading.columns else '--leading-word'} out",
+        )
     asks = asks_of(run)
     scales = scales_of(asks)
     frame = scan_judgments(run, columns={*CHEAP_COLUMNS, *apart})
@@ -280,9 +286,13 @@ def _of_run(
     items = pl.read_parquet(run.read_bytes("items.parquet"), columns=["benchmark", "options"])
     tied = tied_asks(asks)
     menus, shown = (menus_of(sweep, items, ties) for ties in (tied, set()))
+    path = _labels_of(reading)
+    labels = None if path is None else read_labels_table(path)
+    notes = () if labels is None else (labels_line(frame, labels, str(path)),)
+    warn_of(notes)
     return Snapshot(
         frame=frame, name=name, menus=menus, shown=shown, scales=scales,
-        tolerance=dict(sweep.tolerance), run=run, labels=_labels_of(reading),
+        tolerance=dict(sweep.tolerance), run=run, labels=labels, notes=notes,
     )  # fmt: skip
 
 
@@ -309,11 +319,9 @@ def _of_rows(
         )
     names = checked_names(reading.verdict_names if isinstance(reading, Named) else None)
     stated = by_name(reading.columns, "--column", joined_names, form="NAME=COLUMN") or {}
-    if reading.leading_word:
-        stated = {**stated, "verdict": f"{stated.get('verdict', 'verdict')}:{LEADING}"}
     tally = tally_file(
         rows, extra=apart, exact_values=reading.exact_values, reads=columns, stated=stated,
-        labels=_labels_of(reading),
+        labels=_labels_of(reading), leading_word=reading.leading_word,
     )  # fmt: skip
     warn_of(tally.notes)
     declared, notes = declared_options(tally.rows, where)
@@ -341,9 +349,29 @@ def _of_rows(
     )
 
 
+def sides(
+    sources: Sequence[Judgments | RunDirectory], reading: Written
+) -> list[tuple[Judgments | RunDirectory, Written]]:
+    """Several sources with what each is read by: a run beside a file by nothing that files need.
+
+    Examples
+    --------
+    >>> a_file = pl.DataFrame({"q": ["x"]})
+    >>> sides([a_file, a_file], Written(columns=["item_id=q"]))[1][1].columns
+    ['item_id=q']
+    """
+    runs = [run_at(source) for source in sources]
+    of_run = reading
+    if None in runs:
+        of_run = replace(reading, columns=None, leading_word=False)
+        of_run = replace(of_run, verdict_names=None) if isinstance(of_run, Named) else of_run
+    return [(source, reading) if run is None else (run, of_run)
+            for source, run in zip(sources, runs, strict=True)]  # fmt: skip
+
+
 def _labels_of(reading: Written) -> str | None:
     """The file of labels that a request names."""
-    labels = reading.labels if isinstance(reading, Named) else None
+    labels = reading.labels if isinstance(reading, Labelled) else None
     return None if labels is None else fspath(labels)
 
 

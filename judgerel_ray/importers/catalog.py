@@ -18,7 +18,6 @@ from judgerel_ray.store.outputs import output_to
 
 if TYPE_CHECKING:
     from judgerel_ray.core import GoldIs
-    from judgerel_ray.importers.table import TableMapping
 
 
 def _log_importer(name: str) -> Callable[[str], pl.DataFrame]:
@@ -64,7 +63,7 @@ def import_judgments(
     Returns
     -------
     pl.DataFrame
-        Judgments that :func:`.open_judgments` accepts once they are written.
+        Judgments that :func:`.Snapshot.open` accepts once they are written.
 
     Raises
     ------

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import BY, Named, Names, flag, names_of
+from judgerel_ray.core import SweepError
+from judgerel_ray.core.verb import BY, Labelled, Names, flag, names_of
 
 if TYPE_CHECKING:
     from judgerel_ray.counting.snapshot import Judgments, Snapshot
@@ -17,7 +18,7 @@ KINDS = "stated, agreement, support, margin, probability"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered(Named):
+class Answered(Labelled):
     """Options of verbs on answers that are right or wrong."""
 
     by: Names = field(default=None, metadata=BY)
@@ -39,6 +40,8 @@ class Answered(Named):
         from judgerel_ray.counting.right_answers import GOLD
         from judgerel_ray.counting.snapshot import Snapshot
 
+        if self.gold is not None and self.labels is not None:
+            raise SweepError("--gold and --labels both say what is right", hint="leave one out")
         apart = names_of(self.by) or ()
         with Snapshot.open(source, self, apart=apart, columns=["confidence", GOLD]) as judged:
             yield judged

@@ -132,7 +132,7 @@ def consistency_rows(
 ) -> Iterator[Row]:
     """Compute coefficients of distinct items of one group.
 
-    Row: Subjects without a score on some item are left out (``missing`` is "drop" where there are
+    Subjects without a score on some item are left out (``missing`` is "drop" where there are
     any); omegas are of correlations, with the model's denominator.
 
     Examples

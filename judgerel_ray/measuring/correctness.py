@@ -64,8 +64,8 @@ def correctness_rows(
 ) -> Iterator[Row]:
     """Compute coefficients of right and wrong of one group.
 
-    Row: The columns of `Coefficients`; questions without gold are left out, and ``undefined`` is
-    "no_gold" where there is no other.
+    Rows have the columns of `Coefficients`; questions without gold are left out, and ``undefined``
+    is "no_gold" where there is no other.
 
     Examples
     --------

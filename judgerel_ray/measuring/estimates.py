@@ -236,7 +236,7 @@ def bound_rows(
 ) -> Iterator[Row]:
     """Compute the worst and the best case of one group.
 
-    Row: As of :func:`.group_rows`: no value, `low` the least and `high` the greatest the
+    Rows are as of :func:`.group_rows`: no value, `low` the least and `high` the greatest the
     coefficient could be, ``interval_method`` saying whether both are reached; both null, and
     ``undefined`` "no_bounds", where there are none, ``no_interval`` saying why ("no_scores" where a
     level needs numbers and verdicts are names). No row where nothing is missing.
@@ -400,8 +400,8 @@ def continuous_rows(
 
     Parameters are those of :func:`.group_rows`; without moments a group has no such rows.
 
-    Row: The columns of `Coefficients`. ``undefined`` is "continuous_scores" where scores would have
-    to be counted value by value, "category_needs_nominal" where no score is a category.
+    Rows have the columns of `Coefficients`. ``undefined`` is "continuous_scores" where scores would
+    have to be counted value by value, "category_needs_nominal" where no score is a category.
 
     Examples
     --------

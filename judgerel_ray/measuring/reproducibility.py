@@ -66,7 +66,7 @@ def reproducible_rows(
     Parameters are those of :func:`judgerel_ray.measuring.estimates.group_rows`;
     coefficients that compare no two judgments have no row.
 
-    Row: The columns of `Coefficients`, with ``conditions`` "reproducibility". ``undefined`` is
+    Rows have the columns of `Coefficients`, with ``conditions`` "reproducibility". ``undefined`` is
     "facets_not_crossed" where no item was asked at two levels of its nuisance facets, and of
     coefficients of more than two judgments "levels_unequal" where levels were asked unequally
     often.

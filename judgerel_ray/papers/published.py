@@ -240,7 +240,7 @@ _ESTIMATOR = ("schroeder2024_alpha", "schroeder2024_omega")
 def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Row]:
     """Compute what was published of one group, as its authors did.
 
-    Row: One a name, or five of a table that is told from minimum to maximum, whatever is missing:
+    A row a name, or five of a table that is told from minimum to maximum, whatever is missing:
     the authors have their own rule for that. ``undefined`` is "no_letter_codes" where verdicts are
     other than A to E, "no_right_and_wrong" where they are not correct and incorrect, and
     "single_judge" where judges are compared and the group has one (leave it out of ``by``).

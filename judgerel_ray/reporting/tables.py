@@ -27,7 +27,7 @@ class RefreshAnswer(Schema):
 class AnchorDrift(Schema):
     """One row per sweep of anchors and judge."""
 
-    sweep = Float64("The sweep of anchors.")
+    sweep = String("The sweep of anchors.")
     judge = String("Name of the judge.")
     p = Float64(
         "p-value of the newest refresh: small where its verdicts on anchors changed; null where it "

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from judgerel_ray.analyses.ratings.verb import RankRequest, scale_files
 from judgerel_ray.blocks.blocks import Laid
 from judgerel_ray.blocks.result import Result
-from judgerel_ray.core.verb import FORCE, Named, flag, flag_of, verb
+from judgerel_ray.core.verb import FORCE, Labelled, flag, flag_of, verb
 
 if TYPE_CHECKING:
     from judgerel_ray.asking.refreshing import State
@@ -24,7 +24,7 @@ _RANKS = {one.name: {"flag": flag_of(one)} for one in RankRequest.__dataclass_fi
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportRequest(Named):
+class ReportRequest(Labelled):
     """What ``report`` is asked for; of ratings in the words of ``rank``."""
 
     out: str | PathLike[str] = field(metadata=flag("where the page goes", "report.html"))
@@ -43,7 +43,7 @@ class ReportRequest(Named):
         default=None,
         metadata=flag(
             "people's labels of some items, as correct reads them: the page then has scores "
-            "without the judge's errors",
+            "without the judge's errors, and labels that are one an item are taken as right",
             "FILE",
         ),
     )
@@ -72,6 +72,7 @@ def report(path: Judgments, request: ReportRequest) -> Result[str]:
     '/page.html'
     """
     from judgerel_ray.analyses.ratings.from_run import rating_options
+    from judgerel_ray.counting.files.labelled import has_one_label_each
     from judgerel_ray.counting.right_answers import GOLD
     from judgerel_ray.counting.snapshot import Snapshot, name_of
     from judgerel_ray.reporting.pages import page_of
@@ -89,7 +90,9 @@ def report(path: Judgments, request: ReportRequest) -> Result[str]:
     out = fspath(request.out)
     reads = (name_of(path), options.reference, options.outside, labels, *options.scale_files)
     output = output_to(out, "report", reads=reads, force=request.force)
-    reading = replace(request, labels=None)  # people may give several, which are no gold
+    reading = request
+    if labels is not None and not has_one_label_each(labels):
+        reading = replace(request, labels=None)  # of several people, who may differ: no gold
     with Snapshot.open(path, reading, columns=["confidence", GOLD], empty=True) as judged:
         page, absent = page_of(judged, options, labels=labels)
     output.write(page.encode())

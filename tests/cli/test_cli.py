@@ -24,7 +24,8 @@ from judgerel_ray.fleet import address as ray_address
 
 # Frozen: a verb or flag that changes here changes for everyone's scripts.
 WRITTEN = ["--exact-values", "--leading-word", "--column NAME=COLUMN"]
-READ = [*WRITTEN, "--verdict-names WHAT", "--labels FILE"]
+NAMED = [*WRITTEN, "--verdict-names WHAT"]
+READ = [*NAMED, "--labels FILE"]
 SHOWN = ["--format NAMES", "--out FILE", "--force", "--raw-cells"]
 SCALED = ["--scale FILE", "--mapping NAME", "--preset NAME", "--pairing HOW"]
 BY = ["--by COLS"]
@@ -64,7 +65,7 @@ OPTIONS = {
         "--force",
         "--column NAME=COLUMN",
     ],
-    "doctor": ["[PATH]", *READ, "--json"],
+    "doctor": ["[PATH]", *NAMED, "--json"],
     "reduce": [
         "PATH",
         "--measurement NAMES",
@@ -153,12 +154,12 @@ OPTIONS = {
         "--format NAMES",
     ],
     "correct": [
-        "PATH", "--positive VERDICT", "--width W", "--seed S", *READ, *BY,
+        "PATH", "--labels FILE", "--positive VERDICT", "--width W", "--seed S", *NAMED, *BY,
         *SHOWN,
     ],
     "label": [
         "PATH", "--out page.html", "--n N", "--choose {random,unstable,uncertain}",
-        "--items FILE", "--seed S", "--force", *READ,
+        "--items FILE", "--seed S", "--force", *NAMED,
     ],
     "report": [
         "PATH", "--out report.html", "--force", "--mapping NAME", "--preset NAME",

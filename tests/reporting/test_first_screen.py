@@ -10,6 +10,7 @@ import pytest
 import judgerel_ray
 from judgerel_ray.analyses.gate.show import SAID, SIGNS, decisions
 from judgerel_ray.blocks.terminal import printed
+from judgerel_ray.core import ReadingWarning
 from judgerel_ray.reporting.pages import first_screen
 from tests.analyses.gate.test_gate import BY_DEFAULT, judged
 from tests.tiers import first_of_each
@@ -93,8 +94,15 @@ def test_labels_correct_the_score_beside_the_verdict(tmp_path):
     )  # fmt: skip
     labels = rows.select("item_id", "label").unique().sort("item_id").head(60)
     labels.write_csv(tmp_path / "labels.csv")
-    page = page_of(rows.drop("gold", "label"), tmp_path, labels=tmp_path / "labels.csv")
+    unlabelled = rows.drop("gold", "label")
+    with pytest.warns(ReadingWarning, match="labels of 60 of 80 items taken as right"):
+        page = page_of(unlabelled, tmp_path, labels=tmp_path / "labels.csv")
     assert "score, corrected by labels" in page
+    alone = "the judge agrees with itself, which does not show"
+    assert alone not in page
+    several = pl.concat([labels, labels.head(1).with_columns(label=pl.lit("neither"))])
+    several.write_csv(tmp_path / "several.csv")  # of several people, who differ: no gold
+    assert alone in page_of(unlabelled, tmp_path, labels=tmp_path / "several.csv")
     assert "Scores without the judge&#39;s errors" in page
     [row] = judgerel_ray.correct(
         str(tmp_path / "rows.csv"), labels=tmp_path / "labels.csv"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import BY, Named, Names, comma_names, flag, names_of, verb
+from judgerel_ray.core.verb import BY, Labelled, Names, comma_names, flag, names_of, verb
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.advice.advice import Advice
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdviseRequest(Named):
+class AdviseRequest(Labelled):
     """What ``advise`` is asked for."""
 
     by: Names = field(default=None, metadata=BY)

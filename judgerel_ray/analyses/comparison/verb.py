@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import Named, Names, comma_names, flag, names_of, split_names, verb
+from judgerel_ray.core.verb import Labelled, Names, comma_names, flag, names_of, split_names, verb
 
 if TYPE_CHECKING:
     import polars as pl
 
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments, Snapshot
+    from judgerel_ray.counting.snapshot import Judgments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompareRequest(Named):
+class CompareRequest(Labelled):
     """What ``compare`` is asked for."""
 
     b: Judgments | None = field(
@@ -81,20 +81,14 @@ def compare(a: Judgments, request: CompareRequest) -> Result[pl.DataFrame]:
     """
     from judgerel_ray.analyses.comparison.from_run import compare_with_serving
     from judgerel_ray.analyses.comparison.show import compared_result
-    from judgerel_ray.counting.snapshot import Snapshot, run_at
+    from judgerel_ray.counting.snapshot import Snapshot, sides
 
     with ExitStack() as opened:
-
-        def side(source: Judgments) -> Snapshot:
-            # Verdicts of a run name options, whatever is said of the other side's.
-            run = run_at(source)
-            if run is None:
-                return opened.enter_context(Snapshot.open(source, request))
-            reading = replace(request, verdict_names=None)
-            return opened.enter_context(Snapshot.open(run, reading))
-
-        first = side(a)
-        second = None if request.b is None else side(request.b)
+        first, *others = [
+            opened.enter_context(Snapshot.open(source, reading))
+            for source, reading in sides([a] if request.b is None else [a, request.b], request)
+        ]
+        second = others[0] if others else None
         found, shared = compare_with_serving(
             first, second, by=names_of(request.by), coefficients=names_of(request.coefficients),
             tolerance=request.tolerance,

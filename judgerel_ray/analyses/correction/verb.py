@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
@@ -106,8 +106,7 @@ def correct(path: Judgments, request: CorrectRequest) -> Result[CorrectionTables
 
     by = names_of(request.by)
     labels = None if request.labels is None else fspath(request.labels)
-    reading = replace(request, labels=None)  # people may give several, which are no gold
-    with Snapshot.open(path, reading, apart=by or (), columns=["responder", "criterion"]) as judged:
+    with Snapshot.open(path, request, apart=by or (), columns=["responder", "criterion"]) as judged:
         found = correction_of(
             judged, labels, by=by, positive=request.positive, width=request.width, seed=request.seed
         )

@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, requires, version
+from typing import ClassVar
 
 from judgerel_ray.analyses.doctor.codes import Doubt, Lack, Question, Role
 from judgerel_ray.blocks.result import Writable
@@ -221,7 +222,11 @@ class Diagnosis(Writable):
         How the file was read, where that is not as it is written.
     proposal : Proposal, optional
         Of a table whose columns have other names. Nothing else was looked at then.
+    source : str
+        The file of that table, as messages name it.
     """
+
+    shown_by: ClassVar[str] = "judgerel_ray.analyses.doctor.show:diagnosed"
 
     machine: tuple[Check, ...] = ()
     columns: tuple[TakenFor, ...] = ()
@@ -229,6 +234,7 @@ class Diagnosis(Writable):
     supports: tuple[Support, ...] = ()
     notes: tuple[str, ...] = ()
     proposal: Proposal | None = None
+    source: str = ""
 
     @property
     def mapping(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from shlex import quote
 
 from judgerel_ray.analyses.doctor.diagnosis import Diagnosis
 from judgerel_ray.blocks.blocks import Laid
@@ -13,11 +14,10 @@ from judgerel_ray.core import SweepError, count_of
 _UNFIT = 2
 
 
-def diagnosed(found: Diagnosis, name: str = "") -> Result[Diagnosis]:
+def diagnosed(found: Diagnosis) -> Result[Diagnosis]:
     """What was found, what was not looked at left out; needs no package but the standard library.
 
-    A table whose columns have other names ends the command with what to type, in which `name` is
-    the file.
+    A table whose columns have other names ends the command with what to type.
 
     Examples
     --------
@@ -29,9 +29,9 @@ def diagnosed(found: Diagnosis, name: str = "") -> Result[Diagnosis]:
     error = None
     if found.mapping:
         error = SweepError(
-            found.notes[0], where={"file": name},
+            found.notes[0], where={"file": found.source},
             hint="keep what is printed here as map.toml, fill in each ?, then judgerel import "
-            f"table {name} --map map.toml --out judgments.parquet",
+            f"table {quote(found.source)} --map map.toml --out judgments.parquet",
         )  # fmt: skip
     parts: dict[str, object] = {
         "machine": [asdict(one) for one in found.machine],

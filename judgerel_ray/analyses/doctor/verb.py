@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from judgerel_ray.core.verb import Named, verb
@@ -67,4 +67,4 @@ def doctor(path: Judgments | None, request: DoctorRequest) -> Result[Diagnosis]:
         with Snapshot.open(path, request, columns=[GOLD, "confidence"]) as judged:
             return diagnosed(diagnose(judged))
     except ColumnsMissing as error:
-        return diagnosed(mapping_for(error), name_of(path))
+        return diagnosed(replace(mapping_for(error), source=name_of(path)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from judgerel_ray.blocks.result import Writable
 
@@ -31,14 +31,26 @@ class Gated(Writable):
     notes : tuple of str
         Of every drop, how many questions one side alone has; of every judge some of whose requests
         failed, how many: they count in nothing.
+    rests_on : tuple of str
+        What numbers of a run rest on, such as how many of its judgments have landed.
+    read : tuple of str
+        How a file was read.
     """
+
+    shown_by: ClassVar[str] = "judgerel_ray.analyses.gate.show:gate_result"
 
     verdict: str
     requirements: pl.DataFrame
     look: Look
     notes: tuple[str, ...] = ()
+    rests_on: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
         """0 of PASS, 4 of FAIL, 5 of INCONCLUSIVE."""
         return EXIT_CODES[self.verdict]
+
+    def as_junit(self) -> str:
+        """Write it as JUnit XML, a test case a requirement and group."""
+        return self._result().as_junit()

@@ -138,12 +138,8 @@ def look_words(gated: Gated) -> str:
     )
 
 
-def gate_result(
-    gated: Gated, notes: tuple[str, ...] = (), read: tuple[str, ...] = ()
-) -> Result[Gated]:
+def gate_result(gated: Gated) -> Result[Gated]:
     """A gate's verdict as every format is made of it.
-
-    `notes` say what its numbers rest on, and `read` how a file was read.
 
     Examples
     --------
@@ -161,9 +157,9 @@ def gate_result(
         title=f"Judge gate: {headline(gated)}",
         facts={
             "verdict": gated.verdict, "exit_code": gated.exit_code, "look": asdict(gated.look),
-            "notes": gated.notes, "read": read,
+            "notes": gated.notes, "read": gated.read,
         },
-        notes=notes,
+        notes=gated.rests_on,
         exit_code=gated.exit_code,
         rows=gated.requirements,
         cases=[_case(row, groups) for row in rows],

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import BY, Named, Names, flag, names_of, verb
+from judgerel_ray.core.verb import BY, Labelled, Names, flag, names_of, verb
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.gate.gated import Gated
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateRequest(Named):
+class GateRequest(Labelled):
     """What ``gate`` is asked for."""
 
     require: Sequence[str] | str = field(
@@ -81,23 +81,23 @@ def gate(path: Judgments, request: GateRequest) -> Result[Gated]:
     from judgerel_ray.analyses.gate.from_run import columns_of, gate_judgments
     from judgerel_ray.analyses.gate.requirement import requirements
     from judgerel_ray.analyses.gate.show import gate_result
-    from judgerel_ray.counting.snapshot import Snapshot
+    from judgerel_ray.counting.snapshot import Snapshot, sides
 
     texts = [request.require] if isinstance(request.require, str) else request.require
     wanted = requirements(texts, None if request.rules is None else fspath(request.rules))
     by = names_of(request.by)
+    names = dict.fromkeys(one.against for one in wanted if one.against is not None)
+    several = dict(zip([None, *names], sides([path, *names], request), strict=True))
     with ExitStack() as opened:
-
-        def side(source: Judgments, name: str | None) -> Snapshot:
+        found_at: dict[str | None, Snapshot] = {}
+        for name, (source, reading) in several.items():
             apart, columns = columns_of(wanted, by, name)
-            return opened.enter_context(
-                Snapshot.open(source, request, apart=apart, columns=columns)
+            found_at[name] = opened.enter_context(
+                Snapshot.open(source, reading, apart=apart, columns=columns)
             )
-
-        judged = side(path, None)
-        names = dict.fromkeys(one.against for one in wanted if one.against is not None)
+        judged = found_at[None]
         found = gate_judgments(
-            judged, wanted, baselines={name: side(name, name) for name in names}, by=by,
+            judged, wanted, baselines={name: found_at[name] for name in names}, by=by,
             ledger=None if request.ledger is None else fspath(request.ledger),
         )  # fmt: skip
-        return gate_result(found, judged.run_notes, judged.notes)
+        return gate_result(replace(found, rests_on=judged.run_notes, read=judged.notes))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from judgerel_ray.core.verb import (
     BY,
-    Named,
+    Labelled,
     Names,
     Written,
     by_name,
@@ -34,7 +34,7 @@ BLOCK = flag("replications to use: 0 (the first block) or all; later ones depend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReduceRequest(Named):
+class ReduceRequest(Labelled):
     """What ``reduce`` is asked for."""
 
     by: Names = field(default=None, metadata=BY)
@@ -168,7 +168,7 @@ def reduce(path: Judgments, request: ReduceRequest) -> Result[pl.DataFrame]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionsRequest(Named):
+class QuestionsRequest(Labelled):
     """What ``questions`` is asked for."""
 
     by: Names = field(default=None, metadata=BY)

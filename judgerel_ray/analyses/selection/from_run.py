@@ -27,6 +27,7 @@ from judgerel_ray.core.traits import Traits, protocols_where
 from judgerel_ray.counting.columns import of_protocols
 from judgerel_ray.counting.declared import ask_benchmarks, right_verdicts
 from judgerel_ray.counting.files.cells import is_nested, refuse_inside
+from judgerel_ray.counting.files.labelled import with_labels
 from judgerel_ray.counting.gold import beside_table, strangers_of
 from judgerel_ray.counting.measured import CHANCES, SPENT, with_numbers
 from judgerel_ray.counting.right_answers import (
@@ -183,6 +184,8 @@ def known_items(judged: Snapshot, gold: str | None) -> pl.DataFrame | None:
     if judged.run is None:
         return None
     items = pl.read_parquet(BytesIO(judged.run.read_bytes("items.parquet")))
+    if judged.labels is not None:
+        return with_labels(items.lazy(), judged.labels).collect()
     right = right_verdicts(judged.run, items).select("benchmark", ITEM, GOLD)
     return items.drop(GOLD).join(right, on=["benchmark", ITEM], how="left", maintain_order="left")
 

@@ -48,9 +48,9 @@ HALF = "half_of_questions"
 def acceptance_rows(system: System, kind: str, *, band: Band = "bonferroni") -> Iterator[Row]:
     """Give error and accuracy among the accepted at thresholds that occur, at most 50.
 
-    Row: Downwards. ``low`` and ``high`` hold at a threshold by itself, ``band_low`` and
-    ``band_high`` at all of them together; both are of the error. The band is Bonferroni's where a
-    question has several answers.
+    Thresholds fall from row to row. ``low`` and ``high`` hold at a threshold by itself,
+    ``band_low`` and ``band_high`` at all of them together; both are of the error. The band is
+    Bonferroni's where a question has several answers.
 
     Examples
     --------

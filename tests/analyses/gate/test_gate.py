@@ -1,6 +1,8 @@
 """What a gate says of judgments, look by look."""
 
+import copy
 import json
+import pickle
 from dataclasses import replace
 from functools import partial
 from xml.etree import ElementTree as Xml
@@ -750,3 +752,14 @@ def test_every_file_is_opened_once_and_its_notes_come_once(tmp_path, monkeypatch
     assert sorted(opened) == [str(tmp_path / "earlier.csv"), str(tmp_path / "now.csv")]
     notes = [str(one.message) for one in recwarn]
     assert len(notes) == len(set(notes))
+
+
+@pytest.mark.parametrize("made", [
+    copy.copy, lambda one: pickle.loads(pickle.dumps(one)), replace,
+], ids=["copied", "pickled", "replaced"])  # fmt: skip
+def test_what_a_verb_found_is_written_alike_wherever_it_goes(made):
+    for found in (gate(judged(), require="valid_rate >= .9"), judgerel_ray.doctor(judged())):
+        again = made(found)
+        assert again.as_text() == found.as_text()
+        assert again.as_json() == found.as_json()
+        assert again.as_markdown() == found.as_markdown()
