@@ -3,10 +3,11 @@
 Judges whose true share is known are asked questions several times. Three intervals of the same
 judgments are compared: Student's t (as `reduce` had it until 2026-11-27: on the logit scale where
 the other end is cut off, none where every question comes out alike), the one that `reduce` and
-`gate` print (`share_ends`: each end the outer one of t and of as many trials as the error is worth,
-exact where every question comes out alike), and, for what more would cost, that one or the ends of
-one question more, which differs as much as it can (as the gate has of drops), whichever is farther
-out. The truth is the limit, so every PASS and every FAIL is false; promised are 2.5 % of either.
+`gate` print (`share_ends`: each end the outer one of t and of as many trials as the error is worth;
+where questions weigh unequally, of one question more, as heavy as that adds, which differs as much
+as it can; exact where every question comes out alike), and, for what more would cost, that one or
+the ends of one whole question more (as the gate has of drops), whichever is farther out. The truth
+is the limit, so every PASS and every FAIL is false; promised are 2.5 % of either.
 Beside it alpha of 1, whose exact interval follows from that of agreement.
 
     python -m bench.shares_in_gate [--runs 4000] [--seed 1] [--cells]
@@ -26,12 +27,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, stdtrit
 
-from judgerel_ray.stats.intervals.interval import exact_where_alike, student_interval
+from judgerel_ray.stats.intervals.interval import student_interval
 
 Floats = NDArray[np.float64]
 CHECKED = 20
 QUESTIONS, REPEATS = (20, 60, 200), (2, 4, 8)
 NEAR = (0.02, 0.05, 0.2, 0.5, 0.8, 0.95, 0.98)
+HEAVY = {"replies, unequal repeats": 4, "replies, very unequal repeats": 10,
+         "heavy questions fail": 4, "very heavy questions fail": 10}  # fmt: skip
+"""How much more often a fifth of the questions is asked."""
+LIGHT = 0.25  # how often the others fail, of what all do
 RULES = ("t", "printed", "one more")
 CONFIDENCE, PROMISED = 0.95, 0.025
 
@@ -54,10 +59,21 @@ class Design:
         if self.name == "first place":
             return self._of_places(size, rng), np.ones(size)
         repeats = np.full(self.questions, self.repeats)
-        if self.name == "replies, unequal repeats":
-            repeats[::5] *= 4
+        repeats[::5] *= HEAVY.get(self.name, 1)
+        if self.name.endswith("fail"):
+            return self._of_heavy(repeats.astype(float), size, rng)
         of_share = rng.binomial(repeats, self._shares(self.truth, size, rng))
         return of_share.astype(float), np.broadcast_to(repeats, size).astype(float)
+
+    def _of_heavy(
+        self, repeats: Floats, size: tuple[int, int], rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        """Questions that fail wholly or not at all, heavy ones mostly: those that are hard."""
+        heavy, light = repeats > repeats.min(), LIGHT * (1 - self.truth)
+        of_heavy = repeats[heavy].sum() / repeats.sum()
+        fails = np.where(heavy, (1 - self.truth - (1 - of_heavy) * light) / of_heavy, light)
+        held = rng.random(size) >= fails
+        return np.where(held, repeats, 0.0), np.broadcast_to(repeats, size)
 
     def _shares(self, mean: float, size: tuple[int, int], rng: np.random.Generator) -> Floats:
         """The share of each question: one for all, beta, or 0 and 1."""
@@ -93,7 +109,8 @@ class Design:
 def designs() -> Iterator[Design]:
     """Every cell."""
     named = [("share of replies", truth, alike) for alike in (0, 0.3, 0.8, 1) for truth in NEAR]
-    named += [("replies, unequal repeats", truth, 0.3) for truth in NEAR]
+    named += [(name, truth, 0.3) for name in list(HEAVY)[:2] for truth in NEAR]
+    named += [(name, truth, 1) for name in list(HEAVY)[2:] for truth in (0.8, 0.95, 0.98)]
     named += [("swap consistency", truth, alike) for alike in (0, 1)
               for truth in (0.02, 0.05, 0.5, 0.95, 0.98)]  # fmt: skip
     named += [("first place", truth, 0) for truth in (0.55, 0.95, 0.98)]
@@ -124,6 +141,10 @@ def all_ends(sums: Floats, weights: Floats) -> dict[str, tuple[Floats, Floats]]:
     k = inside * worth
     outer = (np.minimum(low, betaincinv(k, worth - k + 1, tail)),
              np.maximum(high, betaincinv(k + 1, worth - k, 1 - tail)))  # fmt: skip
+    uneven = np.ptp(weights, axis=1) > 0
+    added = one_question_more(sums, weights)
+    outer = (np.where(uneven, np.minimum(outer[0], added[0]), outer[0]),
+             np.where(uneven, np.maximum(outer[1], added[1]), outer[1]))  # fmt: skip
     more = []
     for worst in (0.0, 1.0):
         squares = error**2 * n * (n - 1) + (worst - value) ** 2 * n / (n + 1)
@@ -134,7 +155,7 @@ def all_ends(sums: Floats, weights: Floats) -> dict[str, tuple[Floats, Floats]]:
         np.fmax(outer[1], np.minimum(more[1], 1)),
     )
     every, never = alike & (value > 1 - 1e-9), alike & (value < 1e-9)
-    none, least = alike & ~every & ~never, tail ** (1 / n)
+    none, least = alike & ~every & ~never, least_means(weights, tail)
 
     def exact(ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
         low = np.select([none, every, never], [np.nan, least, 0.0], ends[0])
@@ -144,14 +165,37 @@ def all_ends(sums: Floats, weights: Floats) -> dict[str, tuple[Floats, Floats]]:
     return {"t": plain, "printed": exact(outer), "one more": exact(one_more)}
 
 
+def one_question_more(sums: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Ends with one question more, as heavy as uneven weights add, that differs as it may most."""
+    n, total = sums.shape[1], weights.sum(axis=1)
+    more = (weights**2).sum(axis=1) / total - total / n
+    ends = []
+    for worst in (0.0, 1.0):
+        mean = (sums.sum(axis=1) + more * worst) / (total + more)
+        apart = ((sums - weights * mean[:, None]) ** 2).sum(axis=1) + (more * (worst - mean)) ** 2
+        away = stdtrit(n, (1 + CONFIDENCE) / 2) * np.sqrt(apart * (n + 1) / n) / (total + more)
+        ends.append(np.clip(mean + (2 * worst - 1) * away, 0, 1))
+    return ends[0], ends[1]
+
+
+def least_means(weights: Floats, tail: float) -> Floats:
+    """Where the chance of all ones is the tail and the weighted mean is least, by bisection."""
+    low, high = np.zeros(len(weights)), weights.max(axis=1)
+    for _ in range(80):
+        level = (low + high) / 2
+        is_less = np.log(np.minimum(1, level[:, None] / weights)).sum(axis=1) < np.log(tail)
+        low, high = np.where(is_less, level, low), np.where(is_less, high, level)
+    found: Floats = np.minimum(weights, high[:, None]).sum(axis=1) / weights.sum(axis=1)
+    return found
+
+
 def check(sums: Floats, weights: Floats, ends: tuple[Floats, Floats]) -> None:
     """Stop where the shipped interval is another one."""
     for run in range(CHECKED):
         total, weight = sums[run].sum(), weights[run].sum()
         value = float(total / weight)
         found = student_interval(value, (total - sums[run]) / (weight - weights[run]), CONFIDENCE,
-                                 chance_corrected=False)  # fmt: skip
-        found = exact_where_alike(found, value, CONFIDENCE)
+                                 chance_corrected=False, weights_C=weights[run])  # fmt: skip
         shipped = [np.nan if end is None else end for end in (found.low, found.high)]
         if not np.allclose(shipped, [ends[0][run], ends[1][run]], atol=1e-9, equal_nan=True):
             raise SystemExit(f"the package gives {shipped}, this {ends[0][run], ends[1][run]}")

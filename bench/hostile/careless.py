@@ -372,14 +372,17 @@ def tool_cases() -> Iterator[Case]:
             "t.jsonl", as_jsonl(CELLS) + b'{"summary": {"agreement": 0.9}}\n', (), ()),
     }  # fmt: skip
     for what, (name, content, names, columns) in logs.items():
-        for verb, command in {
-            "reduce": reduce_json(name),
-            "import": ("import", "table", name, "--out", "u.parquet"),
+        for verb, commands in {
+            "reduce": (reduce_json(name),),
+            "import": (
+                ("import", "table", name, "--out", "u.parquet"),
+                reduce_json("u.parquet"),
+            ),
         }.items():
             yield Case(
                 family="Logs of evaluation tools",
                 what=f"{what} as it is ({verb})",
-                commands=(command,),
+                commands=commands,
                 files={name: content},
                 may_write=("u.parquet",),
                 expect=READ_OR_REFUSED

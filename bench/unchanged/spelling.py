@@ -179,7 +179,7 @@ EXPECTED: tuple[Expected, ...] = (
     ),
     *(
         Expected("a share has the interval that a gate judges by (decision 021)",
-                 field=f"*{field}", of=name)
+                 field=f"*.{field}", of=name)
         for name in _SHARES for field in ("low", "high", "interval_method", "no_interval")
     ),
     *(

@@ -20,6 +20,7 @@ class IntervalMethod(StrEnum):
     JACKKNIFE = "jackknife"
     JACKKNIFE_LOGIT = "jackknife_logit"
     JACKKNIFE_AND_BINOMIAL = "jackknife_and_binomial"
+    JACKKNIFE_BINOMIAL_ONE_MORE = "jackknife_binomial_one_more"
     JACKKNIFE_LOG = "jackknife_log"
     JACKKNIFE_FISHER = "jackknife_fisher"
     JACKKNIFE_LESS_BIAS = "jackknife_less_bias"
@@ -33,6 +34,8 @@ class IntervalMethod(StrEnum):
     BASIC_BOOTSTRAP = "basic_bootstrap"
     CLOPPER_PEARSON = "clopper_pearson"
     CLOPPER_PEARSON_LESS_CHANCE = "clopper_pearson_less_chance"
+    EXACT_WEIGHTED = "exact_weighted"
+    EXACT_WEIGHTED_LESS_CHANCE = "exact_weighted_less_chance"
     BINOMIAL_BY_QUESTION = "binomial_by_question"
     CHERNOFF_HOEFFDING = "chernoff_hoeffding"
     T_QUESTIONS = "t_questions"
@@ -52,6 +55,8 @@ _INTERVALS: Mapping[IntervalMethod, str] = {
     IntervalMethod.JACKKNIFE_LOGIT: f"{_JACKKNIFE}, logit scale",
     IntervalMethod.JACKKNIFE_AND_BINOMIAL:
         "outer ends of jackknife-t and binomial over {n} questions",
+    IntervalMethod.JACKKNIFE_BINOMIAL_ONE_MORE:
+        "outer ends of jackknife-t, binomial and one question more over {n} questions",
     IntervalMethod.JACKKNIFE_LOG: f"{_JACKKNIFE}, log scale",
     IntervalMethod.JACKKNIFE_FISHER: f"{_JACKKNIFE}, Fisher's z",
     IntervalMethod.JACKKNIFE_LESS_BIAS: f"{_JACKKNIFE}, about the value less its bias",
@@ -69,6 +74,9 @@ _INTERVALS: Mapping[IntervalMethod, str] = {
     IntervalMethod.BASIC_BOOTSTRAP: "basic bootstrap, {resamples} resamples of {n} questions",
     IntervalMethod.CLOPPER_PEARSON: "Clopper-Pearson over {n} questions",
     IntervalMethod.CLOPPER_PEARSON_LESS_CHANCE: "Clopper-Pearson over {n} questions, less chance",
+    IntervalMethod.EXACT_WEIGHTED: "exact over {n} questions of unequal weight",
+    IntervalMethod.EXACT_WEIGHTED_LESS_CHANCE:
+        "exact over {n} questions of unequal weight, less chance",
     IntervalMethod.BINOMIAL_BY_QUESTION: "binomial, by {n} questions",
     IntervalMethod.CHERNOFF_HOEFFDING: "Chernoff-Hoeffding over {n} questions",
     IntervalMethod.T_QUESTIONS: "t over {n} questions",

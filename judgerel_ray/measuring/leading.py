@@ -76,15 +76,15 @@ def class_statistic(name: str, place: int, n_values: int) -> CountStatistic:
         m, n_of_class = row_sums(counts), counts[..., place]
         paired = m > 1
         both = np.divide(n_of_class * (n_of_class - 1), m - 1, out=np.zeros_like(m), where=paired)
-        return np.stack([both, n_of_class * paired], axis=-1)
+        return np.stack([n_of_class * paired, both], axis=-1)
 
     return CountStatistic(
         name=name,
         estimator="share of judgments of the class that another judgment confirms",
         terms=terms,
-        value=lambda total: divide(total[..., 0], total[..., 1]),
+        value=lambda total: divide(total[..., 1], total[..., 0]),
         chance_corrected=False,
-        pairs=AgreeingPairs(place=0, weight=lambda m: Fraction(1, m - 1), distances_VV=chosen),
+        pairs=AgreeingPairs(place=1, weight=lambda m: Fraction(1, m - 1), distances_VV=chosen),
         rests_on_minority=True,
     )
 

@@ -43,7 +43,7 @@ from judgerel_ray.stats.generalizability.order_effects import (
     swap_layout,
     swapped,
 )
-from judgerel_ray.stats.intervals.interval import exact_where_alike, student_interval
+from judgerel_ray.stats.intervals.interval import student_interval
 
 _ORDER = ORDER
 BY_DEFAULT = ("swap_consistency", "place_consistency", "position_bias", "first_place")
@@ -247,9 +247,9 @@ def _swap_row(
         return _row(group, policy, none)
     share = float(terms.value(terms.terms_CT.sum(axis=0)))
     interval = student_interval(
-        share, terms.left_out(), group.intervals.confidence, chance_corrected=False
-    )
-    interval = exact_where_alike(interval, share, group.intervals.confidence)
+        share, terms.left_out(), group.intervals.confidence, chance_corrected=False,
+        weights_C=terms.weights_C,
+    )  # fmt: skip
     estimated = replace(
         none, value=share, undefined=None, low=interval.low, high=interval.high,
         n_ratings=n_ratings, n_units=terms.questions_C.size,

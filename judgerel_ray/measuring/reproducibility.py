@@ -406,12 +406,12 @@ def _interval(
         without = terms.left_out() if left_out is None else left_out
         found = student_interval(
             value, without, choice.confidence, chance_corrected=statistic.chance_corrected,
-            less_bias=statistic.less_bias,
+            less_bias=statistic.less_bias, weights_C=terms.weights_C,
         )  # fmt: skip
         if statistic.is_nominal_alpha and chance is not None:
-            found = exact_where_alike(found, value, choice.confidence, chance=chance)
-        elif not statistic.chance_corrected and one.name != "class_agreement":
-            found = exact_where_alike(found, value, choice.confidence)
+            found = exact_where_alike(
+                found, value, choice.confidence, terms.weights_C, chance=chance
+            )
     if found.undefined or pooled_CV is None or found.kind in EXACT:
         return found
     return flagged(found, pooled_CV, np.arange(n), statistic)

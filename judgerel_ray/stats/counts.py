@@ -269,7 +269,11 @@ class CountStatistic:
         Units with fewer ratings take no part.
     chance_corrected : bool
         Whether 0 is chance agreement (then the value may be negative, and its interval may be
-        computed on the logit scale); otherwise it is a share, and its interval stays in [0, 1].
+        computed on the logit scale); otherwise it is a share, a mean of what lies in [0, 1], and
+        its interval stays there. The first term of a share is how much a unit weighs in it.
+    is_nominal_alpha : bool
+        Whether it is 1 - (disagreement inside questions) / (that of all), of labels, but for what
+        vanishes in large tables.
     min_units : int
         With fewer units taking part there is no value ("too_few_units").
     has_floor : bool
@@ -312,6 +316,7 @@ class CountStatistic:
     value: Callable[[Floats], Floats]
     min_ratings: int = 2
     chance_corrected: bool = True
+    is_nominal_alpha: bool = False
     min_units: int = 1
     has_floor: bool = True
     most_permutations: int | None = None
@@ -325,11 +330,6 @@ class CountStatistic:
     pooled: bool = False
     monotone: bool = False
     less_is_better: bool = False
-
-    @property
-    def is_nominal_alpha(self) -> bool:
-        """Whether it is 1 - (disagreement inside questions) / (that of all), of labels."""
-        return self.rests_on_minority and self.pairs is not None and self.pairs.distances_VV is None
 
     def checked(self, units: ArrayLike, *, function: str) -> Floats:
         """Read the counts or moments it is of, refusing what is none (ValueError)."""

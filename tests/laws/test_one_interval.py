@@ -49,6 +49,7 @@ FILES = {
     "near unanimous": judgments(lambda item: 0.5 if item < 2 else item % 2),
     "unanimous": judgments(lambda item: item % 2),
     "unanimous in orders": judgments(lambda item: item % 2, orders=2),
+    "unanimous, unevenly asked": judgments(lambda item: item < 30, uneven=True),
     "one verdict": judgments(lambda _: 1),
     "few questions": judgments(lambda item: (item + 1) / 7, items=6, orders=2),
     "uneven": judgments(lambda item: 0.1 + item % 2 * 0.8, orders=2, uneven=True, lost=0.1),

@@ -14,6 +14,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from judgerel_ray.measuring.leading import class_statistic
 from judgerel_ray.stats import COEFFICIENTS, count_statistic, measure
 from judgerel_ray.stats.agreement.completions import (
     RATIOS,
@@ -214,3 +215,65 @@ def test_fewer_units_than_it_needs_give_no_value(name):
     if statistic.min_units > 1:
         assert value(statistic, table) is None
         assert value(statistic, np.vstack([table, [[0, 11, 11]]])) is not None
+
+
+def weight_faults(statistic: CountStatistic) -> list[str]:
+    """Tables in which a share is no mean of [0, 1] that weighs units by its first term."""
+    rng, faults = np.random.default_rng(11), []
+    for _ in range(40):
+        counts = rng.integers(0, 9, size=(5, K)).astype(float)
+        counts = counts[statistic.takes_part(counts)]
+        alone = np.array([statistic.value(row) for row in statistic.terms(counts)])
+        weights = statistic.terms(counts)[:, 0]
+        there = ~np.isnan(alone)
+        if not there.any() or weights[there].sum() == 0:
+            continue
+        mean = (weights * np.nan_to_num(alone))[there].sum() / weights[there].sum()
+        whole = float(statistic.value(statistic.terms(counts).sum(axis=0)))
+        if not np.isclose(mean, whole) or not 0 <= alone[there].min() <= alone[there].max() <= 1:
+            faults.append(f"{counts.tolist()}: {whole} is no mean {mean} of units")
+    return faults
+
+
+SHARES = [
+    *(one for one in map(statistic_of, NAMES) if not one.chance_corrected),
+    statistic_of("majority_stability_2"),
+    *(class_statistic(f"class {place}", place, K) for place in range(K)),
+]
+
+
+@pytest.mark.parametrize("share", SHARES, ids=lambda one: one.name)
+def test_the_first_term_of_a_share_is_what_a_unit_weighs(share):
+    assert not weight_faults(share)
+
+
+def test_a_share_whose_first_term_is_another_is_found():
+    share = statistic_of("valid_rate")
+    turned = replace(
+        share, terms=lambda counts: share.terms(counts)[..., ::-1],
+        value=lambda total: share.value(total[..., ::-1]),
+    )  # fmt: skip
+    assert weight_faults(turned)
+
+
+def alpha_fault(statistic: CountStatistic) -> float:
+    """How far it is from 1 less disagreement over that by chance, in large tables."""
+    rng, most = np.random.default_rng(12), 0.0
+    for _ in range(20):
+        counts = rng.multinomial(6, rng.dirichlet(np.ones(K)), size=8).astype(float)
+        shares = counts / 6
+        apart = 1 - (counts * (counts - 1)).sum(axis=1).mean() / 30
+        by_chance = 1 - (shares.mean(axis=0) ** 2).sum()
+        found = value(statistic, np.tile(counts, (4000, 1)))
+        most = max(most, abs(1 - apart / by_chance - (found or 0.0)))
+    return most
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in OF_REPLIES])
+def test_a_nominal_alpha_says_so_and_only_it_does(name):
+    statistic = statistic_of(name)
+    assert (alpha_fault(statistic) < 1e-3) == statistic.is_nominal_alpha
+    scores = np.arange(1.0, K + 1) ** 2
+    if name in ("krippendorff_alpha", "icc1"):
+        of_scores = count_statistic(name, n_values=K, values=scores, level="interval")
+        assert not of_scores.is_nominal_alpha

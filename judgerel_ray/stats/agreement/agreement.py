@@ -206,6 +206,7 @@ def _chance_corrected(n_categories: int) -> tuple[CountStatistic, ...]:
             terms=fleiss_terms,
             value=fleiss_value,
             pairs=MEAN_PAIRS,
+            is_nominal_alpha=True,
             rests_on_minority=True,
             less_bias=True,
         ),

@@ -385,6 +385,7 @@ def icc_statistic(
         # Of a mean of many, noise has a spread without bound where questions are few.
         has_floor=one,
         pairs=pairs if one else None,
+        is_nominal_alpha=one and numbers is None,
         rests_on_minority=True,
     )
 

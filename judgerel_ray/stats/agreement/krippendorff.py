@@ -107,7 +107,7 @@ def alpha_statistic(*, n_values: int, values: Values | None, level: Level) -> Co
         return CountStatistic(
             name=name, estimator=estimator, terms=_nominal_terms, value=_nominal,
             pairs=AgreeingPairs(place=0, weight=lambda m: Fraction(-1, m - 1)),
-            rests_on_minority=True,
+            rests_on_minority=True, is_nominal_alpha=True,
         )  # fmt: skip
     return _by_distance(estimator, _ratio_distances(numbers))
 

@@ -357,9 +357,12 @@ def reproducibility_terms(
         together = np.zeros((questions.size, terms_IT.shape[1]))
         np.add.at(together, place, terms_IT)
         terms_IT = together
+    # A class is agreed on by its judgments: a question without any weighs nothing.
+    weight = FIXED + int(np.argmax(np.diagonal(laid.form_FF))) if name == "class_agreement" else 0
     return QuestionTerms(
         name=name, questions_C=questions, terms_CT=terms_IT,
         value=pair_value(name, laid.form_FF, n_categories),
+        weights_C=terms_IT[:, weight],
     )  # fmt: skip
 
 

@@ -30,7 +30,6 @@ from judgerel_ray.stats.generalizability.facet_agreement import (
 )
 from judgerel_ray.stats.intervals.interval import (
     Interval,
-    exact_where_alike,
     student_interval,
 )
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
@@ -365,8 +364,6 @@ def _coefficient(
         interval = student_interval(
             value, left_out_Q, confidence, chance_corrected=chance_corrected
         )
-        if not chance_corrected:
-            interval = exact_where_alike(interval, value, confidence)
     n_ratings, most = int(m_Q.sum()), int(m_Q.max(initial=0))
     return Coefficient(
         name=name,

@@ -115,7 +115,9 @@ def _by_question(
     interval = Interval(undefined="too_few_units")
     if min(k, agreeing) >= _FEW:
         left_out_Q = (total - sums_Q) / (units - n_Q)
-        interval = student_interval(value, left_out_Q, confidence, chance_corrected=False)
+        interval = student_interval(
+            value, left_out_Q, confidence, chance_corrected=False, weights_C=n_Q
+        )
     if interval.undefined:
         # Questions with more units weigh more: as many questions of equal weight say as much.
         equal = units**2 / float((n_Q**2).sum())

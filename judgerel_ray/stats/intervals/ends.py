@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from judgerel_ray.core.codes import IntervalMethod
+from judgerel_ray.stats.counts import Floats
 from judgerel_ray.stats.intervals.precision import t_quantile
 
 _MANY_TRIALS = 10**9
@@ -68,6 +71,11 @@ def share_ends(
     >>> share_ends(1.0, 0.25, 20)[1]
     1.0
     """
+    if not (error > 0 and n_questions > 1 and math.isfinite(value)):
+        raise ValueError(
+            "share_ends: expected a value, an error above 0 and two questions, "
+            f"got {value}, {error}, {n_questions}"
+        )
     half = t_quantile(n_questions - 1, confidence) * error
     low, high = value - half, value + half
     if not 0 < value < 1:
@@ -98,6 +106,87 @@ def binomial_ends(
     lost = t_quantile(_MANY_TRIALS, confidence) / t_quantile(n_questions - 1, confidence)
     worth = value * (1 - value) / error**2 * lost**2
     return trial_ends(value * worth, worth, confidence)
+
+
+def least_mean(weights_C: Floats, confidence: float) -> float:
+    r"""Give the low end of a weighted mean of [0, 1] that is 1 on every question.
+
+    The least :math:`\sum w_c p_c / \sum w_c` of which the chance of all ones, at most
+    :math:`\prod p_c`, is still half of what may be missed: :math:`p_c = \min(1, \lambda / w_c)`.
+    Of equal weights it is Clopper and Pearson's end of n of n.
+
+    Examples
+    --------
+    >>> round(least_mean(np.ones(60), 0.95), 3)
+    0.94
+
+    A question that weighs as much as all others together may fail, whatever these do:
+
+    >>> round(least_mean(np.array([59.0, *np.ones(59)]), 0.95), 3)
+    0.513
+    """
+    w_C = np.sort(weights_C[weights_C > 0])[::-1]
+    reach = -math.log((1 - confidence) / 2)
+    # With the k heaviest above it, the level is where their logarithms make up the reach.
+    levels = np.exp((np.cumsum(np.log(w_C)) - reach) / np.arange(1, w_C.size + 1))
+    is_above = levels >= np.append(w_C[1:], 0.0) * (1 - 1e-12)
+    level = levels[int(np.argmax(is_above))]
+    return float(np.minimum(w_C, level).sum() / w_C.sum())
+
+
+def one_more_ends(
+    value: float, left_out_C: Floats, weights_C: Floats, *, confidence: float = 0.95
+) -> tuple[float, float]:
+    r"""Give ends of a weighted mean of [0, 1] with one question more, which differs as it may most.
+
+    It weighs what uneven weights add: :math:`\sum w^2 / \sum w` less the mean weight [1]_, nothing
+    where all weigh alike. Where a few heavy questions carry a share, how far these vary shows in
+    few of them (docs/decisions/021).
+
+    References
+    ----------
+    .. [1] Kish, L. (1965), Survey Sampling, section 11.7: the loss by unequal weights.
+
+    Examples
+    --------
+    >>> left_out = (13 - np.array([10.0, 1, 1, 1, 0])) / (14 - np.array([10.0, 1, 1, 1, 1]))
+    >>> weights = np.array([10.0, 1, 1, 1, 1])
+    >>> [round(end, 2) for end in one_more_ends(13 / 14, left_out, weights)]
+    [0.02, 1.0]
+    """
+    total = float(weights_C.sum())
+    sums_C = value * total - left_out_C * (total - weights_C)
+    sums_C, w_C = sums_C[weights_C > 0], weights_C[weights_C > 0]
+    n, more = w_C.size, float((w_C**2).sum()) / total - total / w_C.size
+    ends = []
+    for worst in (0.0, 1.0):
+        mean = (value * total + more * worst) / (total + more)
+        apart = float(((sums_C - w_C * mean) ** 2).sum()) + (more * (worst - mean)) ** 2
+        error = math.sqrt(apart * (n + 1) / n) / (total + more)
+        end = mean + (2 * worst - 1) * t_quantile(n, confidence) * error
+        ends.append(min(1.0, max(0.0, end)))
+    return ends[0], ends[1]
+
+
+def alike_ends(value: float, weights_C: Floats, confidence: float) -> tuple[float, float]:
+    """Give the exact ends of a weighted mean of [0, 1] that is 1, or 0, on every question.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in alike_ends(0.0, np.ones(20), 0.95)]
+    [0.0, 0.168]
+    """
+    if is_uneven(weights_C):
+        least = least_mean(weights_C, confidence)
+        return (least, 1.0) if value else (0.0, 1 - least)
+    n = int((weights_C > 0).sum())
+    return trial_ends(value * n, n, confidence)
+
+
+def is_uneven(weights_C: Floats) -> bool:
+    """Whether questions that count differ in their weight."""
+    taking = weights_C[weights_C > 0]
+    return bool(taking.size and np.ptp(taking) > 1e-9 * taking.max())
 
 
 def trial_ends(k: float, n: float, confidence: float) -> tuple[float, float]:

@@ -27,7 +27,13 @@ from judgerel_ray.stats.counts import (
     run_sums,
     term_sums,
 )
-from judgerel_ray.stats.intervals.ends import share_ends, student_ends, trial_ends
+from judgerel_ray.stats.intervals.ends import (
+    alike_ends,
+    is_uneven,
+    one_more_ends,
+    share_ends,
+    student_ends,
+)
 from judgerel_ray.stats.intervals.precision import (
     carried_by_few,
     effective_questions,
@@ -81,7 +87,8 @@ class Interval:
         The jackknife's, on the scale of the value, where Student's t was laid with it.
     undefined : str or None
         "undefined" where the coefficient is, "too_few_units" below two questions, "no_spread" where
-        all questions say the same, "depends_on_one_question" where leaving one out leaves none.
+        all questions say the same and that is no share of 0 or 1, "depends_on_one_question" where
+        leaving one out leaves none.
     n_questions : int
         Questions left out in turn, or trials.
     n_resamples, n_undefined : int
@@ -137,10 +144,11 @@ def jackknife_interval(
     For chance-corrected coefficients in (0, 1) the logit scale is used (the standard error divided
     by ``value * (1 - value)``), but only where the plain interval excludes 0: on the logit scale 0
     could never be covered. Of a share each end is the outer one of Student's t and of as many
-    independent trials as its error is worth; where it is 1, or 0, on every question the interval
-    is the exact one of as many questions, and that of a nominal alpha, Fleiss' kappa or icc1 of 1
-    follows from it. Fleiss' kappa, where marked biased and the plain interval does
-    not exclude 0, has it about the value less that bias, and 0 stays in. `method` says which it is.
+    independent trials as its error is worth, and where questions weigh unequally of one question
+    more; where it is 1, or 0, on every question the interval is the exact one of such questions,
+    and that of a nominal alpha, Fleiss' kappa or icc1 of 1 follows from it. Fleiss' kappa, where
+    marked biased and the plain interval does not exclude 0, has it about the value less that bias,
+    and 0 stays in. `method` says which it is.
 
     Parameters
     ----------
@@ -193,42 +201,49 @@ def jackknife_interval(
     value = float(statistic.value(total))
     if np.isnan(value):
         return Interval(undefined="undefined")
-    left_out_C = np.concatenate([statistic.value(total - terms) for terms in parts])
+    pairs = [(statistic.value(total - terms), terms[:, 0]) for terms in parts]
+    left_out_C, weights_C = (np.concatenate(some) for some in zip(*pairs, strict=True))
     found = student_interval(
         value, left_out_C, confidence, chance_corrected=statistic.chance_corrected,
-        less_bias=statistic.less_bias,
+        less_bias=statistic.less_bias, weights_C=weights_C,
     )  # fmt: skip
-    if found.undefined:
-        return _of_alike(found, value, counts, statistic, confidence)
-    return flagged(found, counts, clusters, statistic)
+    if found.undefined == NO_SPREAD and statistic.is_nominal_alpha:
+        c_V, m_U = counts.sum(axis=0), row_sums(counts)
+        chance = float((c_V * (c_V - 1)).sum() / (c_V.sum() * (c_V.sum() - 1)))
+        found = exact_where_alike(
+            found,
+            value,
+            confidence,
+            np.bincount(clusters, weights=m_U).astype(np.float64),
+            chance=chance,
+        )
+    return (
+        found
+        if found.undefined or found.kind in EXACT
+        else flagged(found, counts, clusters, statistic)
+    )
 
 
-def _of_alike(
-    found: Interval, value: float, counts: Floats, statistic: CountStatistic, confidence: float
-) -> Interval:
-    """The exact interval where all questions come out alike, of what is a mean over them."""
-    if statistic.is_nominal_alpha:
-        c_V = counts.sum(axis=0)
-        n = c_V.sum()
-        chance = float((c_V * (c_V - 1)).sum() / (n * (n - 1)))
-        return exact_where_alike(found, value, confidence, chance=chance)
-    # Agreement on a class is a mean over its judgments: questions without any say nothing of it.
-    if statistic.chance_corrected or statistic.rests_on_minority:
-        return found
-    return exact_where_alike(found, value, confidence)
-
-
-EXACT = (IntervalMethod.CLOPPER_PEARSON, IntervalMethod.CLOPPER_PEARSON_LESS_CHANCE)
+NO_SPREAD = "no_spread"
+EXACT = (
+    IntervalMethod.CLOPPER_PEARSON, IntervalMethod.CLOPPER_PEARSON_LESS_CHANCE,
+    IntervalMethod.EXACT_WEIGHTED, IntervalMethod.EXACT_WEIGHTED_LESS_CHANCE,
+)  # fmt: skip
 """How the interval was made of what is alike on every question."""
 
 
 def exact_where_alike(
-    found: Interval, value: float, confidence: float, *, chance: float | None = None
+    found: Interval,
+    value: float,
+    confidence: float,
+    weights_C: Floats | None = None,
+    *,
+    chance: float | None = None,
 ) -> Interval:
-    """Give a share that is 1, or 0, on every question the exact interval of as many questions.
+    """Give a share that is 1, or 0, on every question the exact interval of such questions.
 
-    The chance that n independent means of [0, 1] are all 1 is at most their mean's n-th power. Of
-    agreement beyond chance that is 1 it is that of agreement, over what `chance` leaves.
+    Questions weigh `weights_C`, by default alike (:func:`.least_mean`). Of agreement beyond chance
+    that is 1 it is that of agreement, over what `chance` leaves, and at least -1.
 
     Examples
     --------
@@ -241,16 +256,21 @@ def exact_where_alike(
     >>> exact_where_alike(alike, 0.5, 0.95) is alike
     True
     """
-    whole, n = round(value, 9), found.n_questions
-    if found.undefined != "no_spread" or whole not in (0.0, 1.0):
+    whole = round(value, 9)
+    if found.undefined != NO_SPREAD or whole not in (0.0, 1.0):
         return found
-    low, high = trial_ends(whole * n, n, confidence)
-    kind = IntervalMethod.CLOPPER_PEARSON
-    if chance is not None:
-        if whole == 0 or chance >= 1:
-            return found
-        low, kind = 1 - (1 - low) / (1 - chance), IntervalMethod.CLOPPER_PEARSON_LESS_CHANCE
-    return Interval(low=low, high=high, kind=kind, n_questions=n)
+    if chance is not None and (whole == 0 or chance >= 1):
+        return found
+    weights = np.ones(found.n_questions) if weights_C is None else weights_C
+    n, uneven = int((weights > 0).sum()), is_uneven(weights)
+    if chance is None:
+        kind = IntervalMethod.EXACT_WEIGHTED if uneven else IntervalMethod.CLOPPER_PEARSON
+        low, high = alike_ends(whole, weights, confidence)
+        return Interval(low=low, high=high, kind=kind, n_questions=n)
+    kind = (IntervalMethod.EXACT_WEIGHTED_LESS_CHANCE if uneven
+            else IntervalMethod.CLOPPER_PEARSON_LESS_CHANCE)  # fmt: skip
+    low = max(-1.0, 1 - (1 - alike_ends(whole, weights, confidence)[0]) / (1 - chance))
+    return Interval(low=low, high=1.0, kind=kind, n_questions=n)
 
 
 def by_cluster(
@@ -299,12 +319,14 @@ def cluster_terms(
 
 def student_interval(
     value: float, left_out_C: Floats, confidence: float, *, chance_corrected: bool,
-    less_bias: bool = False, least: float = -1.0,
+    less_bias: bool = False, least: float = -1.0, weights_C: Floats | None = None,
 ) -> Interval:  # fmt: skip
-    """Compute the t interval from delete-one values, on the logit scale where that may be.
+    """Compute the interval from delete-one values: of a share as all shares have it, else by t.
 
-    With `less_bias` it is about the value less its bias where that is large and 0 is near. Its low
-    end is at least `least`, below which no agreement beyond chance can fall.
+    On the logit scale where that may be. With `less_bias` it is about the value less its bias where
+    that is large and 0 is near. Its low end is at least `least`, below which no agreement beyond
+    chance can fall. A share is a mean of [0, 1] in which questions weigh `weights_C`, by default
+    alike.
     """
     n = left_out_C.size
     if n < 2:
@@ -314,7 +336,8 @@ def student_interval(
     error = jackknife_error(left_out_C)
     half = t_quantile(n - 1, confidence) * error
     if half < 1e-9:
-        return Interval(undefined="no_spread", n_questions=n)
+        found = Interval(undefined=NO_SPREAD, n_questions=n)
+        return found if chance_corrected else exact_where_alike(found, value, confidence, weights_C)
     bias = float((n - 1) * (left_out_C.mean() - value))
     biased = abs(bias) > _BIAS * error
     if biased and less_bias and value - half <= 0:
@@ -324,6 +347,10 @@ def student_interval(
     else:
         low, high = share_ends(value, error, n, confidence=confidence)
         kind = IntervalMethod.JACKKNIFE_AND_BINOMIAL
+        if weights_C is not None and is_uneven(weights_C):
+            more = one_more_ends(value, left_out_C, weights_C, confidence=confidence)
+            low, high = min(low, more[0]), max(high, more[1])
+            kind = IntervalMethod.JACKKNIFE_BINOMIAL_ONE_MORE
     return Interval(
         low=max(low, least), high=high, kind=kind, standard_error=error, n_questions=n,
         biased=biased,

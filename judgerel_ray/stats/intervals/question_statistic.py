@@ -53,6 +53,8 @@ class QuestionTerms:
     # What gave the terms their meaning: where it is the same object, the terms of a question may
     # stand in for those of another judge. None where they may not.
     layout: object = None
+    # Shape (n_questions,). How much each weighs in what is a mean over them.
+    weights_C: Floats | None = None  # noqa: N815
 
     def at(self, weights_BC: Floats) -> Floats:
         """Compute the value with these weights of the questions."""

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.arguments import check_confidence
 from judgerel_ray.stats.counts import Floats
-from judgerel_ray.stats.intervals.ends import trial_ends
-from judgerel_ray.stats.intervals.interval import Interval
+from judgerel_ray.stats.intervals.ends import alike_ends, is_uneven, one_more_ends, trial_ends
+from judgerel_ray.stats.intervals.interval import NO_SPREAD, Interval, exact_where_alike
 from judgerel_ray.stats.intervals.precision import t_quantile
 
 
@@ -90,8 +90,9 @@ def clustered_share(
     """Give a share with its interval.
 
     With one trial a question the interval is exact (Clopper-Pearson). With several it is that of as
-    many independent trials as the spread over questions is worth [1]_, at most all and at least the
-    questions where no spread can be seen (all trials are hits, or none is).
+    many independent trials as the spread over questions is worth [1]_, at most all; where questions
+    have unequally many, with one question more (:func:`.one_more_ends`), and where all trials are
+    hits, or none is, exact (:func:`.least_mean`).
 
     References
     ----------
@@ -112,9 +113,16 @@ def clustered_share(
     if n_questions == n:
         return exact_share(k, n, confidence=confidence)
     low = high = None
-    if n_questions > 1:
+    sizes = np.bincount(number).astype(np.float64)
+    if n_questions > 1 and k in (0, n):
+        low, high = alike_ends(k / n, sizes, confidence)
+    elif n_questions > 1:
         worth = _worth(hits, number, confidence)
         low, high = trial_ends(k / n * worth, worth, confidence)
+        if is_uneven(sizes):
+            left_out = (k - np.bincount(number, weights=hits)) / (n - sizes)
+            more = one_more_ends(k / n, left_out, sizes, confidence=confidence)
+            low, high = min(low, more[0]), max(high, more[1])
     return Share(
         k=k, n=n, value=k / n, low=low, high=high, n_questions=n_questions,
         method=f"by {n_questions} questions",
@@ -153,7 +161,7 @@ def _worth(hits: NDArray[np.bool_], number: NDArray[np.intp], confidence: float)
     sums = np.bincount(number, weights=hits - p)
     variance = float((sums**2).sum()) * n_questions / (n_questions - 1) / n**2
     if variance <= 1e-15:
-        return float(n_questions) if p in (0.0, 1.0) else float(n)
+        return float(n)
     lost = t_quantile(n - 1, confidence) / t_quantile(n_questions - 1, confidence)
     return min(float(n), p * (1 - p) / variance * lost**2)
 
@@ -168,6 +176,8 @@ class ClusteredMean:
     pseudo_variance: float = 0.0  # What pseudo rows add to the variance.
     # Clusters, and what each moves the mean by; their squares sum to the rest of the variance.
     clusters_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
+    # What each weighs, in all as many as there are rows.
+    weights_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
     influence_C: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # noqa: N815
 
 
@@ -216,6 +226,8 @@ def clustered_mean(
     """
     values: Floats = np.asarray(values_N, dtype=np.float64)
     weights: Floats = np.ones(values.size) if weights_N is None else np.asarray(weights_N, float)
+    if np.isnan(values).any() or np.isnan(weights).any():
+        raise ValueError("clustered_mean: values_N and weights_N must be numbers, got NaN")
     kept = weights > 0
     values, weights = values[kept], weights[kept]
     clusters = np.arange(kept.size) if clusters_N is None else np.asarray(clusters_N)
@@ -235,6 +247,7 @@ def clustered_mean(
         n_clusters=sums_C.size,
         pseudo_variance=added / total**2,
         clusters_C=np.unique(clusters),
+        weights_C=cluster_sums(weights, clusters),
         influence_C=influence_C,
     )
 
@@ -243,7 +256,8 @@ def weighted_share_interval(mean: ClusteredMean, *, confidence: float = 0.95) ->
     """Give Clopper and Pearson's ends of a share, for as many coins as vary like it.
 
     Rows of one cluster, weights and means of several judgments change how many coins those are;
-    they are never more than clusters.
+    they are never more than clusters. A share of 1, or 0, in every cluster has the exact interval
+    of clusters of such weights (:func:`.least_mean`).
 
     References
     ----------
@@ -252,8 +266,13 @@ def weighted_share_interval(mean: ClusteredMean, *, confidence: float = 0.95) ->
     """
     if not mean.n_clusters:
         return Interval(undefined="too_few_units")
+    if round(mean.value, 9) in (0.0, 1.0) and not mean.pseudo_variance:
+        alike = Interval(undefined=NO_SPREAD, n_questions=mean.n_clusters)
+        return exact_where_alike(alike, mean.value, confidence, mean.weights_C)
     spread = mean.value * (1 - mean.value)
     coins = spread / mean.variance if mean.variance > 0 else float(mean.n_clusters)
     n = min(max(1.0, coins), float(mean.n_clusters))
     low, high = trial_ends(mean.value * n, n, confidence)
-    return Interval(low=low, high=high, n_questions=mean.n_clusters)
+    return Interval(
+        low=low, high=high, kind=IntervalMethod.BINOMIAL_BY_QUESTION, n_questions=mean.n_clusters
+    )

@@ -174,10 +174,15 @@ def _share(
         side, undefined=undefined, unit="share", estimator=words, n_units=n_items,
         confidence=confidence,
     )  # fmt: skip
-    if found.value is None or found.low is None:
+    if found.value is None or len(side.terms_CT) < 2:
         return found
-    ends = student_interval(found.value, side.left_out(), confidence, chance_corrected=False)
-    return replace(found, low=ends.low, high=ends.high, method=ends.method)
+    ends = student_interval(
+        found.value, side.left_out(), confidence, chance_corrected=False,
+        weights_C=side.terms_CT[:, 1],
+    )  # fmt: skip
+    return replace(
+        found, low=ends.low, high=ends.high, method=ends.method, no_interval=ends.undefined
+    )
 
 
 def _exchange_variance(counts_UV: Floats, verdicts_U: NDArray[np.int64]) -> Floats:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.stats.agreement.majority import majority_probabilities
 from judgerel_ray.stats.arguments import check_confidence, clusters_of
 from judgerel_ray.stats.counts import Coefficient, Floats, divide
-from judgerel_ray.stats.intervals.interval import student_interval
+from judgerel_ray.stats.intervals.interval import Interval, student_interval
 
 LIMITS = (
     "percent_agreement",
@@ -105,7 +105,7 @@ def limit_coefficients(
     values = _values(total, n_values, len(majorities))
     left_out = _values(total - by_C, n_values, len(majorities))
     return tuple(
-        _coefficient(name, float(values[i]), left_out[:, i], len(shares), confidence)
+        _coefficient(name, float(values[i]), left_out[:, i], by_C[:, 0], len(shares), confidence)
         for i, name in enumerate(names)
     )
 
@@ -132,7 +132,7 @@ def _values(total_T: Floats, n_categories: int, n_majorities: int) -> Floats:
 
 
 def _coefficient(
-    name: str, value: float, left_out_C: Floats, n_units: int, confidence: float
+    name: str, value: float, left_out_C: Floats, weights_C: Floats, n_units: int, confidence: float
 ) -> Coefficient:
     """One coefficient with its interval, or the reason why there is none."""
     undefined = None if not np.isnan(value) else "no_variance" if n_units else "no_verdicts"
@@ -148,8 +148,18 @@ def _coefficient(
     )
     if undefined:
         return found
-    ends = student_interval(value, left_out_C, confidence, chance_corrected=name in _SIGNED)
-    return replace(found, low=ends.low, high=ends.high)
+    ends = student_interval(
+        value, left_out_C, confidence, chance_corrected=name in _SIGNED, weights_C=weights_C
+    )
+    return _with_ends(found, ends)
+
+
+def _with_ends(found: Coefficient, ends: Interval) -> Coefficient:
+    """A coefficient with its interval, how that was made, or why there is none."""
+    return replace(
+        found, low=ends.low, high=ends.high, interval_method=ends.kind,
+        standard_error=ends.standard_error, no_interval=ends.undefined,
+    )  # fmt: skip
 
 
 def _by_cluster(terms_UT: Floats, clusters_U: NDArray[np.generic]) -> Floats:
@@ -234,7 +244,7 @@ def score_limit(
         return found
     left_out_C = _alphas(total_V - by_CV, shares, mass_U, number_U, values, level)
     ends = student_interval(found.value or 0.0, left_out_C, confidence, chance_corrected=True)
-    return replace(found, low=ends.low, high=ends.high)
+    return _with_ends(found, ends)
 
 
 def _alphas(
@@ -442,8 +452,9 @@ def split_variance(distributions_URV: ArrayLike) -> VarianceSplit:
     split = np.stack([reasoning, reasoning + verdict])
     ratio = _share(split.sum(axis=1))
     ends = student_interval(
-        float(ratio), _share(split.sum(axis=1)[:, None] - split), 0.95, chance_corrected=False
-    )
+        float(ratio), _share(split.sum(axis=1)[:, None] - split), 0.95, chance_corrected=False,
+        weights_C=split[1],
+    )  # fmt: skip
     return VarianceSplit(
         mean_UV=mean,
         agreement=float(agreement.mean()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import stdtrit
 from scipy.stats import beta
 
+from judgerel_ray.measuring.leading import class_statistic
 from judgerel_ray.stats import (
     COEFFICIENTS,
     LEVELS,
@@ -28,8 +30,12 @@ from judgerel_ray.stats import (
 )
 from judgerel_ray.stats.agreement.intraclass import moment_statistic, moments_from_scores
 from judgerel_ray.stats.intervals import interval
-from judgerel_ray.stats.intervals.ends import share_ends
-from judgerel_ray.stats.intervals.interval import bootstrap_weights, ends_less_bias
+from judgerel_ray.stats.intervals.ends import alike_ends, least_mean, share_ends
+from judgerel_ray.stats.intervals.interval import (
+    bootstrap_weights,
+    ends_less_bias,
+    student_interval,
+)
 from judgerel_ray.stats.intervals.precision import (
     carried_by_few,
     effective_questions,
@@ -431,7 +437,20 @@ def by_hand(counts, statistic, clusters, confidence=0.95):
     trials = value * (1 - value) / error**2 * lost**2
     k, tail = value * trials, (1 - confidence) / 2
     exact = beta.ppf(tail, k, trials - k + 1), beta.ppf(1 - tail, k + 1, trials - k)
-    return max(0, min(value - half, exact[0])), min(1, max(value + half, exact[1]))
+    low, high = min(value - half, exact[0]), max(value + half, exact[1])
+    # One question more, as heavy as uneven weights add, that differs as much as it can.
+    weights = np.bincount(clusters, weights=statistic.terms(counts.astype(float))[:, 0])
+    weights = weights[np.unique(taking)]
+    total, more = weights.sum(), (weights**2).sum() / weights.sum() - weights.mean()
+    if more > 1e-9 * weights.mean():
+        sums = value * total - left * (total - weights)
+        for worst in (0, 1):
+            mean = (sums.sum() + more * worst) / (total + more)
+            apart = [*(sums - weights * mean), more * (worst - mean)]
+            spread = math.sqrt(np.square(apart).sum() * (n + 1) / n) / (total + more)
+            end = mean + (2 * worst - 1) * stdtrit(n, (1 + confidence) / 2) * spread
+            low, high = min(low, end), max(high, end)
+    return max(0, low), min(1, high)
 
 
 @pytest.mark.parametrize("cells", [4_000_000, 7])
@@ -606,3 +625,70 @@ def test_six_effective_questions_are_few_where_they_lie_on_one_side():
 def test_students_t_is_that_of_two_sides():
     assert t_quantile(10, 0.95) == pytest.approx(2.228139, abs=1e-6)
     assert t_quantile(10**6, 0.95) == pytest.approx(1.959966, abs=1e-6)
+
+
+def worst_mean(weights, confidence=0.95, steps=40):
+    """The least weighted mean of which all ones are as probable as half of what may be missed."""
+    tail, least = (1 - confidence) / 2, 1.0
+    grid = np.exp(np.linspace(0, math.log(tail), steps))
+    for first in product(grid, repeat=len(weights) - 1):
+        rest = tail / math.prod(first)
+        if rest <= 1:
+            least = min(least, float(np.average([*first, rest], weights=weights)))
+    return least
+
+
+@pytest.mark.parametrize("weights", [(1, 1, 1), (5, 1, 1), (9, 3, 1), (2, 2, 1), (100, 1), (1, 1)])
+def test_a_share_of_one_has_the_least_mean_that_its_weights_allow(weights):
+    found = least_mean(np.array(weights, float), 0.95)
+    assert found == pytest.approx(worst_mean(weights), abs=5e-3)
+    assert found <= worst_mean(weights) + 1e-9
+
+
+@given(st.lists(st.integers(1, 50), min_size=2, max_size=30), st.sampled_from([0.9, 0.95, 0.99]))
+def test_weights_move_the_end_of_a_share_of_one_as_they_should(weights, confidence):
+    w = np.array(weights, float)
+    found = least_mean(w, confidence)
+    assert found == pytest.approx(least_mean(7 * w, confidence))
+    assert found == pytest.approx(least_mean(np.array([*w, 0.0, 0.0]), confidence))
+    alike = clopper_pearson(len(w), len(w), confidence=confidence).low
+    assert found <= alike + 1e-9
+    assert least_mean(np.ones(len(w)), confidence) == pytest.approx(alike)
+    assert alike_ends(0.0, w, confidence) == pytest.approx(
+        (0.0, 1 - alike_ends(1, w, confidence)[0])
+    )
+
+
+@given(st.integers(0, 10_000))
+def test_uneven_weights_only_widen_the_interval_of_a_share(seed):
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(1, 20, size=12).astype(float)
+    hits = rng.binomial(weights.astype(int), 0.7).astype(float)
+    value, left_out = hits.sum() / weights.sum(), (hits.sum() - hits) / (weights.sum() - weights)
+    plain = student_interval(value, left_out, 0.95, chance_corrected=False)
+    found = student_interval(value, left_out, 0.95, chance_corrected=False, weights_C=weights)
+    if plain.undefined:
+        return
+    assert found.low <= plain.low <= value <= plain.high <= found.high
+    equal = student_interval(value, left_out, 0.95, chance_corrected=False, weights_C=np.ones(12))
+    assert (equal.low, equal.high, equal.kind) == (plain.low, plain.high, plain.kind)
+
+
+@pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "icc1"])
+def test_alpha_of_one_is_never_given_less_than_it_can_be(name):
+    found = jackknife_interval([[100, 0]] * 10 + [[0, 2]] * 2, name)
+    assert (found.low, found.high) == (-1.0, 1.0)
+    assert found.method == "exact over 12 questions of unequal weight, less chance"
+
+
+def test_agreement_on_a_class_rests_on_the_questions_that_have_it():
+    counts = [[4, 0]] * 10 + [[0, 4]] * 2
+    found = jackknife_interval(counts, class_statistic("class_agreement:B", 1, 2))
+    assert (found.low, found.high) == pytest.approx((0.025**0.5, 1.0))
+    assert found.n_questions == 2
+
+
+@pytest.mark.parametrize("bad", [(0.5, 0.0, 5), (math.nan, 0.1, 5), (0.5, 0.1, 1)])
+def test_ends_of_a_share_without_an_error_are_refused(bad):
+    with pytest.raises(ValueError, match="share_ends"):
+        share_ends(*bad)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,9 +11,15 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from scipy.special import stdtrit
 
-from judgerel_ray.stats import label_accuracy
+from judgerel_ray.core.codes import IntervalMethod
+from judgerel_ray.stats import jackknife_interval, label_accuracy
 from judgerel_ray.stats.intervals.ends import share_ends
-from judgerel_ray.stats.intervals.shares import clustered_share, difference_ends
+from judgerel_ray.stats.intervals.shares import (
+    clustered_mean,
+    clustered_share,
+    difference_ends,
+    weighted_share_interval,
+)
 
 
 @given(st.integers(1, 40), st.data())
@@ -131,3 +139,19 @@ def test_ends_of_a_share_are_those_of_as_many_trials_as_its_error_is_worth():
     half = float(scipy_stats.t.ppf(0.975, 39)) * 0.03
     outer = (min(low, 0.9 - half), max(high, 0.9 + half))  # and never shorter than Student's t
     assert share_ends(0.9, 0.03, 40) == pytest.approx(outer, abs=1e-6)
+
+
+def test_a_share_of_one_is_worth_no_more_than_its_heaviest_question():
+    """A question of a thousand trials beside 59 of one may fail, whatever these do."""
+    hits, clusters = np.ones(1059), np.r_[np.zeros(1000), np.arange(1, 60)]
+    by_trials = clustered_share(hits, clusters_N=clusters)
+    weighted = weighted_share_interval(clustered_mean(hits, clusters_N=clusters))
+    jackknifed = jackknife_interval([[1000, 0]] + [[1, 0]] * 59, "valid_rate")
+    assert by_trials.low == pytest.approx(weighted.low) == pytest.approx(jackknifed.low)
+    assert by_trials.low < 0.1
+    assert weighted.kind is IntervalMethod.EXACT_WEIGHTED
+
+
+def test_a_mean_of_no_number_is_refused():
+    with pytest.raises(ValueError, match="clustered_mean"):
+        clustered_mean([1.0, math.nan])
