@@ -321,22 +321,27 @@ def _title_lines(text: str, known: Set[str]) -> int:
 
 
 def rows_below(
-    text: str, heading: Heading, where: Mapping[str, object]
+    text: str, heading: Heading, where: Mapping[str, object], *, above: int = 0
 ) -> Iterator[tuple[int, list[str]]]:
-    r"""Give the rows below the line of names, empty lines left out, each with its line number."""
+    r"""Give the rows below the line of names, empty lines left out, each with its line number.
+
+    Lines are numbered as in the file, in which `above` lines stand before the text.
+    """
+    if heading.titles:
+        text, above = text.split("\n", heading.titles)[heading.titles], above + heading.titles
     n_columns = len(heading.names)
     # Strict: a quotation mark that is never closed would make one field of all that follows.
     rows = csv.reader(_lines(text), delimiter=heading.separator, strict=True)
-    line, named = 1, False
+    line, named = above + 1, False
     with _long_fields():
         try:
             for row in rows:
                 if row and len(row) != n_columns and (len(row) > 1 or row[0].strip()):
-                    raise _uneven_line(line, row, n_columns, where)
+                    raise _uneven_line(line, row, n_columns, where, above)
                 if named and len(row) == n_columns and any(row):
                     yield line, row
                 named = named or any(name.strip() for name in row)
-                line = rows.line_num + 1
+                line = above + rows.line_num + 1
         except csv.Error as error:
             raise _broken_line(str(error), line, heading.separator, where) from error
 
@@ -382,7 +387,7 @@ def _first_line(text: str, sign: str) -> list[str]:
 
 
 def _uneven_line(
-    line: int, row: Sequence[str], n_columns: int, where: Mapping[str, object]
+    line: int, row: Sequence[str], n_columns: int, where: Mapping[str, object], above: int
 ) -> SweepError:
     """The refusal of a line with another number of fields."""
     hint = "put a field that holds the separator in double quotes, and leave none out"
@@ -390,8 +395,9 @@ def _uneven_line(
         hint = "a quotation mark in it is not closed"
     elif n_columns == 1:
         hint = "take out what stands above the line of names, and put commas between them"
+    names = f"line {above + 1} names" if above else "the first line names"
     return SweepError(
-        f"line {line} has {len(row)} fields, the first line names {n_columns} columns",
+        f"line {line} has {len(row)} fields, {names} {n_columns} columns",
         where={**where, "line": line},
         hint=hint,
     )

@@ -284,7 +284,8 @@ def given_in(annotation: str) -> str:
     >>> given_in("Result[pl.DataFrame]")
     'pl.DataFrame'
     """
-    return annotation.removeprefix("Result[").removesuffix("]")
+    found = re.fullmatch(r"Result\[(.*)\]", annotation)
+    return found[1] if found else annotation
 
 
 def _kind(option: Field[Any]) -> str:

@@ -10,9 +10,10 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.verb import check_reachable
 from judgerel_ray.measuring.lead_codes import LeadCode, leads
-from judgerel_ray.stats import COEFFICIENTS, count_statistic
+from judgerel_ray.stats import COEFFICIENTS
 from judgerel_ray.stats.agreement.agreement import CORRECTNESS, declaration
 
+_OTHER_SHARES = (*CORRECTNESS, "swap_consistency", "place_consistency", "first_place")
 MEETS, FAILS, UNDECIDED = "meets", "fails", "undecided"
 AT_MOST = tuple(
     name for name in COEFFICIENTS if (of := declaration(name)) is not None and of.less_is_better
@@ -80,6 +81,20 @@ def standing(coefficients: pl.DataFrame, limit: pl.Expr, *, at_most: pl.Expr) ->
     )  # fmt: skip
 
 
+def is_share(name: str) -> bool:
+    """Tell a coefficient that is a mean, over questions, of what lies between 0 and 1.
+
+    Examples
+    --------
+    >>> [is_share(name) for name in ("flip_rate", "accuracy", "icc1")]
+    [True, True, False]
+    """
+    declared = declaration(name)
+    if declared is None:
+        return name in _OTHER_SHARES or name.startswith("class_agreement")
+    return not declared.chance_corrected
+
+
 def possible_values(name: str) -> tuple[float, float]:
     """Give the least and the most that a coefficient can be: of shares 0 and 1, else -1 and 1.
 
@@ -88,8 +103,4 @@ def possible_values(name: str) -> tuple[float, float]:
     >>> possible_values("flip_rate"), possible_values("krippendorff_alpha")
     ((0.0, 1.0), (-1.0, 1.0))
     """
-    if name in COEFFICIENTS or name.startswith("majority_stability_"):
-        signed = count_statistic(name, n_values=2).chance_corrected
-    else:
-        signed = name not in ("swap_consistency", *CORRECTNESS)
-    return -1.0 if signed else 0.0, 1.0
+    return (0.0 if is_share(name) else -1.0), 1.0

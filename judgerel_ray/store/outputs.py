@@ -37,7 +37,7 @@ _ENDINGS: dict[Kind, tuple[str, ...]] = {
 }
 # What pages of ours begin with, and columns of which each table of ours has one.
 _PAGE = re.compile(rb'<meta name="generator" content="judgerel_ray')
-_TABLE = re.compile(rb"\b(undefined|low|largest_shift)\b")
+_TABLE = re.compile(rb"\b(undefined|low|largest_shift|n_items)\b")
 _HEAD = 65536
 _ANOTHER = "give --out another name"
 
@@ -79,10 +79,17 @@ class Output:
         Effects: on a disk a file beside it, renamed; in a bucket one PUT. Retry: safe.
         """
         check_output(self)
-        if not self.force and _content(self) not in (b"", data):
-            raise _stays(self, "a file with other content")
         files, name = _place(self)
-        files.write(name, data)
+        size = files.sizes_of([name]).get(name)
+        if size is None and not self.force and self.real is not None:
+            # A file that another program puts there meanwhile stays; not every bucket can do that.
+            is_ours = files.create(name, data) or files.read(name) == data
+        else:
+            is_same = size == len(data) and files.read(name) == data
+            if is_ours := self.force or not size or is_same:
+                files.write(name, data)
+        if not is_ours:
+            raise _stays(self, "a file with other content")
 
 
 def output_to(
@@ -171,23 +178,20 @@ def _place(output: Output) -> tuple[Disk | Bucket, str]:
     return Disk(root=folder), name
 
 
-def _content(output: Output) -> bytes:
-    """What lies at a target; nothing where nothing does."""
-    files, name = _place(output)
-    return files.read(name) if files.exists(name) else b""
-
-
 def _may_be_ours(output: Output) -> bool:
     """Whether nothing, or what may be an earlier output of the kind, lies at a target."""
     import polars as pl
 
-    if not (there := _content(output)):
+    files, name = _place(output)
+    if not files.sizes_of([name]).get(name):
         return True
     if output.ending == ".parquet":
         with suppress(pl.exceptions.PolarsError, OSError):
-            return pl.read_parquet_metadata(BytesIO(there)).get(MARK) == output.kind
+            there = BytesIO(files.read(name))
+            return pl.read_parquet_metadata(there).get(MARK) == output.kind
         return False
-    return bool((_PAGE if output.kind == "report" else _TABLE).search(there[:_HEAD]))
+    (head,) = files.read_ranges(name, [(0, _HEAD)])
+    return bool((_PAGE if output.kind == "report" else _TABLE).search(head))
 
 
 def _stays(output: Output, what: str) -> SweepError:

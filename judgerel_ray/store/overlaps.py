@@ -32,9 +32,11 @@ def _overlap(target: str, source: str, may_share: bool) -> str:
     if there is not None and path is not None:
         raw = source.partition("://")[2] or source  # what takes a URL's %20 as it stands
         spelled = {path, raw, os.path.expanduser(source)}
-        with suppress(OSError, ValueError):
-            found = (_on_disk(os.path.realpath(there), one, may_share) for one in spelled)
-            return next(filter(None, found), "")
+        for one in spelled:
+            # What cannot be looked at is not what is written; another spelling may be.
+            with suppress(OSError, ValueError):
+                if how := _on_disk(os.path.realpath(there), one, may_share):
+                    return how
     elif there is None and path is None:
         return _in_bucket(target, source, may_share)
     return ""

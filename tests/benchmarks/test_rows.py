@@ -222,3 +222,11 @@ def test_the_places_of_two_items_of_one_name_are_told(tmp_path, name, content, p
     content = content.replace("{0}", '{"item_id": "q", "question": "?"}')
     with pytest.raises(SweepError, match=f"'q' stands twice.*{place}"):
         load_generic("mine", written(tmp_path / name, content))
+
+
+def test_a_title_above_the_names_of_columns_is_no_item(tmp_path):
+    path = tmp_path / "items.csv"
+    path.write_text("My export\n\nitem_id,question,gold\nq1,Why?,A\n")
+    with pytest.warns(ReadingWarning, match="2 lines above the names of columns left out"):
+        (record,) = read_records(str(path))
+    assert (record.fields["item_id"], record.place["line"]) == ("q1", 4)

@@ -76,6 +76,11 @@ def test_what_stands_between_columns_is_said(tmp_path):
     [
         ("a.csv", b"item_id,verdict,replication,verdict\nq,A,0,B\n", "columns 2 and 4 are both"),
         ("a.csv", b"a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, the first line names 2 columns"),
+        (
+            "a.csv",
+            b"My export\n\nitem_id,verdict\nq,x\nq,x,y\n",
+            "line 5 has 3 fields, line 3 names 2 columns",
+        ),
         ("a.csv", b"a,b\n1,2\n\n1\n", "line 4 has 1 fields, the first line names 2 columns"),
         ("a.csv", b'a,b\n1,"x\ny"\n1\n', "line 4 has 1 fields"),
         (

@@ -18,12 +18,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from judgerel_ray import report
+from judgerel_ray import example, report
 from judgerel_ray.blocks.result import rows_json
 from judgerel_ray.cli import main
 from judgerel_ray.core import JudgeRelError, StoreError, SweepError
+from judgerel_ray.core.verb import VERBS
 from judgerel_ray.importers.catalog import write_items_file, write_judgments_file
 from judgerel_ray.store import RunDirectory
+from judgerel_ray.store.files import Disk
 from judgerel_ray.store.outputs import output_to
 from judgerel_ray.store.places import refuse_inside_run
 
@@ -455,6 +457,42 @@ def test_a_disk_that_is_full_destroys_nothing(here, arguments, name):
     assert (found.returncode, found.stderr.count("\n")) == (2, 1)
     assert "cannot write a file: File too large" in found.stderr
     assert everything(here) == before
+
+
+def test_a_file_that_is_put_there_meanwhile_stays(here, monkeypatch):
+    output = output_to("new.csv", "table")
+
+    def look_and_wait(self, names):
+        found = sizes_of(self, names)
+        (here / "new.csv").write_text("somebody else's")
+        return found
+
+    sizes_of = Disk.sizes_of
+    with monkeypatch.context() as patched:
+        patched.setattr("judgerel_ray.store.outputs.check_output", lambda _: None)
+        patched.setattr(Disk, "sizes_of", look_and_wait)
+        with pytest.raises(SweepError, match="a file with other content"):
+            output.write(b"item_id,low\n")
+    assert (here / "new.csv").read_text() == "somebody else's"
+
+
+NEEDED = {
+    "align": ["--reference", "simulated-steady"],
+    "correct": ["--positive", "a", "--labels", "labels.csv"],
+}
+
+
+@pytest.mark.parametrize("ending", ["csv", "json"])
+@pytest.mark.parametrize("verb", [
+    name for name, one in VERBS.items() if one.prints == "file" and name != "cascade"
+])  # fmt: skip
+def test_an_output_may_be_written_again(verb, ending, capsys):
+    """The tables of every verb are known as earlier outputs of ours."""
+    Path("labels.csv").write_text("item_id,label\nq1,b\nq2,a\nq3,a\nq4,b\nq5,a\n")
+    source = example("judgments.csv" if verb == "correct" else "run")
+    arguments = [verb, source, *NEEDED.get(verb, ()), "--out", f"again.{ending}"]
+    for _ in range(2):
+        assert main(arguments) == 0, capsys.readouterr().err
 
 
 def test_a_write_that_fails_in_a_bucket_is_one_line(monkeypatch):

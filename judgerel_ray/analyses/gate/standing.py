@@ -20,17 +20,16 @@ from judgerel_ray.core.text import closest
 from judgerel_ray.counting.files.source import names_told
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts, leads
-from judgerel_ray.measuring.tolerance import FAILS, MEETS, standing
-from judgerel_ray.stats import clopper_pearson
+from judgerel_ray.measuring.tolerance import FAILS, MEETS, is_share, standing
+from judgerel_ray.stats import COEFFICIENTS, clopper_pearson
 from judgerel_ray.stats.agreement.agreement import declaration
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.shares import difference_ends
 
 Row = Mapping[str, Any]  # of a frame
-_OTHER_SHARES = (
-    "accuracy", "majority_accuracy", "swap_consistency", "place_consistency", "first_place",
-)  # fmt: skip
-OF_ALPHA = ("krippendorff_alpha", "fleiss_kappa", "icc1")
+OF_ALPHA = tuple(
+    name for name in COEFFICIENTS if (of := declaration(name)) is not None and of.is_nominal_alpha
+)
 """Coefficients that are 1 less disagreement over that by chance."""
 AGREEMENT = "percent_agreement"
 _OF_REPLIES = ("valid_rate", "accuracy", "majority_accuracy", "swap_consistency",
@@ -54,18 +53,6 @@ class Verdict(StrEnum):
     PASS = "PASS"
     FAIL = "FAIL"
     INCONCLUSIVE = "INCONCLUSIVE"
-
-
-def is_share(name: str) -> bool:
-    """Tell a coefficient that is a mean, over questions, of what lies between 0 and 1.
-
-    Examples
-    --------
-    >>> [is_share(name) for name in ("flip_rate", "accuracy", "icc1")]
-    [True, True, False]
-    """
-    declared = declaration(name)
-    return name in _OTHER_SHARES if declared is None else not declared.chance_corrected
 
 
 def overall(verdicts: Sequence[str]) -> Verdict:

@@ -568,13 +568,11 @@ def _other_kind(kind: str) -> str | None:
 
 
 def read_delimited(
-    source: bytes | str, where: Mapping[str, object], *, separator: str = ","
+    source: bytes | str, where: Mapping[str, object], *, separator: str = ",", above: int = 0
 ) -> tuple[pl.LazyFrame, tuple[str, ...]]:
-    r"""Read a table of text: every column as text, an empty field as null.
+    r"""Read a table of text: every column as text, an empty field as null; how, it says in notes.
 
-    LazyFrame:
-
-    tuple of str: What is said of how it was read.
+    In its file `above` lines stand before it.
 
     Examples
     --------
@@ -601,7 +599,9 @@ def read_delimited(
     if heading.titles:
         content = source if isinstance(source, bytes) else _whole(source)
         rest = table_text(content, where).split("\n", heading.titles)[heading.titles]
-        frame, _ = read_delimited(rest.encode(), where, separator=heading.separator)
+        frame, _ = read_delimited(
+            rest.encode(), where, separator=heading.separator, above=above + heading.titles
+        )
         return frame, heading.notes
     names, between, notes, _ = heading
     check_width(len(names), where)
@@ -609,7 +609,7 @@ def read_delimited(
     regular, blank = _looks(scanned, between, len(names))
     if not regular or text[:1] in "\r\n":
         content = source if isinstance(source, bytes) else _whole(source)
-        return _by_python(table_text(content, where), heading, where), notes
+        return _by_python(table_text(content, where), heading, where, above), notes
     frame = pl.scan_csv(
         io.BytesIO(source) if isinstance(source, bytes) else source,
         separator=between, infer_schema=False, glob=False, new_columns=names,
@@ -653,10 +653,12 @@ def _looks(scanned: io.BytesIO | str, between: str, n_columns: int) -> tuple[boo
     return not has_wrong, bool(blank)
 
 
-def _by_python(text: str, heading: Heading, where: Mapping[str, object]) -> pl.LazyFrame:
+def _by_python(
+    text: str, heading: Heading, where: Mapping[str, object], above: int
+) -> pl.LazyFrame:
     """The rows as Python's own reader has them, line by line; refused where one is uneven."""
     columns: list[list[str | None]] = [[] for _ in heading.names]
-    for _, row in rows_below(text, heading, where):
+    for _, row in rows_below(text, heading, where, above=above):
         for column, value in zip(columns, row, strict=True):
             column.append(value or None)
     series = zip(heading.names, columns, strict=True)

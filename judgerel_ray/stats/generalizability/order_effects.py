@@ -122,6 +122,8 @@ def order_effect(
     (0.5, 2)
     """
     counts = checked_counts(counts_UV, function="order_effect")
+    if questions_U is None:
+        raise ValueError("order_effect: questions_U must name the question of each unit, got None")
     questions = clusters_of(
         questions_U, len(counts), function="order_effect", argument="questions_U"
     )

@@ -177,8 +177,10 @@ def checked_answers(
     scores_N: ArrayLike, correct_N: ArrayLike, questions_N: ArrayLike | None = None
 ) -> SystemAnswers:
     """Take answers of a system."""
-    scores, correct = checked_scores(scores_N, correct_N, function="answered")
-    questions = clusters_of(questions_N, scores.size, function="answered", argument="questions_N")
+    scores, correct = checked_scores(scores_N, correct_N, function="checked_answers")
+    questions = clusters_of(
+        questions_N, scores.size, function="checked_answers", argument="questions_N"
+    )
     return SystemAnswers(scores_N=scores, correct_N=correct, questions_N=questions)
 
 
@@ -314,9 +316,8 @@ def equal_acceptance(
 
     Parameters
     ----------
-    first, second : Answered
-        From :func:`.checked_answers`; questions that only one of them
-        was asked are left out.
+    first, second : SystemAnswers
+        From :func:`.checked_answers`; questions that only one of them was asked are left out.
     shares : sequence of float
         Shares accepted of all answers, in (0, 1].
     n_resamples : int
