@@ -41,11 +41,11 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)
 	--dist loadfile --no-loadscope-reorder --durations=10
 
 .PHONY: test
-test: $(READY) ## the tests while you work: real Ray, one real vLLM engine, the journey end to end (about 4 minutes on 2 cores)
+test: $(READY) ## the tests while you work: real Ray, one real vLLM engine, the journey end to end (7 to 8 minutes on 2 cores with recordings)
 	$(PYTEST) -n 3 -m "not slow and not gpu and not browser" --hypothesis-profile=quick --ignore=tests/house
 
 .PHONY: test-all
-test-all: $(READY) ## all tests but the rules of `make check` and those for a CUDA machine or a browser (25 to 35 minutes on 2 cores)
+test-all: $(READY) ## all tests but the rules of `make check` and those for a CUDA machine or a browser (25 minutes in CI, 34 on 2 cores with recordings)
 	$(PYTEST) -n 4 -m "not gpu and not browser" --ignore=tests/house
 
 .PHONY: test-hostile
@@ -73,7 +73,7 @@ chaos: $(READY) ## 200 runs in which something goes wrong, by their seeds (JUDGE
 .PHONY: docs
 docs: $(READY) ## the documentation as pages in build/docs, and the schema of the sweep file; warnings are errors
 	$(PIP) install -q -c requirements/$(BUILD).txt -c requirements/house.txt -e '.[docs]'
-	$(BIN)/python docs/generate.py
+	$(BIN)/python -m docs.generate
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo "Open build/docs/index.html"
 

@@ -1,6 +1,6 @@
 """What the documentation takes from the code: verbs, the sweep file, benchmarks, columns, the API.
 
-    python docs/generate.py
+    python -m docs.generate
 
 writes ``docs/generated/`` (not kept in git) and ``judgerel_ray/config/sweep.schema.json``, the JSON
 Schema that editors check sweep files by (kept, and held current by ``tests/docs``).

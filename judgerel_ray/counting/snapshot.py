@@ -27,7 +27,7 @@ from judgerel_ray.counting.files.source import TABLES, frame_of, kind_of
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.counting.placeless import placed_tally
-from judgerel_ray.counting.verdict_names import checked_names, named_verdicts
+from judgerel_ray.counting.verdict_names import checked_names, named_verdicts, ways_to_name
 from judgerel_ray.counting.verdicts.places import declared_options
 
 if TYPE_CHECKING:
@@ -330,12 +330,12 @@ def _of_rows(
     more = (*notes, *more, *ties_counted(tally.nested, declared))
     named = named_verdicts(tally, names, where)
     if tally.is_foreign and names is None and not named.known:
+        ways, flags = ways_to_name(tally, where)
         raise SweepError(
             "verdicts may name options or places, and the options were shown in several orders: "
-            "with --verdict-names place A is the answer shown first, with --verdict-names option A "
-            "is the same answer in every order",
+            f"{ways}",
             where=where,
-            hint="--verdict-names place or --verdict-names option",
+            hint=flags,
         )
     warn_of((*more, *named.notes))
     return Snapshot(

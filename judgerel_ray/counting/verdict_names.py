@@ -160,6 +160,19 @@ def named_verdicts(
     return NamedVerdicts(rows=rows, known=True, changed=True)
 
 
+def ways_to_name(tally: Tally, where: Mapping[str, object]) -> tuple[str, str]:
+    """What may be meant by verdicts that name nobody knows what, and the flags that say it."""
+    option = "with --verdict-names option A is the same answer in every order"
+    orders, names = tally.nested.units[ORDER].unique(), _names(tally)
+    try:
+        if not _marks(names) or orders.len() != _PAIR or orders.null_count():
+            _two_places(names, orders, where)
+    except SweepError:
+        return option, "--verdict-names option"
+    place = "with --verdict-names place A is the answer shown first"
+    return f"{place}, {option}", "--verdict-names place or --verdict-names option"
+
+
 def _idle(asked: VerdictNames, tally: Tally, where: Mapping[str, object]) -> str:
     """Say why it does not matter what the caller states that verdicts name."""
     why = "has no verdict that is a name"

@@ -7,7 +7,7 @@ import pytest
 
 from judgerel_ray.benchmarks import load_generic
 from judgerel_ray.benchmarks.source import read_json_file, read_records
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import ReadingWarning, SweepError
 
 
 def written(path, content):

@@ -22,6 +22,7 @@ MENUS = (("pass", "fail"), ("A", "B", "tie"), ("yes", "no"), ("good", "ok", "bad
          ("True", "False"), ("TRUE", "FALSE"))  # fmt: skip
 WHOLE = tuple(map(str, range(1, 6)))
 HALVES = ("1", "1.5", "2", "2.5", "3", "0.5")
+UNITS = (".3", "1e-1", "0.75", "1.0", "-.5", "5E-1")
 SHORT = ("score", "rating", "verdict", "grade")
 KINDS = ("long", "long", "unnumbered", "runs", "judges", "list", "objects", "json", "orders",
          "metrics", "named values", "a file a judge", "a file a run")  # fmt: skip
@@ -31,7 +32,7 @@ def truth(draw: random.Random) -> list[dict]:
     """Judgments: a row an item, a judge and a repeat."""
     judges = draw.sample(MODELS, draw.choice((1, 1, 2, 3)))
     repeats, rated = draw.choice((1, 2, 3, 4)), draw.random() < 0.5
-    menu = draw.choice((WHOLE, WHOLE, HALVES)) if rated else draw.choice(MENUS)
+    menu = draw.choice((WHOLE, WHOLE, HALVES, UNITS)) if rated else draw.choice(MENUS)
     called = draw.choice(("q{}", "q{}", "{}", "item-{}-of-set"))
     items = [called.format(n) for n in range(draw.randint(4, 9))]
     return [
@@ -63,6 +64,7 @@ def beside(draw: random.Random, rows: list[dict], names: set[str]) -> None:
         "expected": lambda *_: draw.choice("AB"),
         "total_tokens": lambda *_: draw.randint(10, 99),
         "dataset": lambda *_: "own",
+        "date": lambda *_: "2026-01-01",
     }
     for name in draw.sample(sorted(more), draw.randint(0, 4)):
         if name.lower() not in {one.lower() for one in names}:

@@ -61,7 +61,7 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
         if rows.head(SAMPLE).select(pl.col("item_id").is_null().any()).collect().item():
             rows, line = filled_down(rows, names)
             notes += [] if line is None else [line]
-        rows = rows.with_columns(pl.int_range(pl.len()).over(_key(names)).alias(REPLICATION))
+        rows = rows.with_columns(pl.int_range(pl.len()).over(key_in(names)).alias(REPLICATION))
     notes += filter(None, [meaning.line()])
     # Columns that are renamed alone keep the ranges that their file knows.
     names = source.rows.collect_schema().names()
@@ -73,7 +73,7 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
     )  # fmt: skip
 
 
-def _key(names: Collection[str]) -> list[str]:
+def key_in(names: Collection[str]) -> list[str]:
     """What judgments of one prompt have in common, as far as columns say."""
     return [name for name in ("item_id", *FACETS) if name in names]
 
@@ -93,7 +93,7 @@ def _without_copies(
     n_rows, n_left = (
         one.select(pl.len()).collect(engine="streaming").item() for one in (rows, once)
     )
-    key = [place for role, place in columns.items() if place in schema and role in _key(columns)]
+    key = [place for role, place in columns.items() if place in schema and role in key_in(columns)]
     if n_left == n_rows or not any(_is_of_request(once, name, key) for name in named):
         return rows, []
     left = count_of(n_rows - n_left, "row")
@@ -134,8 +134,8 @@ def telling(rows: pl.LazyFrame, places: Sequence[str]) -> str | None:
     free = [name for name in places if name in names]
     if not free:
         return None
-    cells = rows.select(*_key(names), *(pl.col(name).cast(pl.String) for name in free))
-    several = cells.group_by(_key(names)).agg(pl.col(free).n_unique()).select(pl.col(free).max())
+    cells = rows.select(*key_in(names), *(pl.col(name).cast(pl.String) for name in free))
+    several = cells.group_by(key_in(names)).agg(pl.col(free).n_unique()).select(pl.col(free).max())
     varies = several.collect(engine="streaming").row(0)
     return next((name for name, n in zip(free, varies, strict=True) if n and n > 1), None)
 
@@ -196,7 +196,7 @@ def _unfolded(rows: pl.LazyFrame, columns: Mapping[str, str]) -> tuple[pl.LazyFr
     laid = table.drop(f"__{role}" for role in inside)[index].with_columns(*made, places)
     if several and REPLICATION in columns and REPLICATION not in inside:
         # A row is a repeat, and has several judgments.
-        order = pl.struct(pl.col(REPLICATION), "__place").rank("dense").over(_key(laid.columns))
+        order = pl.struct(pl.col(REPLICATION), "__place").rank("dense").over(key_in(laid.columns))
         laid = laid.with_columns((order.cast(pl.Int64) - 1).alias(REPLICATION))
         notes.append("each element of a list is a repeat, numbered in the order of rows and lists")
     return laid.drop("__place").lazy(), notes
@@ -323,7 +323,7 @@ def filled_down(rows: pl.LazyFrame, columns: Sequence[str]) -> tuple[pl.LazyFram
     if not n or first or n == of or 2 * n < of - n or rows.select(again).collect().item():
         return rows, None
     filled = rows.with_columns(pl.when(~blank).then(item).forward_fill().alias("item_id"))
-    key = [*_key(columns), REPLICATION]
+    key = [*key_in(columns), REPLICATION]
     if (
         REPLICATION in columns
         and filled.select(pl.struct(key).is_duplicated().any()).collect(engine="streaming").item()

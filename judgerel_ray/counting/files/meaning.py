@@ -39,7 +39,7 @@ _SHORT = 40  # characters of a verdict
 _FEW_PARSED = 0.5  # share of the cells that hold JSON, of a column that does
 _MOST_ORDERS = 24  # of four options
 _RUNNING = ("order", "ordering", "reihenfolge", "顺序", "orden", "ordre")
-_NAMED_VALUE = {"name": "criterion", "value": "score"}
+_NAMED_VALUE = ("name", "value")
 """Columns that mean something together alone: a metric's name and its value."""
 _BARE = ("", "r", "k")
 """Letters before a number that name a repeat; ``q1`` and ``s1`` may be questions or criteria."""
@@ -151,7 +151,10 @@ class _Reader:
         self.open: dict[str, tuple[str, ...]] = {}
         columns = self.begin.columns
         places = [part for place in stated.values() for part in re.split("[,:]", place)]
-        self.taken = {*stated.values(), *places, *(parted(one, columns)[0] for one in places)}
+        self.taken = {*stated.values(), *places}
+        # Cells that a stated place reaches into may hold other roles, too.
+        self.entered = {parted(one, columns)[0] for one in places} - self.taken
+        self.taken |= self.entered
         self.beside = [name for name in columns if repeats and fnmatchcase(name, repeats)]
         self.taken.update(self.beside)
         for name in columns:  # a contract name wins
@@ -166,8 +169,8 @@ class _Reader:
 
     def meaning(self) -> Meaning:
         """Roles in the order in which one depends on the other."""
-        named = set(self.begin.columns)
-        is_ours = {"item_id", REPLICATION} <= named and bool(set(VALUES) & named)
+        there = set(self.begin.columns)
+        is_ours = {"item_id", REPLICATION} <= there and bool(set(VALUES) & there)
         siblings = self._stated_siblings()
         if siblings is None and not self._has_value():
             siblings = self._siblings()
@@ -179,8 +182,9 @@ class _Reader:
         for role in ("judge", "responder", "criterion", "option_order", "temperature"):
             if role not in self.roles and not is_ours:
                 self._choose(role)
-        if not is_ours:
-            self._name_and_value()
+        named = self._named_value
+        if "criterion" in named.keys() - self.roles.keys() and self.roles.items() & named.items():
+            self._take("criterion", named["criterion"])
         if REPLICATION not in self.roles and not (siblings and siblings.facet == REPLICATION):
             self._choose(REPLICATION)
         if "item_id" not in self.roles:
@@ -227,7 +231,11 @@ class _Reader:
     def is_number(self, place: str) -> bool:
         """Whether all values are numbers, or state one: ``Score: 2/5``."""
         texts = self._values(place)
-        return len(texts) > 0 and all(map(_SCORED.match, texts.unique()))
+        if not len(texts):
+            return False
+        number = texts.unique().cast(pl.Float64, strict=False)
+        worded = texts.unique().filter(number.is_null() | ~number.is_finite())
+        return all(map(_SCORED.match, worded))
 
     def is_choice(self, place: str) -> bool:
         """Whether values are few and short, as verdicts are."""
@@ -253,7 +261,7 @@ class _Reader:
         """Places by the role that their names tell: columns, and values inside cells."""
         found: dict[str, list[str]] = {}
         for name in self.begin.columns:
-            if name in self.taken:
+            if name in self.taken - self.entered:
                 continue
             column = self.begin[name]
             inside = self._inside(column)
@@ -311,6 +319,7 @@ class _Reader:
         others = [one for one in found if key_of(one[1].rpartition(".")[2]) != "label"]
         found = others or found
         found += self._alone(dict.fromkeys(place for _, place in found)) if found else []
+        found += [one for one in self._named_value.items() if one[0] in VALUES]
         places = list(dict.fromkeys(place for _, place in found))
         if len(places) == 1:
             self._take(*found[0])
@@ -338,14 +347,19 @@ class _Reader:
             elif self.is_choice(name):
                 yield "verdict", name
 
-    def _name_and_value(self) -> None:
-        """A metric's name beside its value, which mean something together alone."""
-        by_key = {key_of(name): name for name in self.begin.columns if name not in self.taken}
-        if self._has_value() or set(_NAMED_VALUE) - set(by_key):
-            return
-        if self.is_choice(by_key["name"]) and self.is_number(by_key["value"]):
-            self._take("criterion", by_key["name"])
-            self._take("score", by_key["value"])
+    @cached_property
+    def _named_value(self) -> dict[str, str]:
+        """A metric's name beside its value, which mean something together alone, by role."""
+        by_key = {key_of(name): name for name in self.begin.columns}
+        if set(_NAMED_VALUE) - set(by_key):
+            return {}
+        name, value = by_key["name"], by_key["value"]
+        is_stated = value in (self.stated.get(role) for role in VALUES)
+        if not self.is_choice(name) or (value in self.taken and not is_stated):
+            return {}
+        fitting = [one for one in ("score", "verdict") if self._fits(one, value)]
+        criterion = {} if name in self.taken else {"criterion": name}
+        return {fitting[0]: value, **criterion} if fitting else {}
 
     def _choose_item(self) -> None:
         """The item: the one place whose values come again, or any where judgments are siblings."""
@@ -430,10 +444,10 @@ class _Reader:
         beside = [
             name for name in self.begin.columns if name not in names and _is_numbered_thing(name)
         ]
-        told = facet in self.roles or any(
+        is_known = facet in self.roles or any(
             self._fits(facet, one) for one in self._places.get(facet, ())
         )
-        if told or beside:
+        if is_known or beside:
             self.open[holds] = tuple(names)
             return None
         if facet == "judge":
@@ -548,9 +562,10 @@ class _Reader:
         called = name if name in self.begin.columns else _called(name)
         if is_answer(called):
             return False
-        if is_aside(called) or is_of_people(called) or set(roles_of(called)) & set(VALUES):
-            return True
-        if name.startswith("column "):
+        values = {value for role, value in self._named_value.items() if role in VALUES}
+        if is_metric(called) or name in values or set(roles_of(called)) & set(VALUES):
+            return True  # what was said beside the verdict
+        if is_aside(called) or is_of_people(called) or name.startswith("column "):
             return True
         texts = self._values(name)
         if texts.n_unique() == len(texts):  # an id of the row

@@ -16,7 +16,7 @@ from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
-from judgerel_ray.counting.files.laid_out import laid_out, telling
+from judgerel_ray.counting.files.laid_out import key_in, laid_out, telling
 from judgerel_ray.counting.files.meaning import (
     REPLICATION,
     SAMPLE,
@@ -97,7 +97,7 @@ def understood(
         raise ColumnsMissing(
             f"rows of one item differ in column {name}, not read: they may be no repeats",
             where=source.where,
-            hint=_telling_hint(name, meaning),
+            hint=_telling_hint(name, meaning, found.rows),
         ).of(meaning)
     inside = [name for name in meaning.telling if name not in columns]
     return replace(found, rows=found.rows.drop(inside)) if inside else found
@@ -115,11 +115,12 @@ def _by_roles(stated: Mapping[str, str], source: Source, columns: Sequence[str])
 
 def _files_told_apart(source: Source) -> bool:
     """Whether parts of their paths tell several files apart: ``judge=NAME``."""
-    told = [[part for part in Path(file).parts[:-1] if "=" in part] for file in source.files]
-    return len(told) < 2 or len({tuple(one) for one in told}) == len(told)
+    folders = [tuple(part for part in Path(file).parts[:-1] if "=" in part)
+               for file in source.files]  # fmt: skip
+    return len(folders) < 2 or len(set(folders)) == len(folders)
 
 
-def _telling_hint(name: str, meaning: Meaning) -> str:
+def _telling_hint(name: str, meaning: Meaning, rows: pl.LazyFrame) -> str:
     """What a column may be in which rows of one item differ."""
     item = meaning.columns["item_id"]
     if is_answer(name.rpartition(".")[2]):
@@ -130,7 +131,12 @@ def _telling_hint(name: str, meaning: Meaning) -> str:
              ("criterion", "says what is asked"),
              (REPLICATION, "numbers repeats"), ("option_order", "numbers orders of the options"),
              ("note", "tells no prompts apart"))  # fmt: skip
-    return "; ".join(f"{column_flag(role, name)}, where it {what}" for role, what in where)
+    key = pl.struct(*key_in(rows.collect_schema().names()), name)
+    twice = rows.select(key.is_duplicated().any()).collect(engine="streaming").item()
+    taken = {*meaning.columns, *([REPLICATION] if twice else [])}
+    return "; ".join(
+        f"{column_flag(role, name)}, where it {what}" for role, what in where if role not in taken
+    )
 
 
 _EVENTS = {"event_id", "sample_id", "type", "data"}
