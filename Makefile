@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 BUILD := $(shell nvidia-smi -L >/dev/null 2>&1 && echo gpu || echo cpu)
 READY := $(VENV)/.ready-$(BUILD)
-EXTRAS := dev,legacy,report,run,s3
+EXTRAS := dev,excel,legacy,report,run,s3
 DEMO := jobs/demo__tiny-judge__cpu.toml
 DEMO_RUN := runs/demo
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from judgerel_ray.cli.screen import tell
 from judgerel_ray.core import JudgeRelError, SweepError
-from judgerel_ray.core.files import check_regular
+from judgerel_ray.core.files import STANDARD_INPUT, check_regular
 
 if TYPE_CHECKING:
     from judgerel_ray.cli.parsing import Asked
@@ -32,6 +32,8 @@ def source_path(path: str) -> str:
         ...
     judgerel_ray.core.errors.SweepError: no such file or folder [path=no-such.json]
     """
+    if path == STANDARD_INPUT:
+        return path
     if "://" in path or _exists(path):
         _check_stdout(path)
         check_regular(path)

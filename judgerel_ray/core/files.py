@@ -36,6 +36,8 @@ _BEGINS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00", ".zst": b
 _NAMES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 PACKED = tuple(_NAMES)
 """Endings of packed files that are read."""
+STANDARD_INPUT = "-"
+"""The path that stands for what is piped into a command."""
 # Roots of what remote stores raise that is no OSError; looked up only once they are loaded.
 _BACKENDS = {
     "botocore.exceptions": "BotoCoreError",

@@ -131,6 +131,10 @@ class Written:
             "for a file: read each verdict by the word it begins with (Yes, as ... is Yes)"
         ),
     )
+    item_by_row: bool = field(
+        default=False,
+        metadata=flag("for a file: its k-th row is of the k-th item, which no column names"),
+    )
     columns: Mapping[str, str | Sequence[str]] | Sequence[str] | None = field(
         default=None,
         metadata=flag(

@@ -81,6 +81,7 @@ def tally_file(
     stated: Mapping[str, str] | None = None,
     labels: str | None = None,
     leading_word: bool = False,
+    by_row: bool = False,
 ) -> Tally:
     r"""Check and count a file of judgments, in one pass over its rows.
 
@@ -102,7 +103,7 @@ def tally_file(
     [('q1', 'A', None, 'scored', 2)]
     ['A', 'a']
     """
-    source = read_source(path)
+    source = read_source(path, by_row=by_row)
     with readable(source.where):
         source = understood(source, stated)
         if leading_word and "verdict" in source.rows.collect_schema():

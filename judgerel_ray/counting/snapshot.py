@@ -273,11 +273,14 @@ def _of_run(
             where={"run": name},
             hint="leave --verdict-names out",
         )
-    if reading.columns or reading.leading_word:
+    if meant := [flag for flag, is_there in (
+        ("--column", reading.columns), ("--leading-word", reading.leading_word),
+        ("--item-by-row", reading.item_by_row),
+    ) if is_there]:  # fmt: skip
         raise SweepError(
-            "a run says itself what its columns and its verdicts mean",
+            "a run says itself what its rows, columns and verdicts mean",
             where={"run": name},
-            hint=f"leave {'--column' if reading.columns else '--leading-word'} out",
+            hint=f"leave {meant[0]} out",
         )
     asks = asks_of(run)
     scales = scales_of(asks)
@@ -321,7 +324,7 @@ def _of_rows(
     stated = by_name(reading.columns, "--column", joined_names, form="NAME=COLUMN") or {}
     tally = tally_file(
         rows, extra=apart, exact_values=reading.exact_values, reads=columns, stated=stated,
-        labels=_labels_of(reading), leading_word=reading.leading_word,
+        labels=_labels_of(reading), leading_word=reading.leading_word, by_row=reading.item_by_row,
     )  # fmt: skip
     warn_of(tally.notes)
     declared, notes = declared_options(tally.rows, where)
@@ -363,7 +366,7 @@ def sides(
     runs = [run_at(source) for source in sources]
     of_run = reading
     if None in runs:
-        of_run = replace(reading, columns=None, leading_word=False)
+        of_run = replace(reading, columns=None, leading_word=False, item_by_row=False)
         of_run = replace(of_run, verdict_names=None) if isinstance(of_run, Named) else of_run
     return [(source, reading) if run is None else (run, of_run)
             for source, run in zip(sources, runs, strict=True)]  # fmt: skip

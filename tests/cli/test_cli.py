@@ -23,7 +23,7 @@ from judgerel_ray.counting.outcomes import Refusals
 from judgerel_ray.fleet import address as ray_address
 
 # Frozen: a verb or flag that changes here changes for everyone's scripts.
-WRITTEN = ["--exact-values", "--leading-word", "--column NAME=COLUMN"]
+WRITTEN = ["--exact-values", "--leading-word", "--item-by-row", "--column NAME=COLUMN"]
 NAMED = [*WRITTEN, "--verdict-names WHAT"]
 READ = [*NAMED, "--labels FILE"]
 SHOWN = ["--format NAMES", "--out FILE", "--force", "--raw-cells"]
@@ -215,6 +215,7 @@ def test_help_lists_flags_of_many_verbs_under_headings_of_their_own(capsys):
         "How judgments are read and grouped:": [
             "--exact-values",
             "--leading-word",
+            "--item-by-row",
             "--column",
             "--verdict-names",
             "--labels",

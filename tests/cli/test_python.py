@@ -43,6 +43,7 @@ ASKED = {
     ),
     "exact_values": (["--exact-values"], {"exact_values": True}),
     "leading_word": (["--leading-word"], {"leading_word": True}),
+    "item_by_row": (["--item-by-row"], {"item_by_row": True}),
     "columns": (["--column", "judge=template"], {"columns": {"judge": "template"}}),
     "labels": (
         ["--labels", "LABELS.csv", "--coefficient", "accuracy"],
@@ -175,6 +176,9 @@ def test_an_option_gives_the_rows_that_the_command_prints(
     Path("LABELS.csv").write_text(f"item_id,label\n{labels}")
     arguments, keywords = ASKED[option]
     scores = orders if option in ("verdict_names", "labels") else scores
+    if option == "item_by_row":
+        scores = str(tmp_path / "bare.csv")
+        Path(scores).write_text("question,run,verdict\nq,0,x\nq,1,y\nr,0,y\nr,1,y\n")
     if option == "leading_word":
         verdicts = enumerate(("Yes", "Yes, it is", "No", "No: never", "Yes.", "No"))
         rows = "".join(f'q{n // 2},{n % 2},"{text}"\n' for n, text in verdicts)

@@ -339,7 +339,7 @@ def test_the_row_at_fault_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
-        ("rows.xlsx", "", "unknown kind of file"),
+        ("rows.pdf", "", "unknown kind of file"),
         ("rows.csv", "item_id,replication,verdict\n", "has no rows"),
         ("rows.csv", "", "the file is empty"),
         ("rows.jsonl", "not json", "line 1 is not JSON"),
@@ -413,7 +413,7 @@ def test_a_column_that_no_column_can_be_is_missing(tmp_path):
     with pytest.raises(SweepError) as refused:
         tally_file(str(path))
     assert "column missing: item_id; got judge, label, outcome" in str(refused.value)
-    assert "Try: --column item_id=COLUMN, COLUMN one of" in str(refused.value)
+    assert "; --column item_id=COLUMN, COLUMN one of" in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import shlex
 import warnings
 from pathlib import Path
@@ -311,3 +313,25 @@ def test_rows_that_differ_inside_a_cell_are_no_copies():
     found, said = once_each(rows, list(rows.collect_schema()))
     assert found.collect()["meta"].to_list() == [{"model": "a"}, {"model": "b"}]
     assert said == ["1 row equal in every column to an earlier one, left out as copies"]
+
+
+@pytest.mark.parametrize("sheet", [one for one in RIGHT if "*" not in one])
+def test_a_sheet_that_is_piped_is_read_as_its_file(sheet, monkeypatch):
+    content = (SHEETS / sheet).read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert agreement("-")[0] == agreement(str(SHEETS / sheet))[0]
+
+
+def test_what_is_piped_is_told_by_what_it_begins_with(monkeypatch, capsys):
+    rows = pl.DataFrame({"id": ["q", "q"], "run": [0, 1], "winner": ["x", "y"]})
+    packed = io.BytesIO()
+    rows.write_parquet(packed)
+    lines = rows.write_ndjson().encode()
+    for content in (packed.getvalue(), lines, json.dumps(rows.to_dicts(), indent=1).encode(),
+                    lines.splitlines()[0], rows.write_csv(separator=";").encode()):  # fmt: skip
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+        assert main(["reduce", "-"]) == 0, content
+        assert "winner as verdict" in capsys.readouterr().err
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+    assert main(["reduce", "-"]) == 2
+    assert "the file is empty [file=standard input]" in capsys.readouterr().err

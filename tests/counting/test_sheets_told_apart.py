@@ -197,3 +197,35 @@ def test_labels_of_several_benchmarks_are_told_apart(tmp_path):
 def test_an_option_that_a_run_has_no_use_for_is_refused(run, arguments, words, capsys):
     assert main([arguments[0], run, *arguments[1:]]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_rows_are_items_by_their_number_where_that_is_asked(tmp_path, capsys):
+    for run, words in enumerate(("xyx", "xxx")):
+        (tmp_path / f"run{run}.csv").write_text("\n".join(["verdict", *words]))
+    files = [str(tmp_path / f"run{run}.csv") for run in range(2)]
+    assert main(["reduce", *files]) == 2
+    assert "Try: --item-by-row, where each row is an item" in capsys.readouterr().err
+    with Snapshot.open(files, Named(item_by_row=True)) as judged:
+        rows = judged.frame.collect().select("item_id", "replication", "verdict").rows()
+    assert rows == [("1", 0, "x"), ("2", 0, "y"), ("3", 0, "x"),
+                    ("1", 1, "x"), ("2", 1, "x"), ("3", 1, "x")]  # fmt: skip
+    named = pl.DataFrame({"item_id": ["q"], "verdict": ["x"]})
+    with (
+        pytest.raises(SweepError, match="a column item_id says which item it is"),
+        Snapshot.open(named, Named(item_by_row=True)),
+    ):
+        pass
+
+
+def test_what_is_of_the_question_is_joined_to_its_item_by_one_flag(tmp_path, capsys):
+    """People's votes on pairs of models, as MT-Bench keeps them."""
+    path = tmp_path / "human.csv"
+    path.write_text(
+        "question_id,model_a,model_b,winner,judge,turn\n81,m,n,model_b,author_2,1\n"
+        "81,m,n,model_b,author_2,2\n81,k,l,model_a,author_2,1\n82,k,l,tie,author_2,1\n"
+    )
+    assert main(["reduce", str(path)]) == 2
+    way = capsys.readouterr().err.partition("Try: ")[2].partition(", where")[0]
+    assert way == "--column item_id=question_id,model_a,model_b,turn"
+    assert main(["reduce", str(path), *shlex.split(way)]) == 0
+    assert "4 questions asked, each once" in capsys.readouterr().out

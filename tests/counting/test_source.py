@@ -134,7 +134,7 @@ def test_what_stands_between_columns_is_said(tmp_path):
             "it is cut off or damaged: its gzip",
         ),
         ("a.parquet", b"no parquet", "cannot be read: it is no whole Parquet file: "),
-        ("a.xlsx", b"x", r"expected .parquet, .*Try: save the sheet as CSV"),
+        ("a.txt", b"x", r"expected .parquet, .*Try: give it the ending of what it is"),
     ],
 )
 def test_what_is_no_table_is_refused_in_one_line(tmp_path, name, content, said):
@@ -327,7 +327,7 @@ def test_a_frame_of_pandas_with_values_of_several_kinds():
     [
         ("a.json", b"{", "not JSON: "),
         ("a.parquet", b"no parquet", "it is no whole Parquet file: "),
-        ("a.xls", b"", "unknown kind of file"),
+        ("a.pdf", b"", "unknown kind of file"),
     ],
 )
 def test_a_table_of_a_flag_says_once_that_it_cannot_be_read(tmp_path, name, content, reason):

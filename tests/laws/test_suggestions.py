@@ -15,7 +15,7 @@ from tests.laws.test_layouts import layout, truth, write
 pytestmark = pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
 SHEETS = Path(__file__).parents[1] / "cases/sheets"
 FILES = sorted(path for path in SHEETS.rglob("*.*") if path.is_file())
-FLAG = re.compile(r"--(?:column|verdict-names|repeats) (?:'[^']*'|[^\s,;)]+)|--leading-word")
+FLAG = re.compile(r"--(?:column|verdict-names|repeats) (?:'[^']*'|[^\s;)]+)|--leading-word")
 COMMAND = re.compile(r"judgerel (import auto \S+ --out \S+)")
 FOLDER = "a folder each that says it"  # of files a judge each: which, only its user knows
 TO_FILL_IN = ("COLUMN", "NAME", "FILE")
@@ -28,7 +28,8 @@ def said(arguments, capsys) -> tuple[int, str]:
 
 def ways(text: str) -> list[str]:
     """Flags that a message names, those aside in which a name is to be filled in."""
-    found = [one for one in FLAG.findall(text) if not any(word in one for word in TO_FILL_IN)]
+    named = [one.rstrip(",.") for one in FLAG.findall(text)]
+    found = [one for one in named if not any(word in one for word in TO_FILL_IN)]
     return list(dict.fromkeys(found))
 
 

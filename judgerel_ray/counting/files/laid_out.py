@@ -121,23 +121,23 @@ def _inside_cells(rows: pl.LazyFrame, places: Sequence[str]) -> dict[str, str]:
     return {place: place for place in places if place not in there}
 
 
-def telling(rows: pl.LazyFrame, places: Sequence[str]) -> str | None:
-    """The first of some places in which rows of one key differ; None where they are repeats.
+def telling(rows: pl.LazyFrame, places: Sequence[str]) -> list[str]:
+    """Those of some places in which rows of one key differ; none where they are repeats.
 
     Examples
     --------
     >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "verdict": ["A", "A"], "version": [1, 2]})
     >>> telling(rows, ["version"])
-    'version'
+    ['version']
     """
     names = rows.collect_schema().names()
     free = [name for name in places if name in names]
     if not free:
-        return None
+        return []
     cells = rows.select(*key_in(names), *(pl.col(name).cast(pl.String) for name in free))
     several = cells.group_by(key_in(names)).agg(pl.col(free).n_unique()).select(pl.col(free).max())
     varies = several.collect(engine="streaming").row(0)
-    return next((name for name, n in zip(free, varies, strict=True) if n and n > 1), None)
+    return [name for name, n in zip(free, varies, strict=True) if n and n > 1]
 
 
 def _unfolded(rows: pl.LazyFrame, columns: Mapping[str, str]) -> tuple[pl.LazyFrame, list[str]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
+import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +20,7 @@ from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.core.errors import Unreadable
-from judgerel_ray.core.files import PACKED, check_regular, read_bytes, unpacked
+from judgerel_ray.core.files import PACKED, STANDARD_INPUT, check_regular, read_bytes, unpacked
 from judgerel_ray.core.text import (
     SEPARATORS,
     Heading,
@@ -31,6 +33,7 @@ from judgerel_ray.core.text import (
 from judgerel_ray.counting.columns import KNOWN_BY, TYPED, check_width
 from judgerel_ray.counting.files.names import COMMON, JUDGES, roles_of
 from judgerel_ray.counting.files.records import read_json, read_json_lines
+from judgerel_ray.counting.files.workbook import WORKBOOKS, sheet_as_csv
 
 TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 _CLOUD = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl", "http", "https", "hf")
@@ -38,6 +41,7 @@ _PARQUET = re.compile("^parquet: (File out of specification: )?")
 _HEAD = 1 << 20  # bytes in which the line of names is looked for
 _MOST_TOLD = 5
 _MOST_NAMES, _LONG = 10, 40  # columns told, characters of each
+_ITEM = "item_id"
 _MOST_FILES = 50_000  # of a folder that is read as one table
 _NAME_LESS = "name a folder that holds tables alone, or a pattern such as FOLDER/*.parquet"
 _DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -60,8 +64,10 @@ class Source:
         return str(self.where.get("file", "FILE"))
 
 
-def read_source(given: str | Sequence[str] | pl.LazyFrame) -> Source:
+def read_source(given: str | Sequence[str] | pl.LazyFrame, *, by_row: bool = False) -> Source:
     r"""Read rows of a file, a folder or pattern of files, or a frame.
+
+    With `by_row` the k-th row, of each file, is of the item k.
 
     Examples
     --------
@@ -75,7 +81,8 @@ def read_source(given: str | Sequence[str] | pl.LazyFrame) -> Source:
     if isinstance(given, pl.LazyFrame):
         where = {"rows": "the frame given"}
         with readable(where):
-            return Source(rows=_as_text(given, where), where=where)
+            found = Source(rows=_as_text(given, where), where=where)
+            return _items_by_row(found) if by_row else found
     if not isinstance(given, str):
         files = list(given)
         where = {"file": files[0]}
@@ -84,27 +91,29 @@ def read_source(given: str | Sequence[str] | pl.LazyFrame) -> Source:
                 raise SweepError("several paths are files of one table each", where={"path": one},
                                  hint="name files of this machine, or one folder")  # fmt: skip
         with readable(where):
-            return _several(
-                files, where, root=os.path.commonpath([Path(one).parent for one in files])
-            )
+            root = os.path.commonpath([Path(one).parent for one in files])
+            return _several(files, where, root=root, by_row=by_row)
     if not given.strip():
         raise SweepError("expected the path of a file, got an empty text")
     where = {"file": given}
     with readable(where):
+        if given == STANDARD_INPUT:
+            found = _piped(sys.stdin.buffer.read(), {"file": "standard input"})
+            return _items_by_row(found) if by_row else found
         if "://" in given:
-            return _one(given, where)
+            return _one(given, where, by_row=by_row)
         if Path(given).is_dir():
-            return _several(_files_in(given), where, root=given)
+            return _several(_files_in(given), where, root=given, by_row=by_row)
         if Path(given).exists():
             check_regular(given)
             old = _old_run([given], where) if _is_part(given) else ()
-            found = _one(given, where)
+            found = _one(given, where, by_row=by_row)
             return replace(found, rows=_once(found.rows, old), notes=(*old, *found.notes))
         if has_magic(given):
             _refuse_unbounded(given)
             files = sorted(one for one in glob(given, recursive=True) if Path(one).is_file())
             if files:
-                return _several(files, where, root=_root(given))
+                return _several(files, where, root=_root(given), by_row=by_row)
             raise SweepError("no file matches the pattern", where={"path": given})
     raise SweepError("no such file", where={"path": given})
 
@@ -254,9 +263,31 @@ def _refuse_twice(names: Sequence[str]) -> None:
         raise SweepError(f"two columns are called {twice[0]!r}", where={"rows": "the frame given"})
 
 
-def _one(path: str, where: Mapping[str, object]) -> Source:
+def _items_by_row(found: Source) -> Source:
+    """The rows with the number of each as its item."""
+    if _ITEM in found.rows.collect_schema():
+        hint = "leave --item-by-row out"
+        raise SweepError("a column item_id says which item it is", where=found.where, hint=hint)
+    rows = found.rows.with_row_index(_ITEM, offset=1).with_columns(pl.col(_ITEM).cast(pl.String))
+    note = "the k-th row is of the k-th item"
+    return replace(found, rows=rows, notes=(*found.notes, note), indexed=False)
+
+
+def _one(path: str, where: Mapping[str, object], *, by_row: bool = False) -> Source:
+    """The rows of one file."""
+    found = _by_ending(path, where)
+    return _items_by_row(found) if by_row else found
+
+
+def _by_ending(path: str, where: Mapping[str, object]) -> Source:
     """The rows of one file, by its ending."""
     kind, packed = kind_of(path)
+    notes: tuple[str, ...] = ()
+    if kind in WORKBOOKS:
+        content, sheet = sheet_as_csv(unpacked(read_bytes(path), packed, where), where)
+        rows, notes = read_delimited(content, where)
+        notes = (*notes, f"read the sheet {sheet}")
+        return Source(rows=_as_text(rows, where), where=where, notes=notes)
     if kind not in TABLES:
         known = ", ".join(TABLES[:-1])
         raise SweepError(
@@ -272,7 +303,6 @@ def _one(path: str, where: Mapping[str, object]) -> Source:
     if not held and Path(path).stat().st_size == 0:
         raise SweepError("the file is empty", where=where)
     source: bytes | str = unpacked(read_bytes(path), packed, where) if held else path
-    notes: tuple[str, ...] = ()
     if kind == ".parquet":
         rows = pl.scan_parquet(io.BytesIO(source if isinstance(source, bytes) else b""))
     elif kind in SEPARATORS:
@@ -282,6 +312,32 @@ def _one(path: str, where: Mapping[str, object]) -> Source:
     else:
         rows = read_json_lines(source, where)
     return Source(rows=_as_text(rows, where), where=where, notes=notes, indexed=kind == ".parquet")
+
+
+def _piped(content: bytes, where: Mapping[str, object]) -> Source:
+    """The rows of a file without a name, by what it begins with."""
+    begin = content[:_HEAD].lstrip()
+    notes: tuple[str, ...] = ()
+    if not begin:
+        raise SweepError("the file is empty", where=where)
+    if content[:4] == b"PAR1":
+        rows = pl.scan_parquet(io.BytesIO(content))
+    elif begin[:1] == b"[" or (begin[:1] == b"{" and not _is_json(begin.partition(b"\n")[0])):
+        rows, notes = read_json(content, where)
+    elif begin[:1] == b"{":
+        rows = read_json_lines(content, where)
+    else:
+        rows, notes = read_delimited(content, where)
+    return Source(rows=_as_text(rows, where), where=where, notes=notes)
+
+
+def _is_json(line: bytes) -> bool:
+    """Whether a line is a document by itself."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
 
 
 def _root(pattern: str) -> str:
@@ -307,7 +363,9 @@ def _refuse_unbounded(pattern: str) -> None:
             )
 
 
-def _several(files: Sequence[str], where: Mapping[str, object], *, root: str) -> Source:
+def _several(
+    files: Sequence[str], where: Mapping[str, object], *, root: str, by_row: bool = False
+) -> Source:
     """The rows of several files of one kind, one below the other."""
     kinds = {kind_of(file)[0] for file in files}
     if len(kinds) > 1:
@@ -319,7 +377,7 @@ def _several(files: Sequence[str], where: Mapping[str, object], *, root: str) ->
             hint=f"name those of one kind: {Path(root) / f'*{known}'}",
         )
     old = _old_run(files, where)
-    read = [_one(file, {"file": file}) for file in files]
+    read = [_one(file, {"file": file}, by_row=by_row) for file in files]
     frames = [_partitioned(one.rows, file, root) for one, file in zip(read, files, strict=True)]
     schemas = [frame.collect_schema() for frame in frames]
     for file, schema in zip(files, schemas, strict=True):
@@ -562,8 +620,6 @@ def _is_text(value: bytes) -> bool:
 
 def _other_kind(kind: str) -> str | None:
     """What to do about a file of a known kind that is not read."""
-    if kind in (".xlsx", ".xls", ".ods"):
-        return "save the sheet as CSV"
     return "give it the ending of what it is" if kind in (".txt", ".log", "") else None
 
 

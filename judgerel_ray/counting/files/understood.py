@@ -93,11 +93,12 @@ def understood(
             "files whose names differ by a number alone, which are repeats",
         ).of(meaning)
     found = laid_out(source, meaning)
-    if (name := telling(found.rows, meaning.telling)) is not None:
+    if names := telling(found.rows, meaning.telling):
         raise ColumnsMissing(
-            f"rows of one item differ in column {name}, not read: they may be no repeats",
+            f"rows of one item differ in column{'s' * (len(names) > 1)} {names_told(names)}, not "
+            "read: they may be no repeats",
             where=source.where,
-            hint=_telling_hint(name, meaning, found.rows),
+            hint=_telling_hint(names, meaning, found.rows),
         ).of(meaning)
     inside = [name for name in meaning.telling if name not in columns]
     return replace(found, rows=found.rows.drop(inside)) if inside else found
@@ -120,23 +121,26 @@ def _files_told_apart(source: Source) -> bool:
     return len(folders) < 2 or len(set(folders)) == len(folders)
 
 
-def _telling_hint(name: str, meaning: Meaning, rows: pl.LazyFrame) -> str:
-    """What a column may be in which rows of one item differ."""
-    item = meaning.columns["item_id"]
+def _telling_hint(names: Sequence[str], meaning: Meaning, rows: pl.LazyFrame) -> str:
+    """What columns may be in which rows of one item differ."""
+    item, name = meaning.columns["item_id"], names[0]
+    plain = [one for one in (item, *names) if "." not in one and ":" not in one]
+    asked = []
+    if len(plain) > len(names):  # all of them may stand in one column of the item
+        what = "they are" if len(names) > 1 else "it is"
+        asked.append(f"{column_flag('item_id', ','.join(plain))}, where {what} of the question")
     if is_answer(name.rpartition(".")[2]):
-        flags = [column_flag("item_id", f"{item},{name}")] if "." not in name else []
-        several = f"{flags[0]}, where it is what was judged; " if flags else ""
-        return f"{several}{column_flag('reply', name)}, where the judge wrote it in a repeat"
+        asked.append(f"{column_flag('reply', name)}, where the judge wrote it in a repeat")
+        return "; ".join(asked)
     where = (("template", "names a prompt"), ("judge", "says who judged"),
-             ("criterion", "says what is asked"),
-             (REPLICATION, "numbers repeats"), ("option_order", "numbers orders of the options"),
-             ("note", "tells no prompts apart"))  # fmt: skip
+             (REPLICATION, "numbers repeats"), ("note", "tells nothing apart"))  # fmt: skip
     key = pl.struct(*key_in(rows.collect_schema().names()), name)
     twice = rows.select(key.is_duplicated().any()).collect(engine="streaming").item()
     taken = {*meaning.columns, *([REPLICATION] if twice else [])}
-    return "; ".join(
+    asked += [
         f"{column_flag(role, name)}, where it {what}" for role, what in where if role not in taken
-    )
+    ]
+    return "; ".join(asked)
 
 
 _EVENTS = {"event_id", "sample_id", "type", "data"}
@@ -281,8 +285,8 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
         problem = f"column missing: {', '.join(meaning.lacking)}; got {names_told(columns)}"
         wanted = [one.partition(" or ")[0] for one in meaning.lacking]
         some = names_told(free) if free else "the table"
-        hint = (
-            f"{' '.join(f'--column {one}=COLUMN' for one in wanted)}, COLUMN one of {some}; "
-            "judgerel doctor shows what each may be"
-        )
+        flags = " ".join(f"--column {one}=COLUMN" for one in wanted)
+        hint = f"{flags}, COLUMN one of {some}; judgerel doctor shows what each may be"
+        if wanted == ["item_id"]:
+            hint = f"--item-by-row, where each row is an item; {hint}"
     return ColumnsMissing(problem, where=source.where, hint=hint).of(meaning)

@@ -1,0 +1,99 @@
+"""Sheets of workbooks are read as the CSV of them would be."""
+
+import sys
+import zipfile
+from xml.sax.saxutils import escape
+
+import pytest
+
+from judgerel_ray.cli import main
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.files.source import read_source
+
+pytestmark = pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+LINK = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+
+
+def workbook(path, **sheets):
+    """A workbook as spreadsheets write it; a sheet is its rows of numbers, texts and blanks."""
+    listed, links, kinds = "", "", ""
+    with zipfile.ZipFile(path, "w") as book:
+        for number, (name, rows) in enumerate(sheets.items(), 1):
+            cells = "".join(f'<row r="{r}">{row_of(row, r)}</row>' for r, row in enumerate(rows, 1))
+            book.writestr(
+                f"xl/worksheets/sheet{number}.xml",
+                f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>',
+            )
+            listed += f'<sheet name="{name}" sheetId="{number}" r:id="r{number}"/>'
+            links += (f'<Relationship Id="r{number}" Type="{LINK}/worksheet" '
+                      f'Target="worksheets/sheet{number}.xml"/>')  # fmt: skip
+            part = f"/xl/worksheets/sheet{number}.xml"
+            kinds += f'<Override PartName="{part}" ContentType="{SHEET}"/>'
+        book.writestr("[Content_Types].xml", (
+            f'<Types xmlns="{PACKAGE}/content-types"><Default Extension="rels" ContentType='
+            '"application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" '
+            f'ContentType="application/xml"/>{kinds}</Types>'
+        ))  # fmt: skip
+        book.writestr("_rels/.rels", (
+            f'<Relationships xmlns="{PACKAGE}/relationships"><Relationship Id="r1" '
+            f'Type="{LINK}/officeDocument" Target="xl/workbook.xml"/></Relationships>'
+        ))  # fmt: skip
+        book.writestr("xl/workbook.xml", (
+            f'<workbook xmlns="{MAIN}" xmlns:r="{LINK}"><sheets>{listed}</sheets></workbook>'
+        ))  # fmt: skip
+        book.writestr("xl/_rels/workbook.xml.rels", (
+            f'<Relationships xmlns="{PACKAGE}/relationships">{links}</Relationships>'
+        ))  # fmt: skip
+
+
+def row_of(row, number):
+    return "".join(cell(value, f"{'ABCDEFG'[place]}{number}") for place, value in enumerate(row))
+
+
+def cell(value, place):
+    if value is None:
+        return ""
+    if isinstance(value, int | float):
+        return f'<c r="{place}"><v>{value}</v></c>'
+    return f'<c r="{place}" t="inlineStr"><is><t>{escape(value)}</t></is></c>'
+
+
+ROWS = [["Exported by hand"], [None], ["id", "run", "rating", "why"], ["q1", 1, 3, 'a, "b"\nc'],
+        [None, 2, 4.5, "d"], ["q2", 1, 2, None], [None, 2, 2, "e"]]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def fastexcel():
+    return pytest.importorskip("fastexcel")
+
+
+def test_a_sheet_of_a_workbook_is_read_as_its_csv(tmp_path, capsys):
+    path = tmp_path / "my sheet.xlsx"
+    workbook(path, Notes=[], Ratings=ROWS)
+    source = read_source(str(path))
+    assert source.rows.collect().rows()[0] == ("q1", "1", "3", 'a, "b"\nc')
+    assert source.notes == (
+        "2 lines above the names of columns left out, as a title", "read the sheet Ratings",
+    )  # fmt: skip
+    assert main(["reduce", str(path), "--coefficient", "icc1"]) == 0
+    assert "2 questions" in capsys.readouterr().out
+
+
+def test_a_workbook_of_several_sheets_with_rows_is_refused_by_their_names(tmp_path):
+    workbook(tmp_path / "a.xlsx", one=ROWS, two=ROWS)
+    with pytest.raises(SweepError, match="one sheet has rows, got one, two"):
+        read_source(str(tmp_path / "a.xlsx"))
+    (tmp_path / "b.xlsx").write_bytes(b"no workbook")
+    with pytest.raises(SweepError, match="the workbook cannot be read"):
+        read_source(str(tmp_path / "b.xlsx"))
+
+
+def test_a_workbook_says_what_it_needs_where_that_is_not_installed(tmp_path, monkeypatch):
+    workbook(tmp_path / "a.xlsx", one=ROWS)
+    monkeypatch.setitem(sys.modules, "fastexcel", None)
+    with pytest.raises(SweepError, match="a workbook is read by fastexcel") as refused:
+        read_source(str(tmp_path / "a.xlsx"))
+    assert "save the sheet as CSV" in str(refused.value)
