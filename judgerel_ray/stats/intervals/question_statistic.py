@@ -184,7 +184,9 @@ def mean_terms(
     Shapes: ``numbers_N`` (n_numbers,), ``questions_N`` (n_numbers,).
     """
     numbers = np.asarray(numbers_N, dtype=np.float64)
-    questions = np.arange(numbers.size) if questions_N is None else np.asarray(questions_N)
+    questions = clusters_of(
+        questions_N, numbers.size, function="mean_terms", argument="questions_N"
+    )
     names, number = np.unique(questions, return_inverse=True)
     sums = [np.bincount(number, weights=w, minlength=names.size) for w in (numbers, None)]
     return QuestionTerms(
