@@ -119,7 +119,9 @@ _MOST_UNITS, _MOST_NAMES = 500_000, 50_000  # above them nothing is looked for: 
 _SHOWN = 3
 _TOTALS = (
     "total", "totals", "grand total", "subtotal", "sum", "mean", "average", "avg", "avg.", "median",
-    "overall", "summary",
+    "overall", "summary", "pass rate", "accuracy", "std", "count",
+    "durchschnitt", "mittelwert", "mittel", "summe", "gesamt", "insgesamt",
+    "media", "promedio", "suma", "moyenne", "somme", "平均", "平均分", "合计", "总计",
 )  # fmt: skip
 SUMS_UP = pl.col(ITEM).cast(pl.String).str.strip_chars().str.to_lowercase().is_in(_TOTALS)
 """Whether a row is, by its item's name, one that sums up others."""

@@ -11,6 +11,7 @@ from polars.exceptions import PolarsError
 
 from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.counting.columns import (
+    FACETS,
     KINDS,
     NO_VALUE,
     NUMBERS,
@@ -41,6 +42,8 @@ from judgerel_ray.counting.files.cells import (
 )
 from judgerel_ray.counting.files.labelled import labelled
 from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
+from judgerel_ray.counting.files.meaning import column_flag
+from judgerel_ray.counting.files.names import roles_of
 from judgerel_ray.counting.files.source import Source, read_source, readable
 from judgerel_ray.counting.files.understood import understood
 from judgerel_ray.counting.groups.grouping import lines_left_out
@@ -158,6 +161,14 @@ def _tallied(
         rows = rows.cast({name: pl.Int64 for name in WHOLE if name in columns})
         if at_fault:
             kept, lines = once_each(frame, columns)
+            if lines and source.is_foreign and len(source.files) > 1:
+                raise SweepError(
+                    "files hold the same replication of the same question, and no column says what "
+                    "tells them apart",
+                    where=source.where,
+                    hint="a folder each that says it, such as FOLDER/judge=NAME/FILE, and read "
+                    "FOLDER",
+                )
             if lines and _first_twice(kept).is_empty():
                 again = replace(source, rows=kept, notes=(*source.notes, *lines), indexed=False)
                 return _tallied(again, extra=extra, exact_values=exact_values, reads=reads)
@@ -508,11 +519,14 @@ def refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
             where=where,
             hint="add the column that tells them apart (judge, template, ...), or number the rows",
         )
+    own = {role: f"is the {role}" for role in roles_of(name) if role in FACETS}
+    ways = {**own, "template": "names a prompt", "judge": "says who judged"}
     raise SweepError(
         f"rows of one repeat differ in column {name}, not read",
         where=where,
-        hint=f"--column judge={name}, where it says who judged; or criterion, template, "
-        "option_order: what tells the rows apart",
+        hint="; ".join(
+            f"{column_flag(role, name)}, where it {what}" for role, what in ways.items()
+        ),
     )
 
 

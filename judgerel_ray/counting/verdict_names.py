@@ -287,7 +287,7 @@ def _right_label(tally: Tally) -> str | None:
 
     Of one question in one order, another verdict is another option, which stood at another place.
     """
-    if SHOWN not in tally.columns or tally.nested.units.is_empty():
+    if not {SHOWN, "verdict"} <= set(tally.columns) or tally.nested.units.is_empty():
         return None
     begin = tally.rows.head(_HEAD)
     seen = _standing(begin, tally.columns).unique().collect(engine="streaming")

@@ -3,6 +3,8 @@
 import gc
 import json
 import tracemalloc
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import pytest
 
@@ -55,14 +57,14 @@ def prepared(folder, n, asks=((16, 1.0),)):
     return load_sweep(folder / "sweep.toml")
 
 
-@pytest.fixture(scope="module")
-def traced(tmp_path_factory):
+def traced_steps(folder):
     """Bytes held after each step of a run's start, and most of them during it."""
     steps = {}
 
     def go(n, name):
-        sweep = prepared(tmp_path_factory.mktemp(name), n)
-        out = str(tmp_path_factory.mktemp(name) / "run")
+        (folder / name).mkdir()
+        sweep = prepared(folder / name, n)
+        out = str(folder / name / "run")
         made = {}
 
         def step(name, do):
@@ -86,14 +88,17 @@ def traced(tmp_path_factory):
         assert made["hand out"] == 5 * n
 
     go(10, "first")  # what is imported and kept on the way
-    patch = pytest.MonkeyPatch()
-    patch.setattr(opening, "ITEMS_AT_ONCE", 100)
+    opening.ITEMS_AT_ONCE = 100
     tracemalloc.start()
-    try:
-        go(N, "traced")
-    finally:
-        tracemalloc.stop()
-        patch.undo()
+    go(N, "traced")
+    return steps
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory):
+    """In a process of its own: threads that other tests left would be counted, too."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        steps = pool.submit(traced_steps, tmp_path_factory.mktemp("traced")).result()
     print(steps)
     return steps
 

@@ -413,7 +413,7 @@ def test_a_column_that_no_column_can_be_is_missing(tmp_path):
     with pytest.raises(SweepError) as refused:
         tally_file(str(path))
     assert "column missing: item_id; got judge, label, outcome" in str(refused.value)
-    assert "; --column item_id=COLUMN, COLUMN one of" in str(refused.value)
+    assert "Try: --column item_id=COLUMN, COLUMN one of" in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -204,7 +204,7 @@ def test_rows_are_items_by_their_number_where_that_is_asked(tmp_path, capsys):
         (tmp_path / f"run{run}.csv").write_text("\n".join(["verdict", *words]))
     files = [str(tmp_path / f"run{run}.csv") for run in range(2)]
     assert main(["reduce", *files]) == 2
-    assert "Try: --item-by-row, where each row is an item" in capsys.readouterr().err
+    assert "or --item-by-row, where each row is an item" in capsys.readouterr().err
     with Snapshot.open(files, Named(item_by_row=True)) as judged:
         rows = judged.frame.collect().select("item_id", "replication", "verdict").rows()
     assert rows == [("1", 0, "x"), ("2", 0, "y"), ("3", 0, "x"),
@@ -229,3 +229,83 @@ def test_what_is_of_the_question_is_joined_to_its_item_by_one_flag(tmp_path, cap
     assert way == "--column item_id=question_id,model_a,model_b,turn"
     assert main(["reduce", str(path), *shlex.split(way)]) == 0
     assert "4 questions asked, each once" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        # An id of each row beside a kind of items.
+        ("id,task,verdict\n1,m,x\n2,m,y\n3,c,x\n4,c,x\n", "several columns may be item_id"),
+        # Numbers of turns, answers, steps or models are no repeats.
+        ("id,judge,turn1_score,turn2_score\nq,a,3,4\nr,a,2,4\n", "column missing"),
+        ("id,step1_verdict,step2_verdict\nq,x,y\nr,y,y\n", "column missing"),
+        ("id,model1_score,model2_score\nq,3,4\nr,2,4\n", "column missing"),
+        # What was judged, whatever it is called and however long.
+        ("doc,response_id,id,score\na,r0,q,1\na,r1,q,3\nb,r2,r,1\nb,r3,r,2\n", "response_id"),
+        ("id,student_answer,score\nq,an essay,1\nq,another essay,3\nr,no essay,2\n", "answer"),
+        # Numbers of repeats that go on from one prompt to the next.
+        ("id,prompt_version,run,verdict\nq,v1,1,x\nq,v1,2,x\nq,v2,3,x\nq,v2,4,y\n",
+         "differ in column prompt_version"),
+        ("id,gpt-4o_verdict,o1_verdict,gpt-4o_score,claude_score\nq,x,y,1,2\nr,y,y,2,2\n",
+         "several columns may hold"),
+        ("id,score_first,score_second\nq,1,4\nr,2,3\n", "column missing"),
+        ("item,annotator,label\nq,anna,x\nq,ben,y\nr,anna,x\nr,ben,x\n", "judge=annotator"),
+        ("id,run,rating\nq,0,A: 1\nq,1,B: 1\nr,0,A: 2\nr,1,B: 3\n", "expected"),
+    ],
+)  # fmt: skip
+def test_what_only_its_keeper_knows_is_asked(tmp_path, text, words):
+    with pytest.raises(SweepError) as refused:
+        read(tmp_path, text)
+    assert words in str(refused.value)
+
+
+def test_judges_of_merged_cells_are_filled_down(tmp_path):
+    text = "judge,item,verdict\ngpt-4o,q,x\n,r,y\n,s,y\nclaude,q,y\n,r,y\n,s,x\n"
+    rows, said = read(tmp_path, text)
+    assert rows["judge"].to_list() == ["gpt-4o"] * 3 + ["claude"] * 3
+    assert "judge: 4 empty cells filled from the row above, as merged cells" in said
+    both, _ = read(tmp_path, "judge,item,run,verdict\na,q,0,x\n,,1,x\n,r,0,y\n,,1,y\n"
+                             "b,q,0,x\n,,1,x\n,r,0,y\n,,1,y\n")  # fmt: skip
+    assert both.group_by("judge", "item_id").len().sort("judge", "item_id").rows() == [
+        (judge, item, 2) for judge in "ab" for item in "qr"
+    ]
+
+
+def test_a_mean_of_judges_is_no_judge(tmp_path):
+    rows, _ = read(tmp_path, "id,gpt-4o_score,claude-3_score,mean_score\nq,3,4,3.5\nr,2,4,3\n")
+    assert set(rows["judge"]) == {"gpt-4o", "claude-3"}
+
+
+def test_scores_beside_the_verdicts_of_the_same_judges_are_said(tmp_path):
+    text = "id,gpt-4o_verdict,gpt-4o_score,claude_verdict,claude_score\nq,x,1,y,2\nr,y,2,y,2\n"
+    rows, said = read(tmp_path, text)
+    assert rows["verdict"].len() == 4
+    assert "gpt-4o_score, claude_score (scores of the same judges, whose verdicts are read)" in said
+
+
+def test_failed_tries_are_no_repeats(tmp_path):
+    text = "case_id,attempt,status,verdict\nc,1,timeout,\nc,2,ok,x\nd,1,ok,y\ne,1,error,\n"
+    rows, said = read(tmp_path, text)
+    assert rows["item_id"].to_list() == ["c", "d", "e"]
+    assert "1 row without a verdict beside another attempt that has one, left out" in said
+
+
+def test_equal_rows_of_two_files_are_two_judges_or_copies(tmp_path, capsys):
+    for name in ("gpt", "claude"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.csv").write_text("id,run,verdict\nq,0,x\nq,1,y\n")
+    assert main(["reduce", str(tmp_path / "*/a.csv")]) == 2
+    assert "FOLDER/judge=NAME/FILE" in capsys.readouterr().err
+
+
+def test_a_label_beside_a_score_is_no_traceback(tmp_path):
+    rows, _ = read(tmp_path, "id,run,label,score\nq,1,bad,2\nq,2,good,4\nr,1,bad,1\nr,2,good,5\n")
+    assert rows["score"].to_list() == [2, 4, 1, 5]
+
+
+@pytest.mark.parametrize("head", ["ID,Label", "id,human_label", "question_id,Urteil"])
+def test_labels_may_have_other_names(tmp_path, head):
+    (tmp_path / "labels.csv").write_text(f"{head}\nq,x\n")
+    rows = pl.DataFrame({"item_id": ["q"] * 2, "replication": [0, 1], "verdict": ["x", "y"]})
+    with Snapshot.open(rows, Labelled(labels=str(tmp_path / "labels.csv"))) as judged:
+        assert judged.frame.collect()["gold"].to_list() == ["x", "x"]

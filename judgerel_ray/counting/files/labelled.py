@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from judgerel_ray.core import SweepError, count_of
-from judgerel_ray.counting.files.names import roles_of
+from judgerel_ray.counting.files.names import key_of, roles_of
 from judgerel_ray.counting.files.source import Source, names_told, read_source, readable
 
 GOLD, ITEM = "gold", "item_id"
@@ -52,7 +52,10 @@ def _labels_there(path: str) -> pl.DataFrame:
     item = next((name for name in table.columns if name == ITEM), None) or next(
         (name for name in table.columns if ITEM in roles_of(name)), None
     )
-    label = next((name for name in _LABEL if name in table.columns), None)
+    others = [name for name in table.columns if name != item]
+    by_key = {key_of(name): name for name in others}
+    label = next((by_key[one] for one in _LABEL if one in by_key), None)
+    label = others[0] if label is None and len(others) == 1 else label
     if item is None or label is None:
         raise SweepError(
             f"labels are a table of {ITEM} and label, got {names_told(table.columns)}",

@@ -22,13 +22,14 @@ from judgerel_ray.counting.files.meaning import (
     Meaning,
     Siblings,
 )
-from judgerel_ray.counting.files.names import is_request, is_time
+from judgerel_ray.counting.files.names import is_request, is_time, is_try
 from judgerel_ray.counting.files.records import values_series
 from judgerel_ray.counting.files.source import Source
 
 _NUMBERED_TEXTS = (REPLICATION, "option_order")
 _FIRST_ORDERS = ("ab", "original", "forward", "first", "normal", "false", "no", "default")
 """Words for the order in which options are listed."""
+_MERGED = ("judge", "criterion")
 _THOUSANDS = r"^[-+]?[1-9]\d{0,2}(,\d{3})+$"
 
 
@@ -55,12 +56,17 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
     notes += lines
     if meaning.siblings is not None:
         rows = _stacked(rows, meaning.siblings)
+    names = rows.collect_schema().names()
+    # As cells are merged from the begin on, what has none there is looked at no further.
+    merged = [name for name in (*_MERGED, "item_id") if name in names]
+    if any(rows.head(SAMPLE).select(pl.col(merged).is_null().any()).collect().row(0)):
+        rows, lines = _facets_filled_down(rows, [name for name in merged if name != "item_id"])
+        rows, line = filled_down(rows, names)
+        notes += [*lines, *([] if line is None else [line])]
+    if is_try(meaning.columns.get(REPLICATION, "")):
+        rows, lines = _tries_left_out(rows, names)
+        notes += lines
     if meaning.is_numbered:
-        names = rows.collect_schema().names()
-        # As cells are merged from the begin on, what has none there is looked at no further.
-        if rows.head(SAMPLE).select(pl.col("item_id").is_null().any()).collect().item():
-            rows, line = filled_down(rows, names)
-            notes += [] if line is None else [line]
         rows = rows.with_columns(pl.int_range(pl.len()).over(key_in(names)).alias(REPLICATION))
     notes += filter(None, [meaning.line()])
     # Columns that are renamed alone keep the ranges that their file knows.
@@ -113,6 +119,66 @@ def _is_of_request(once: pl.LazyFrame, name: str, key: Sequence[str]) -> bool:
     if facts["again"]:
         return False
     return is_request(name) or bool(facts["clock"] and facts["n"] >= facts["of"])
+
+
+def _facets_filled_down(rows: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
+    """Judges and criteria of merged cells filled down, where each is named once."""
+    lines = []
+    for name in names:
+        text = pl.col(name).cast(pl.String)
+        blank = text.is_null() | (text.str.strip_chars() == "")
+        facts = rows.select(
+            blank.sum().alias("n"), blank.first().alias("first"), pl.len().alias("of"),
+            text.filter(~blank).is_duplicated().any().alias("again"),
+        )  # fmt: skip
+        n, first, of, again = facts.collect(engine="streaming").row(0)
+        if n and not first and not again and n >= of - n:
+            rows = rows.with_columns(pl.when(~blank).then(text).forward_fill().alias(name))
+            cells = count_of(n, "empty cell")
+            lines.append(f"{name}: {cells} filled from the row above, as merged cells")
+    return rows, lines
+
+
+def _tries_left_out(rows: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
+    """Attempts without a verdict left out where another attempt has one."""
+    has = pl.any_horizontal(
+        ~is_no_value(pl.col(name).cast(pl.String)).fill_null(True)
+        for name in VALUES if name in names
+    )  # fmt: skip
+    kept = rows.filter(has | ~has.any().over(key_in(names)))
+    n_rows, n_kept = (one.select(pl.len()).collect(engine="streaming").item()
+                      for one in (rows, kept))  # fmt: skip
+    if n_kept == n_rows:
+        return rows, []
+    left = count_of(n_rows - n_kept, "row")
+    return kept, [f"{left} without a verdict beside another attempt that has one, left out"]
+
+
+def splitting(rows: pl.LazyFrame, places: Sequence[str]) -> list[str]:
+    """Places by which the numbers of repeats are split: 1 and 2 of one value, 3 and 4 of another.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q"] * 4, "replication": [1, 2, 3, 4],
+    ...                      "version": ["a", "a", "b", "b"], "seed": [5, 6, 7, 8]})
+    >>> splitting(rows, ["version", "seed"])
+    ['version']
+    """
+    names = rows.collect_schema().names()
+    free = [name for name in places if name in names]
+    if not free or REPLICATION not in names:
+        return []
+    cells = rows.select(*key_in(names), REPLICATION, *(pl.col(one).cast(pl.String) for one in free))
+    inside, apart = (
+        cells.group_by(key).agg(pl.col(free).n_unique()).select(pl.col(free).max())
+        .collect(engine="streaming").row(0)
+        for key in (key_in(names), [REPLICATION])
+    )  # fmt: skip
+    every = cells.select(pl.col(REPLICATION, *free).n_unique()).collect(engine="streaming").row(0)
+    return [
+        name for name, n, of_each, n_all in zip(free, inside, apart, every[1:], strict=True)
+        if n > 1 and of_each == 1 and n_all < every[0]
+    ]  # fmt: skip
 
 
 def _inside_cells(rows: pl.LazyFrame, places: Sequence[str]) -> dict[str, str]:
@@ -281,16 +347,18 @@ def _stated_scores(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, list[str]]:
     text = pl.col("score").str.strip_chars()
     number = text.cast(pl.Float64, strict=False)
     worded = ~is_no_value(text) & number.is_null()
-    stated = text.str.extract(STATED, 1).str.replace(",", ".", literal=True)
+    stated = text.str.extract(STATED, 2).str.replace(",", ".", literal=True)
     seen = rows.select(
         text.alias("t"), number.alias("bare"), worded.alias("worded"),
-        stated.cast(pl.Float64, strict=False).alias("n"), text.str.extract(STATED, 2).alias("of"),
+        stated.cast(pl.Float64, strict=False).alias("n"), text.str.extract(STATED, 3).alias("of"),
+        text.str.extract(STATED, 1).str.to_lowercase().alias("word"),
     ).collect(engine="streaming")  # fmt: skip
     bare, seen = seen["bare"].max(), seen.filter("worded")
     if not seen.height:
         return rows, []
     of = seen["of"].unique()
-    if seen["n"].has_nulls() or len(of) > 1 or seen["t"].str.contains(_THOUSANDS).any():
+    several = len(of) > 1 or seen["word"].n_unique() > 1  # A: 3, B: 3
+    if seen["n"].has_nulls() or several or seen["t"].str.contains(_THOUSANDS).any():
         return rows, []
     most = max(float(str(one)) for one in (bare, seen["n"].max(), -1) if one is not None)
     if of[0] is not None and most > float(of[0]):

@@ -23,8 +23,11 @@ from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value
 from judgerel_ray.counting.files.cells import is_nested, leaves, parsed_cell, parted, values_at
 from judgerel_ray.counting.files.names import (
     JUDGES,
+    is_aggregate,
+    is_annotator,
     is_answer,
     is_aside,
+    is_category,
     is_metric,
     is_of_people,
     key_of,
@@ -45,7 +48,7 @@ _BARE = ("", "r", "k")
 """Letters before a number that name a repeat; ``q1`` and ``s1`` may be questions or criteria."""
 _ORDERS = re.compile(r"(?i)^(ab|ba|original|swapped|forward|reversed?|order_?[01]|first|second)$")
 STATED = (
-    r"(?i)^(?:[a-z]+\s*[:=]\s*)?([-+]?\d+(?:[.,]\d+)?)\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+))?$"
+    r"(?i)^(?:([a-z]+)\s*[:=]\s*)?([-+]?\d+(?:[.,]\d+)?)\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+))?$"
 )
 """A number as texts state it: ``Score: 2/5``, ``4 out of 5``, ``1,5``."""
 _SCORED = re.compile(STATED)
@@ -72,7 +75,8 @@ class Meaning:
     # Roles that several columns fit equally well: nothing is read before one is chosen.
     open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lacking: tuple[str, ...] = ()  # Roles that no column fits.
-    # Places not read by which rows numbered as repeats may prove to be none.
+    counts_rows: bool = False  # Whether repeats are counted, and not numbered by a column.
+    # Places not read by which repeats may prove to be none.
     telling: tuple[str, ...] = ()
     stated: frozenset[str] = frozenset()  # Roles that the caller stated, which need no line.
 
@@ -149,6 +153,7 @@ class _Reader:
         self.missing = missing
         self.roles: dict[str, str] = dict(stated)
         self.open: dict[str, tuple[str, ...]] = {}
+        self.said_beside: set[str] = set()  # Scores of judges whose verdicts are read.
         columns = self.begin.columns
         places = [part for place in stated.values() for part in re.split("[,:]", place)]
         self.taken = {*stated.values(), *places}
@@ -200,7 +205,8 @@ class _Reader:
             unused=self._unused(),
             open=self.open,
             lacking=tuple(lacking),
-            telling=self._telling(siblings) if is_numbered or self._counts_lists() else (),
+            telling=self._telling(siblings),
+            counts_rows=is_numbered or self._counts_lists(),
             stated=frozenset({*self.stated, *([REPLICATION] if self.beside else [])}),
         )
 
@@ -366,7 +372,9 @@ class _Reader:
         there = [one for one in self._places.get("item_id", []) if one not in self.taken]
         there = [one for one in there if self._fits("item_id", one)]
         coming_again = [one for one in there if self._comes_again(one)]
-        there = coming_again or there
+        # A task of many rows beside an id of each: items, or kinds of them.
+        is_kind = coming_again and all(map(is_category, coming_again))
+        there = there if is_kind else coming_again or there
         if len(there) > 1 and all(self._same(there[0], one) for one in there[1:]):
             there = there[:1]
         if len(there) == 1:
@@ -426,9 +434,16 @@ class _Reader:
         for stem, named in by_stem.items():
             names = [name for _, name in sorted(named)]
             before, _, after = stem.partition("#")
-            what = {*roles_of(before.strip("_-. ")), *roles_of(after.strip("_-. "))}
+            told = [set(roles_of(one)) for one in re.split(r"[_\-. ]+", before) if one]
+            told = [set(roles_of(before.strip("_-. ")))] if roles_of(before.strip("_-. ")) else told
+            what = set(roles_of(after.strip("_-. "))).union(*told)
+            # A word of another thing numbers that: turn1_score, answer1_score, model1_score.
+            is_bare = before.strip("_-. ").lower() in _BARE
+            numbers_these = is_bare or all(one & {REPLICATION, "judge", *VALUES} for one in told)
+            if not numbers_these or "model" in before.lower():
+                continue
             is_value, is_judge = bool(set(VALUES) & what), "judge" in what
-            is_repeat = REPLICATION in what or before.strip("_-. ").lower() in _BARE
+            is_repeat = REPLICATION in what or is_bare
             holds = (
                 self._held(names) if len(names) > 1 and (is_value or is_judge or is_repeat)
                 else None
@@ -484,7 +499,10 @@ class _Reader:
                 continue
             names = [one for one in free if one.rpartition("_")[0] == stem]
             marked = all(_ORDERS.match(one.rpartition("_")[2]) for one in names)
-            if len(names) > 1 and marked and (holds := self._held(names)):
+            holds = self._held(names) if len(names) > 1 and marked else None
+            if holds == "score" and any(one.endswith(("first", "second")) for one in names):
+                continue  # of the first and the second answer
+            if holds:
                 values = tuple(map(str, range(len(names))))
                 return Siblings(
                     columns=tuple(names), facet="option_order", values=values, holds=holds
@@ -495,15 +513,25 @@ class _Reader:
         """A column a judge, where what tells them apart is the name of a model."""
         if "judge" in self.roles:
             return None
-        for _, named in self._parted(free):
-            if sum(bool(JUDGES.search(before)) for _, before in named) * 2 > len(named):
-                names = tuple(name for name, _ in named)
-                if holds := self._held(names):
-                    return Siblings(
-                        columns=names, facet="judge", holds=holds,
-                        values=tuple(before for _, before in named),
-                    )  # fmt: skip
-        return None
+        found, is_open = [], False
+        for _, several in self._parted(free):
+            named = [one for one in several if not is_aggregate(one[1])]
+            n_models = sum(bool(JUDGES.search(before)) for _, before in named)
+            names = tuple(name for name, _ in named)
+            if len(named) > 1 and n_models * 2 > len(named) and (holds := self._held(names)):
+                is_open |= n_models < len(named)
+                values = tuple(before for _, before in named)
+                found.append(Siblings(columns=names, facet="judge", holds=holds, values=values))
+        verdicts = [one for one in found if one.holds == "verdict"]
+        if len(verdicts) == 1 and len({one.values for one in found}) == 1 and not is_open:
+            self.said_beside.update(name for one in found if one.holds == "score"
+                                    for name in one.columns)  # fmt: skip
+            return verdicts[0]
+        if is_open or len(found) > 1:
+            for one in found:
+                self.open[one.holds] = (*self.open.get(one.holds, ()), *one.columns)
+            return None
+        return found[0] if found else None
 
     def _of_metrics(self, free: Sequence[str]) -> Siblings | None:
         """A column a criterion: metrics by their names, or what stands below ``feedback``."""
@@ -560,7 +588,7 @@ class _Reader:
     def _tells_nothing(self, name: str) -> bool:
         """Whether a column is a time, an id, a cost or free text, which repeats differ in."""
         called = name if name in self.begin.columns else _called(name)
-        if is_answer(called):
+        if is_answer(called) or is_annotator(called):
             return False
         values = {value for role, value in self._named_value.items() if role in VALUES}
         if is_metric(called) or name in values or set(roles_of(called)) & set(VALUES):
@@ -579,8 +607,12 @@ class _Reader:
         for name in self.begin.columns:
             if name in self.taken or name in TYPED:
                 continue
-            if is_of_people(name) or any(map(is_of_people, chain(*_halves(name)))):
+            if is_annotator(name):
+                found[name] = f"who of several people: {column_flag('judge', name)} takes it so"
+            elif is_of_people(name) or any(map(is_of_people, chain(*_halves(name)))):
                 found[name] = f"what people said: {column_flag('gold', name)} takes it as right"
+            elif name in self.said_beside:
+                found[name] = "scores of the same judges, whose verdicts are read"
             elif set(roles_of(name)) & set(VALUES):
                 found[name] = f"a name of verdicts: {column_flag('verdict', name)} reads it instead"
             elif is_aside(name):

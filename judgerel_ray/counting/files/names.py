@@ -74,8 +74,9 @@ ROLES: dict[str, tuple[str, ...]] = {
 PEOPLE = (
     "human", "gold", "expected", "reference", "annotator", "annotation", "ground_truth", "truth",
     "human_label", "human_verdict", "gold_label", "target", "correct_answer", "expert",
-    "mensch", "referenz", "erwartet", "人工", "参考", "标准答案", "humano", "referencia",
-    "esperado", "humain", "attendu",
+    "mensch", "experte", "lehrer", "referenz", "erwartet", "人工", "人工评分", "参考", "标准答案",
+    "humano", "humana", "referencia", "teacher",
+    "esperado", "humain", "humaine", "attendu",
 )  # fmt: skip
 """What people said, or what is right: never a judge's word."""
 TIMES = (
@@ -127,15 +128,26 @@ TEXTS = (
 )  # fmt: skip
 """Free text, which says why and tells no judgments apart."""
 ANSWERS = (
-    "answer", "answer_id", "response", "output", "completion", "antwort", "回答", "respuesta",
+    "answer", "response", "output", "completion", "summary", "solution", "translation", "essay",
+    "generation", "candidate", "message", "antwort", "zusammenfassung", "回答", "respuesta",
     "reponse",
 )  # fmt: skip
 """What was judged, or the judge's own words: rows that differ in it may be no repeats."""
-REQUESTS = (
-    "request_id", "response_id", "completion_id", "generation_id", "call_id", "message_id",
-    "span_id", "uuid",
-)  # fmt: skip
+REQUESTS = ("request_id", "call_id", "span_id", "uuid")
 """Which request a row came of: another one for every judgment."""
+ANNOTATORS = ("annotator", "annotator_id", "expert", "worker", "worker_id", "experte", "anotador",
+              "annotateur", "标注员")  # fmt: skip
+"""Who among people judged, where rows differ in it."""
+CATEGORIES = (
+    "task", "problem", "question", "case", "frage", "aufgabe", "fall", "beispiel", "题目",
+    "pregunta", "caso", "cas", "user_input",
+)  # fmt: skip
+"""Names of items that as often name a kind of them."""
+AGGREGATES = ("mean", "avg", "average", "median", "total", "sum", "overall", "final", "majority",
+              "consensus", "combined", "ensemble")  # fmt: skip
+"""What is computed of several judges, and is none."""
+TRIES = ("attempt", "versuch", "intento", "try")
+"""Repeats that may be tries after a failure."""
 JUDGES = re.compile(
     r"(?i)(^|/)(gpt|chatgpt|o[134]|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|command|"
     r"grok|phi|yi|glm|kimi|prometheus|judgelm|nova|jamba|olmo|falcon|vicuna|haiku|sonnet|opus)"
@@ -174,7 +186,11 @@ def _keys(names: Iterable[str]) -> frozenset[str]:
 _ROLE_OF = {role: _keys(names) for role, names in ROLES.items()}
 _PEOPLE, _TIMES, _SPENT, _TEXTS = map(_keys, (PEOPLE, TIMES, SPENT, TEXTS))
 _ANSWERS, _REQUESTS = map(_keys, (ANSWERS, REQUESTS))
+_ANNOTATORS, _CATEGORIES, _AGGREGATES, _TRIES = map(
+    _keys, (ANNOTATORS, CATEGORIES, AGGREGATES, TRIES)
+)
 _METRICS = _keys(METRICS)
+_SIZES = _keys(("length", "len", "chars", "words", "count", "ms", "s", "seconds"))
 
 
 COMMON = frozenset(one for names in ROLES.values() for one in names)
@@ -214,8 +230,39 @@ def is_request(name: str) -> bool:
 
 
 def is_answer(name: str) -> bool:
-    """Whether a column holds what was judged, or the judge's own words: its name does not say."""
-    return key_of(name) in _ANSWERS
+    """Whether a column holds what was judged, or the judge's own words: its name does not say.
+
+    Examples
+    --------
+    >>> is_answer("student_answer"), is_answer("response_id"), is_answer("reason")
+    (True, True, False)
+    """
+    if key_of(name) in _ANSWERS or is_aside(name) or is_metric(name):
+        return key_of(name) in _ANSWERS
+    parts = {key_of(part) for part in re.split(r"[_\-. ]+", name)}
+    return bool(parts & _ANSWERS) and not parts & (_SPENT | _TIMES | _SIZES)
+
+
+def is_annotator(name: str) -> bool:
+    """Whether a column may say who of several people judged."""
+    return key_of(name) in _ANNOTATORS
+
+
+def is_category(name: str) -> bool:
+    """Whether a name of items as often names a kind of them."""
+    return key_of(name) in _CATEGORIES
+
+
+def is_aggregate(name: str) -> bool:
+    """Whether a name is of what is computed of several judges."""
+    return key_of(name) in _AGGREGATES or any(
+        key_of(part) in _AGGREGATES for part in re.split(r"[_\-. ]+", name)
+    )
+
+
+def is_try(name: str) -> bool:
+    """Whether repeats of this name may be tries after a failure."""
+    return key_of(name) in _TRIES
 
 
 def is_metric(name: str) -> bool:

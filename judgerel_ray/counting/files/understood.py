@@ -16,7 +16,7 @@ from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
-from judgerel_ray.counting.files.laid_out import key_in, laid_out, telling
+from judgerel_ray.counting.files.laid_out import key_in, laid_out, splitting, telling
 from judgerel_ray.counting.files.meaning import (
     REPLICATION,
     SAMPLE,
@@ -93,7 +93,8 @@ def understood(
             "files whose names differ by a number alone, which are repeats",
         ).of(meaning)
     found = laid_out(source, meaning)
-    if names := telling(found.rows, meaning.telling):
+    tells = telling if meaning.counts_rows else splitting
+    if names := tells(found.rows, meaning.telling):
         raise ColumnsMissing(
             f"rows of one item differ in column{'s' * (len(names) > 1)} {names_told(names)}, not "
             "read: they may be no repeats",
@@ -137,6 +138,7 @@ def _telling_hint(names: Sequence[str], meaning: Meaning, rows: pl.LazyFrame) ->
     key = pl.struct(*key_in(rows.collect_schema().names()), name)
     twice = rows.select(key.is_duplicated().any()).collect(engine="streaming").item()
     taken = {*meaning.columns, *([REPLICATION] if twice else [])}
+    taken |= {meaning.siblings.facet} if meaning.siblings else set()
     asked += [
         f"{column_flag(role, name)}, where it {what}" for role, what in where if role not in taken
     ]
@@ -281,12 +283,12 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
         problem = f"several columns may be {role}: {' and '.join(found)}"
         hint = " or ".join(column_flag(role, place) for place in found[:_MOST_TOLD])
     else:
-        free = [name for name, why in meaning.unused.items() if why == "no name of judgments"]
+        free = sorted(meaning.unused, key=lambda one: meaning.unused[one] != "no name of judgments")
         problem = f"column missing: {', '.join(meaning.lacking)}; got {names_told(columns)}"
         wanted = [one.partition(" or ")[0] for one in meaning.lacking]
         some = names_told(free) if free else "the table"
         flags = " ".join(f"--column {one}=COLUMN" for one in wanted)
         hint = f"{flags}, COLUMN one of {some}; judgerel doctor shows what each may be"
         if wanted == ["item_id"]:
-            hint = f"--item-by-row, where each row is an item; {hint}"
+            hint = f"{flags}, COLUMN one of {some}; or --item-by-row, where each row is an item"
     return ColumnsMissing(problem, where=source.where, hint=hint).of(meaning)
