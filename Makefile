@@ -41,7 +41,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)
 	--dist loadfile --no-loadscope-reorder --durations=10
 
 .PHONY: test
-test: $(READY) ## the tests while you work: real Ray, one real vLLM engine, the journey end to end (7 to 8 minutes on 2 cores with recordings)
+test: $(READY) ## the tests while you work: real Ray, one real vLLM engine, the journey end to end (4 to 5 minutes on 2 cores)
 	$(PYTEST) -n 3 -m "not slow and not gpu and not browser" --hypothesis-profile=quick --ignore=tests/house
 
 .PHONY: test-all

@@ -161,14 +161,8 @@ def _tallied(
         rows = rows.cast({name: pl.Int64 for name in WHOLE if name in columns})
         if at_fault:
             kept, lines = once_each(frame, columns)
-            if lines and source.is_foreign and len(source.files) > 1:
-                raise SweepError(
-                    "files hold the same replication of the same question, and no column says what "
-                    "tells them apart",
-                    where=source.where,
-                    hint="a folder each that says it, such as FOLDER/judge=NAME/FILE, and read "
-                    "FOLDER",
-                )
+            if lines:
+                _refuse_files_alike(source)
             if lines and _first_twice(kept).is_empty():
                 again = replace(source, rows=kept, notes=(*source.notes, *lines), indexed=False)
                 return _tallied(again, extra=extra, exact_values=exact_values, reads=reads)
@@ -528,6 +522,17 @@ def refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
             f"{column_flag(role, name)}, where it {what}" for role, what in ways.items()
         ),
     )
+
+
+def _refuse_files_alike(source: Source) -> None:
+    """Refuse several files that hold the same rows: judges, perhaps, and no copies."""
+    if source.is_foreign and len(source.files) > 1:
+        raise SweepError(
+            "files hold the same replication of the same question, and no column says what tells "
+            "them apart",
+            where=source.where,
+            hint="a folder each that says it, such as FOLDER/judge=NAME/FILE, and read FOLDER",
+        )
 
 
 def _telling(rows: pl.LazyFrame, unit: Sequence[str]) -> str | None:

@@ -434,12 +434,16 @@ class _Reader:
         for stem, named in by_stem.items():
             names = [name for _, name in sorted(named)]
             before, _, after = stem.partition("#")
-            told = [set(roles_of(one)) for one in re.split(r"[_\-. ]+", before) if one]
-            told = [set(roles_of(before.strip("_-. ")))] if roles_of(before.strip("_-. ")) else told
-            what = set(roles_of(after.strip("_-. "))).union(*told)
+            words = before.strip("_-. ")
+            parts = (
+                [words] if roles_of(words) else [one for one in re.split(r"[_\-. ]+", words) if one]
+            )
+            known = [set(roles_of(one)) for one in parts]
+            what = set(roles_of(after.strip("_-. "))).union(*known)
             # A word of another thing numbers that: turn1_score, answer1_score, model1_score.
-            is_bare = before.strip("_-. ").lower() in _BARE
-            numbers_these = is_bare or all(one & {REPLICATION, "judge", *VALUES} for one in told)
+            is_bare = words.lower() in _BARE
+            of_these = {REPLICATION, "judge", *VALUES}
+            numbers_these = is_bare or all(one & of_these for one in known)
             if not numbers_these or "model" in before.lower():
                 continue
             is_value, is_judge = bool(set(VALUES) & what), "judge" in what
