@@ -309,3 +309,13 @@ def test_labels_may_have_other_names(tmp_path, head):
     rows = pl.DataFrame({"item_id": ["q"] * 2, "replication": [0, 1], "verdict": ["x", "y"]})
     with Snapshot.open(rows, Labelled(labels=str(tmp_path / "labels.csv"))) as judged:
         assert judged.frame.collect()["gold"].to_list() == ["x", "x"]
+
+
+def test_percentages_are_scores_where_all_are(tmp_path):
+    text = 'id,run,score\nq,0,10%\nq,1,"12,5 %"\nr,0,90%\nr,1,100%\n'
+    rows, said = read(tmp_path, text)
+    assert rows["score"].to_list() == [10, 12.5, 90, 100]
+    assert "score: read the number of '10%' (4 texts)" in said
+    for other in (".5", "3"):
+        with pytest.raises(SweepError):
+            read(tmp_path, text.replace("100%", other))

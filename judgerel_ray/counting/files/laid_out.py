@@ -352,8 +352,11 @@ def _stated_scores(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, list[str]]:
         text.alias("t"), number.alias("bare"), worded.alias("worded"),
         stated.cast(pl.Float64, strict=False).alias("n"), text.str.extract(STATED, 3).alias("of"),
         text.str.extract(STATED, 1).str.to_lowercase().alias("word"),
+        text.str.extract(STATED, 4).alias("percent"),
     ).collect(engine="streaming")  # fmt: skip
     bare, seen = seen["bare"].max(), seen.filter("worded")
+    if seen["percent"].n_unique() > 1 or (bare is not None and not seen["percent"].is_null().all()):
+        return rows, []  # of 80 % and .8 nobody knows what 1 is
     if not seen.height:
         return rows, []
     of = seen["of"].unique()

@@ -48,9 +48,10 @@ _BARE = ("", "r", "k")
 """Letters before a number that name a repeat; ``q1`` and ``s1`` may be questions or criteria."""
 _ORDERS = re.compile(r"(?i)^(ab|ba|original|swapped|forward|reversed?|order_?[01]|first|second)$")
 STATED = (
-    r"(?i)^(?:([a-z]+)\s*[:=]\s*)?([-+]?\d+(?:[.,]\d+)?)\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+))?$"
+    r"(?i)^(?:([a-z]+)\s*[:=]\s*)?([-+]?\d+(?:[.,]\d+)?)"
+    r"\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+)|(%))?$"
 )
-"""A number as texts state it: ``Score: 2/5``, ``4 out of 5``, ``1,5``."""
+"""A number as texts state it: ``Score: 2/5``, ``4 out of 5``, ``1,5``, ``80 %``."""
 _SCORED = re.compile(STATED)
 
 
