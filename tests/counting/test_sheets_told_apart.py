@@ -288,6 +288,11 @@ def test_failed_tries_are_no_repeats(tmp_path):
     rows, said = read(tmp_path, text)
     assert rows["item_id"].to_list() == ["c", "d", "e"]
     assert "1 row without a verdict beside another attempt that has one, left out" in said
+    repeats, said = read(
+        tmp_path, text + "c,3,ok,y\n"
+    )  # asked again: an empty reply is the judge's
+    assert repeats.height == 5
+    assert "left out" not in said
 
 
 def test_equal_rows_of_two_files_are_two_judges_or_copies(tmp_path, capsys):
@@ -319,3 +324,11 @@ def test_percentages_are_scores_where_all_are(tmp_path):
     for other in (".5", "3"):
         with pytest.raises(SweepError):
             read(tmp_path, text.replace("100%", other))
+
+
+@pytest.mark.parametrize(
+    "rows", ["q0,0,x\n,1,x\n", "q0,0,x\nq1,0,y\n,1,x\n", "q0,0,x\n,1,x\nr,0,y\n"]
+)
+def test_one_empty_item_is_a_fault_and_no_merged_cell(tmp_path, rows):
+    with pytest.raises(SweepError, match="item_id"):
+        read(tmp_path, "item_id,replication,verdict\n" + rows)

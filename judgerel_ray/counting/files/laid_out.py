@@ -30,6 +30,7 @@ _NUMBERED_TEXTS = (REPLICATION, "option_order")
 _FIRST_ORDERS = ("ab", "original", "forward", "first", "normal", "false", "no", "default")
 """Words for the order in which options are listed."""
 _MERGED = ("judge", "criterion")
+_FEWEST_RUNS = 2
 _THOUSANDS = r"^[-+]?[1-9]\d{0,2}(,\d{3})+$"
 
 
@@ -140,12 +141,18 @@ def _facets_filled_down(rows: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.La
 
 
 def _tries_left_out(rows: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
-    """Attempts without a verdict left out where another attempt has one."""
+    """Attempts without a verdict left out where another has one; none of which two have: repeats.
+
+    Empty replies among repeats are the judge's, and count in its rate of valid ones.
+    """
     has = pl.any_horizontal(
         ~is_no_value(pl.col(name).cast(pl.String)).fill_null(True)
         for name in VALUES if name in names
     )  # fmt: skip
-    kept = rows.filter(has | ~has.any().over(key_in(names)))
+    n_said = has.sum().over(key_in(names))
+    if rows.select((n_said > 1).any()).collect(engine="streaming").item():
+        return rows, []
+    kept = rows.filter(has | (n_said == 0))
     n_rows, n_kept = (one.select(pl.len()).collect(engine="streaming").item()
                       for one in (rows, kept))  # fmt: skip
     if n_kept == n_rows:
@@ -391,7 +398,9 @@ def filled_down(rows: pl.LazyFrame, columns: Sequence[str]) -> tuple[pl.LazyFram
     n, first, of = facts.collect(engine="streaming").row(0)
     # A merged cell names its item once; where one stands in two rows, a blank is a fault.
     again = ((item == item.shift(1)) & ~blank).any()
-    if not n or first or n == of or 2 * n < of - n or rows.select(again).collect().item():
+    # Of merged cells each has blanks below it, and there are two or more: one blank is a fault.
+    is_alone = (~blank & ~blank.shift(-1, fill_value=False)).any()
+    if not n or first or of - n < _FEWEST_RUNS or rows.select(again | is_alone).collect().item():
         return rows, None
     filled = rows.with_columns(pl.when(~blank).then(item).forward_fill().alias("item_id"))
     key = [*key_in(columns), REPLICATION]
