@@ -26,7 +26,7 @@ import judgerel_ray.benchmarks as benchmarks
 from judgerel_ray.benchmarks import LOADERS
 from judgerel_ray.cli.parsing import commands
 from judgerel_ray.config import Sweep
-from judgerel_ray.core.schema import Schema, Tables
+from judgerel_ray.core.schema import Schema, tables_of
 from judgerel_ray.core.tables import GroupColumns
 from judgerel_ray.core.verb import VERBS, Verb, flag_of, given_in
 from judgerel_ray.protocols.ask import Table
@@ -222,13 +222,6 @@ def verbs_page() -> str:
             lines += ["", f"Its JSON: [columns of judgerel {name}]({place})."]
         lines.append("")
     return "\n".join(lines)
-
-
-def tables_of(verb: Verb) -> Mapping[str, type[Schema]]:
-    """The tables of a verb's JSON: of ``tables.py`` beside its module."""
-    beside = verb.act.__module__.rpartition(".")[0]
-    known: Tables = importlib.import_module(f"{beside}.tables").TABLES
-    return known[verb.name]
 
 
 def result_of(verb: Verb) -> type | None:

@@ -46,6 +46,7 @@ class Result(Generic[Found]):
     tables: Tables = field(default_factory=dict)
     full: Callable[[], Sequence[Block]] = tuple
     short: Callable[[], Sequence[Block]] | None = None  # The ten lines; where None, `full`.
+    legend: Callable[[], Sequence[Block]] = tuple  # What the words and marks of `short` mean.
     title: str = ""  # Of the answer, where blocks stand among other things: its verdict in words.
     facts: Mapping[str, object] = field(default_factory=dict)  # What JSON has beside its tables.
     notes: tuple[str, ...] = ()  # What the numbers rest on, to be read before them.
@@ -67,6 +68,14 @@ class Result(Generic[Found]):
     def of_rows(self) -> Result[Found]:
         """The same with the chief table alone."""
         return replace(self, tables=self.chief)
+
+    def at_length(self) -> Result[Found]:
+        """The same with all that there is to show, in every format."""
+        return replace(self, short=None)
+
+    def explained(self) -> Result[Found]:
+        """The same with what its words and marks mean below it, in every format."""
+        return replace(self, short=lambda: [*self.blocks(), *self.legend()])
 
     def blocks(self) -> Sequence[Block]:
         """The answer in blocks, as short as there is one."""

@@ -225,7 +225,7 @@ def _exact(asked: Asked) -> int:
 def _run_sweep(sweep: Sweep, request: Any) -> int:
     """Run or resume a sweep, and say how it ended."""
     from judgerel_ray.asking.run.running import run_sweep
-    from judgerel_ray.blocks.terminal import Screen
+    from judgerel_ray.cli.console import Screen
 
     console = Screen(stderr=True)
     if not request.out.strip():

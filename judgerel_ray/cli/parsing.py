@@ -41,15 +41,19 @@ _FILE = flag("also write .parquet, .csv or .json", "FILE")["flag"]
 _RAW = flag(
     "write texts of a CSV as they are; else an apostrophe guards those that a spreadsheet would run"
 )["flag"]
+_LENGTH = {
+    "full": flag("print all there is, not the short answer alone")["flag"],
+    "explain": flag("print what the words and columns of the short answer mean, too")["flag"],
+}
 PRINTING: dict[str, dict[str, OptionFlag]] = {
     "": {},
     "json": {"json": flag("print JSON")["flag"]},
-    "format": {"format": _FORMAT},
-    "file": {"format": _FORMAT, "out": _FILE, "force": FORCE["flag"], "raw_cells": _RAW},
-    "gate": {"format": _GATE},
+    "format": {"format": _FORMAT, **_LENGTH},
+    "file": {"format": _FORMAT, **_LENGTH, "out": _FILE, "force": FORCE["flag"], "raw_cells": _RAW},
+    "gate": {"format": _GATE, **_LENGTH},
 }
 """Flags of printing, by the kind that a verb has."""
-SWITCHES = ("json", "force", "raw_cells")
+SWITCHES = ("json", "force", "raw_cells", *_LENGTH)
 _READING, _WRITING = "How judgments are read and grouped", "What is printed and written"
 FEW = 4
 """Most verbs that a hint lists; beyond this it points to --help."""
