@@ -29,7 +29,7 @@ from judgerel_ray.blocks.columns import WIDTH, fit_cell, plain_table
 from judgerel_ray.core import LONGEST_WORD, printable, shortened
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
 _UNWRAPPED = 100_000  # characters: a table is as wide as its cells, and wrapped by nobody
 
