@@ -14,7 +14,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import wraps
-from os import PathLike
+from os import PathLike, fspath
+from shlex import quote
 from textwrap import wrap
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast
 
@@ -173,6 +174,37 @@ class Labelled(Named):
     )
 
 
+def command_on(name: str, source: object, reading: Written | None = None) -> str | None:
+    """Write the command that does another verb on what was read, as it was read.
+
+    None of a frame, of rows from a program, and of what was piped in.
+
+    Examples
+    --------
+    >>> command_on("gate", "my log.csv", Labelled(columns={"item_id": "id"}, leading_word=True))
+    "judgerel gate 'my log.csv' --leading-word --column item_id=id"
+    """
+    paths = [source] if isinstance(source, str | PathLike) else source
+    if not isinstance(paths, list | tuple) or not all(isinstance(p, str | PathLike) for p in paths):
+        return None
+    words = [quote(fspath(path)) for path in paths]
+    if "-" in words or not words:
+        return None
+    for one in fields(reading or Written()):
+        value = getattr(reading, one.name, one.default) if one.name in _READING_NAMES else None
+        if value is True:
+            words.append(spelled(one))
+        elif isinstance(value, str | PathLike):
+            words += [spelled(one), quote(fspath(value))]
+        elif value:
+            pairs = value.items() if isinstance(value, Mapping) else [(text, "") for text in value]
+            for before, after in pairs:
+                joined = f"{before}={joined_names(after)}" if after else str(before)
+                words += [spelled(one), quote(joined)]
+    return " ".join(["judgerel", name, *words])
+
+
+_READING_NAMES = {one.name for one in fields(Labelled)}
 FORCE = flag(
     "replace the file of --out that is there with other content; input files and files of a run "
     "directory are never replaced, and no folder is made"

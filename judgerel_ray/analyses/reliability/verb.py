@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from judgerel_ray.core.verb import (
@@ -13,6 +14,7 @@ from judgerel_ray.core.verb import (
     Written,
     by_name,
     comma_names,
+    command_on,
     flag,
     names_of,
     read_number,
@@ -164,7 +166,8 @@ def reduce(path: Judgments, request: ReduceRequest) -> Result[pl.DataFrame]:
 
     options = request.options()
     with Snapshot.open(path, request, apart=options.told_apart) as judged:
-        return reduced_result(reduced(judged, options), options, judged.run_notes)
+        command = partial(command_on, source=path, reading=request)
+        return reduced_result(reduced(judged, options), options, judged.run_notes, command)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
