@@ -41,7 +41,7 @@ def rows(capsys, *arguments, verb="reduce"):
 
 
 def test_twelve_rows_print_a_table(twelve, capsys):
-    out = told(capsys, twelve)
+    out = told(capsys, twelve, "--full")
     assert out.startswith("judge: j\nunit: item_id\n")
     # Under "left out": A A A, B B A, B B B, A B; pairs agree 3/3, 1/3, 3/3, 0/1.
     assert "0.583" in out

@@ -5,8 +5,10 @@ It fits one screen. What was left out of it is in ``--full``, what its words mea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 from textwrap import wrap
 from typing import cast
 
@@ -14,6 +16,7 @@ import polars as pl
 
 from judgerel_ray.analyses.reliability.from_run import Reduced
 from judgerel_ray.analyses.reliability.headlines import (
+    FEW_QUESTIONS,
     Lead,
     asked_anew,
     lead,
@@ -46,7 +49,9 @@ from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts
 LINES = 14
 """Lines of the short answer for two judges; of more judges as many more as there are rows."""
 _MOST_ROWS = 40
-_LEAST_NAME = 12  # columns that a judge's name keeps, however wide the numbers are
+_LEAST_ROOM = 8  # lines of remarks, however many rows the tables have
+_LEAST_CUT = 3  # letters that names share, below which nothing is left out of them
+_LEAST_NAME = 20  # columns that a judge's name keeps, however wide the numbers are
 _MOST_NAMED = 3  # groups that a sentence names; of more it says how many
 _NAMELESS = "this judge"
 _PLURALS = {"benchmark": "benchmarks", "criterion": "criteria"}
@@ -60,8 +65,10 @@ class GroupRows:
     """A group's rows, its name, and what leads it."""
 
     rows: Sequence[Row]
+    key: Mapping[str, object]  # The values of the columns that make groups.
     label: str  # As a sentence names it: `this judge` where there is no other.
     lead: Lead | None
+    named: bool = False  # Whether its coefficients were chosen.
 
     def row(self, name: str, conditions: str | None = None) -> Row | None:
         """The first row of a coefficient: by the policy, the level and the conditions that lead."""
@@ -75,11 +82,30 @@ class GroupRows:
         )
 
     @property
+    def of_ratings(self) -> bool:
+        """Whether its verdicts are numbers."""
+        return of_ratings(self.rows)
+
+    @property
+    def shown(self) -> Sequence[Row]:
+        """The rows whose numbers stand in the table or in a sentence."""
+        if self.named:
+            return self.rows
+        rows = {name: self.row(name) for name in _SHOWN}
+        return [row for row in rows.values() if row is not None]
+
+    @property
     def again(self) -> Row | None:
         """Alpha of the same prompt again, where that of other orders or wordings leads."""
         first = self.row("krippendorff_alpha")
         reproduced = first is not None and first.get("conditions") == REPRODUCIBILITY
         return self.row("krippendorff_alpha", REPEATABILITY) if reproduced else None
+
+
+_SHOWN = (
+    "krippendorff_alpha", "percent_agreement", "standard_error", "swap_consistency",
+    "place_consistency", "position_bias", "first_place",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,30 +123,43 @@ def short_blocks(found: Reduced, *, named: bool, standing: str, command: Command
     `named` tells whether coefficients were chosen: they are the table's rows then. `standing` is
     how coefficients stand to tolerances, as text.
     """
-    groups = grouped(found.coefficients)
+    groups = grouped(found.coefficients, named=named)
     if not groups:  # serving noise alone
         return []
     varying = varying_columns(found.coefficients)
     scope = "\n".join(_wrapped(scope_line(groups, varying)))
-    table = named_table(groups, varying) if named else summary_table(groups, varying)
+    kinds = [[one for one in groups if one.of_ratings is rated] for rated in (False, True)]
+    tables = [summary_table(of_kind) for of_kind in kinds if of_kind]
+    table = named_table(groups, varying) if named else "\n\n".join(tables)
     step = next_step(groups, command)
     n_lines = scope.count("\n") + table.count("\n") + 4 + len(step)
     room = LINES + max(0, len(groups) - 2) - n_lines
+    if named or len(groups) > 2:
+        room = max(_LEAST_ROOM, room) if not named else _MOST_ROWS
     findings = [*_of_requests(found, groups), *findings_of(groups)]
     below = "\n".join([*lines_of(findings, room, len(groups)), *step])
     text = "\n\n".join(filter(None, [scope, table, below]))
     return [Laid(text), *([Laid(standing)] if standing else [])]
 
 
-def grouped(coefficients: pl.DataFrame) -> list[GroupRows]:
-    """Gather the rows of every group, those that take ratings for mere names left out."""
+def grouped(coefficients: pl.DataFrame, *, named: bool = False) -> list[GroupRows]:
+    """Gather the rows of every group, those that take ratings for mere names left out.
+
+    None is left out where coefficients were chosen, so `named`.
+    """
     names, varying = group_columns(coefficients), varying_columns(coefficients)
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in coefficients.iter_rows(named=True):
         groups.setdefault(tuple(row[name] for name in names), []).append(row)
     in_natural_order = sorted(groups, key=lambda key: [*map(natural, key)])
     return [
-        GroupRows(rows=of_their_kind(rows), label=_label(rows[0], varying), lead=lead(rows))
+        GroupRows(
+            rows=rows if named else of_their_kind(rows),
+            key={name: rows[0][name] for name in names},
+            label=_label(rows[0], varying),
+            lead=lead(rows),
+            named=named,
+        )
         for rows in map(groups.__getitem__, in_natural_order)
     ]
 
@@ -177,14 +216,37 @@ def _asked_of(group: GroupRows) -> str:
     return f"{levels:,} {what}, {count_of(repeats, 'repeat')}"
 
 
-def summary_table(groups: Sequence[GroupRows], varying: Sequence[str]) -> str:
+def name_columns(groups: Sequence[GroupRows]) -> dict[str, list[str]]:
+    """Write the columns that tell groups apart, those left out that others imply.
+
+    Beside the judge one column holds the rest where it is more than one.
+    """
+    keys = [group.key for group in groups]
+    kept = [name for name in keys[0] if len({key[name] for key in keys}) > 1]
+    for name in [*kept]:
+        rest = [one for one in kept if one != name]
+        if len({tuple(key[one] for one in rest) for key in keys}) == len(keys):
+            kept = rest if name != "judge" else kept
+    if not kept and keys[0].get("judge") is not None:
+        kept = ["judge"]
+    columns = {"judge": [cell(key["judge"]) for key in keys]} if "judge" in kept else {}
+    others = [name for name in kept if name != "judge"]
+    if others:
+        columns[", ".join(others).replace("_", " ")] = [
+            ", ".join(cell(key[name]) for name in others if key[name] is not None) for key in keys
+        ]
+    return columns
+
+
+def summary_table(groups: Sequence[GroupRows]) -> str:
     """Write one row a group: alpha with what shuffled verdicts give, agreement, valid replies."""
+    names = name_columns(groups)
     cells: list[dict[str, str]] = []
-    for group in groups[:_MOST_ROWS]:
+    for place, group in enumerate(groups[:_MOST_ROWS]):
         alpha, agreement = group.row("krippendorff_alpha"), group.row("percent_agreement")
         valid, error, again = group.row("valid_rate"), group.row("standard_error"), group.again
         cells.append(
-            {name.replace("_", " "): cell(group.rows[0][name]) for name in varying}
+            {name: column[place] for name, column in names.items()}
             | {
                 "alpha [95 %]": estimate(alpha).replace("undefined: ", "none: ") if alpha else "-",
                 "of": str((alpha or {}).get("conditions") or "-"),
@@ -199,10 +261,10 @@ def summary_table(groups: Sequence[GroupRows], varying: Sequence[str]) -> str:
     heads = [
         head
         for place, head in enumerate(cells[0])
-        if any(row[head] != "-" for row in cells) or place < len(varying)
+        if any(row[head] != "-" for row in cells) or place < len(names)
     ]
     heads = [head for head in heads if head != "of" or len(conditions_told) > 1]
-    text = _within(heads, [[row[head] for head in heads] for row in cells], len(varying))
+    text = _within(heads, [[row[head] for head in heads] for row in cells], len(names))
     lines = [text, *_more_groups(len(groups))]
     alphas = [alpha for group in groups if (alpha := group.row("krippendorff_alpha"))]
     there = [alpha for alpha in alphas if alpha["value"] is not None]
@@ -215,7 +277,7 @@ def _what_alpha_is(alphas: Sequence[Row], groups: Sequence[GroupRows]) -> str:
     levels = {str(row["measurement"]) for row in alphas} - {"nominal"}
     level = f" ({', '.join(sorted(levels))})" if levels else ""
     facets = " and ".join(nuisance(alphas[0], groups[0].again)).replace("_", " ")
-    asked = f"asked {conditions(alphas[0]).removesuffix(' (repeatability)')}"
+    asked = conditions(alphas[0]).removesuffix(" (repeatability)")
     if facets:
         asked = f"{facets} drawn at random"
     return f"alpha{level}: agreement with itself beyond chance, {asked}"
@@ -251,18 +313,29 @@ def _within(heads: Sequence[str], lines: Sequence[Sequence[str]], n_names: int) 
     over = max(map(len, table.splitlines())) - WIDTH
     if over <= 0 or not n_names:
         return table
-    bare = [[text.rpartition("/")[2] for text in line[:n_names]] for line in lines]
-    if len({*map(tuple, bare)}) == len({tuple(line[:n_names]) for line in lines}):
-        lines = [[*names, *line[n_names:]] for names, line in zip(bare, lines, strict=True)]
-        over = max(map(len, plain_table(heads, lines).splitlines())) - WIDTH
+    columns = [_without_prefix([line[i] for line in lines]) for i in range(n_names)]
+    lines = [
+        [*(column[place] for column in columns), *line[n_names:]]
+        for place, line in enumerate(lines)
+    ]
+    over = max(map(len, plain_table(heads, lines).splitlines())) - WIDTH
+    if over <= 0:
+        return plain_table(heads, lines)
     widths = [max(len(line[i]) for line in lines) for i in range(n_names)]
     widest = max(range(n_names), key=widths.__getitem__)
-    kept = max(_LEAST_NAME, widths[widest] - max(0, over))
+    kept = max(_LEAST_NAME, widths[widest] - over)
     cut = [
         [cut_text(text, kept) if i == widest else text for i, text in enumerate(line)]
         for line in lines
     ]
     return plain_table(heads, cut)
+
+
+def _without_prefix(names: Sequence[str]) -> list[str]:
+    """Names without the words that all begin with, such as their vendor's."""
+    shared = re.search(r".*[-/_: ]|", commonprefix([*names]))
+    n = len(shared[0]) if shared else 0
+    return [f"..{name[n:]}" for name in names] if n > _LEAST_CUT else [*names]
 
 
 def _percent(row: Row | None) -> str:
@@ -416,18 +489,26 @@ def _doubts(group: GroupRows) -> Iterator[tuple[int, str]]:
         if code is not LeadCode.FEW_VERDICTS:
             yield 3, text
     explained = (LeadCode.UNDEFINED, LeadCode.NAMES_UNKNOWN, LeadCode.ONE_ANSWER)
+    row = led.row if led else None
+    n_questions = cast(int, (row or {}).get("n_compared") or 0)
+    if 0 < n_questions < FEW_QUESTIONS:
+        of_them = count_of(n_questions, "question")
+        yield 4, f"{_ATTACHED}this rests on {of_them}: a few more can change it"
     if alpha is not None and alpha["value"] is None and code not in explained:
         yield 4, f"{_ATTACHED}no alpha: {reason(alpha['undefined'])}"
-    for row in group.rows:
+    for row in group.shown:
+        first = row["coefficient"] == "krippendorff_alpha" or group.named
+        several = group.named and len({one["coefficient"] for one in group.rows}) > 1
+        about = f"{_ATTACHED}{coefficient_name(row)}: " if several else _ATTACHED
+        if first and row.get("no_interval") and row["value"] is not None:
+            n = cast(int, row.get("n_compared") or 0)
+            words = no_interval_words(str(row["no_interval"]), n=n)
+            yield 5, f"{about}{words}"
         for flag, numbers in noted(row):
-            if flag is Flag.FEW_INFORMATIVE and row["coefficient"] != "krippendorff_alpha":
-                continue
-            if flag not in (*_IN_LEAD, *_OF_METHOD):
-                words = _FEW if flag is Flag.FEW_INFORMATIVE else flag.note(numbers)
-                yield 6, f"{_ATTACHED}{words}"
-    if alpha is not None and alpha.get("no_interval") and alpha["value"] is not None:
-        n = cast(int, alpha.get("n_compared") or 0)
-        yield 5, f"{_ATTACHED}alpha has {no_interval_words(str(alpha['no_interval']), n=n)}"
+            if flag is Flag.FEW_INFORMATIVE and first:
+                yield 6, f"{_ATTACHED}{_FEW}"
+            elif flag not in (Flag.FEW_INFORMATIVE, *_IN_LEAD, *_OF_METHOD):
+                yield 6, f"{about}{flag.note(numbers)}"
     yield from _unknown(group, code)
 
 
@@ -506,7 +587,7 @@ def next_step(groups: Sequence[GroupRows], command: Command) -> list[str]:
     name, what, more = "gate", "check what was measured against the usual limits", ""
     if LeadCode.NAMES_UNKNOWN in codes:
         name, what, more = "reduce", "say what a verdict names", " --verdict-names option"
-    elif codes <= {LeadCode.UNDEFINED, LeadCode.FEW_VERDICTS}:
+    elif codes and codes <= {LeadCode.UNDEFINED, LeadCode.FEW_VERDICTS}:
         name, what = "doctor", "see what these judgments support"
     bad = [
         group.label
@@ -516,7 +597,8 @@ def next_step(groups: Sequence[GroupRows], command: Command) -> list[str]:
     if name == "gate" and len(bad) == len(groups):
         name, what = "questions", "see on which questions it disagrees with itself"
     elif name == "gate" and bad:
-        what = f"leave out {_names(bad, len(groups))}; {what}"
+        less = f"leave out {_names(bad, len(groups))}; {what}"
+        what = less if len(less) < WIDTH else f"leave out what the remarks name; {what}"
     line = command(name)
     if line is None:
         return []
