@@ -57,7 +57,7 @@ def _lines(block: Block) -> Iterator[str]:
         case Facts():
             yield _grid(["", ""], block.pairs)
         case Lines():
-            yield from (_text(f"- {text}") for text in block.texts)
+            yield from (_text(f"- {text}", indent="  ") for text in block.texts)
         case Laid():
             yield shortened(printable(block.text, lines=True), LONGEST_WORD)
         case Heat():
@@ -73,11 +73,11 @@ def _lines(block: Block) -> Iterator[str]:
                 yield f"\n{inside}"
 
 
-def _text(text: str) -> str:
+def _text(text: str, indent: str = "") -> str:
     """A text that is wrapped, and never markup."""
     text = printable(text)
     if text.isascii():
-        lines = wrap(text, WIDTH, break_on_hyphens=False)
+        lines = wrap(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
         return "\n".join(lines)
     from rich.text import Text
 
