@@ -78,3 +78,8 @@ __all__ = [
     "uncertainty",
     "verify",
 ]
+
+
+def __dir__() -> list[str]:
+    """What a program may use: verbs, and the rooms of numbers."""
+    return [*__all__, "papers", "stats"]
