@@ -48,7 +48,7 @@ def _environment() -> Environment:
         finalize=_harmless,
     )
     made.globals |= {"kind_of": lambda block: type(block).__name__, "chart_of": _chart}
-    made.globals["sample"] = _sample
+    made.globals |= {"sample": _sample, "figures_drawn": _drawn}
     return made
 
 
@@ -64,6 +64,13 @@ def _chart(figure: Figure) -> Chart | None:
     from judgerel_ray.blocks.charts import chart, not_drawn
 
     return None if not_drawn() else chart(figure)
+
+
+def _drawn() -> bool:
+    """Whether figures can be drawn here."""
+    from judgerel_ray.blocks.charts import not_drawn
+
+    return not_drawn() is None
 
 
 def _sample(style: str) -> Markup:
