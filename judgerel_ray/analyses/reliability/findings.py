@@ -86,7 +86,7 @@ class GroupRows:
 
 _SHOWN = (
     "krippendorff_alpha", "percent_agreement", "standard_error", "swap_consistency",
-    "place_consistency", "position_bias", "first_place",
+    "place_consistency", "position_bias", "first_place", "accuracy", "cohen_kappa",
 )  # fmt: skip
 
 
@@ -145,7 +145,7 @@ def _label(row: Row, varying: Sequence[str]) -> str:
     return f"{judge} ({rest})" if rest else judge
 
 
-def _share(row: Row) -> str:
+def share_words(row: Row) -> str:
     """A share with its interval, in percent."""
     if row["low"] is None:
         return percent(row["value"])
@@ -172,7 +172,7 @@ def requests_findings(found: Reduced, groups: Sequence[GroupRows]) -> Iterator[F
         if row["coefficient"] == "serving_noise" and row["value"]:
             text = (
                 f"{_ATTACHED}serving noise: two replies to one prompt at temperature 0 differ "
-                f"{_share(row)} of the time"
+                f"{share_words(row)} of the time"
             )
             yield Finding(severity=4, label=_label(row, varying), text=text)
 
@@ -222,7 +222,7 @@ def _lead_words(group: GroupRows, led: Lead) -> tuple[int, str]:
             return 0, f"{{}} {always} whatever the {asked}: agreement says nothing"
         case LeadCode.NAMES_UNKNOWN:
             again = led.repeated
-            steady = f"; the same prompt again: {_share(again)} agreement" if again else ""
+            steady = f"; the same prompt again: {share_words(again)} agreement" if again else ""
             return 0, (
                 f"{_ATTACHED}whether a verdict names an option or a place is not known, so "
                 f"position bias is not either{steady}"
@@ -232,7 +232,7 @@ def _lead_words(group: GroupRows, led: Lead) -> tuple[int, str]:
             hidden = f". Repeats hide this: {number(again['value'])}" if again else ""
             return 1, (
                 f"{{}} goes by position: with the order changed it names the same place "
-                f"{_share(led.place)} of the time, the same option {_share(led.option)}{hidden}"
+                f"{share_words(led.place)} of the time, the same option {share_words(led.option)}{hidden}"
             )
         case LeadCode.NOISE:
             return 1, f"{_ATTACHED}{NOISE}"
@@ -258,20 +258,20 @@ def _sound(group: GroupRows, row: Row | None) -> str:
     if row is not None and row["coefficient"] == "standard_error":
         return f"one rating of {{}} has a standard error of {number(row['value'])} points"
     if option is not None and option["value"] is not None:
-        text = f"{{}} keeps its option {_share(option)} of the time when the order changes"
+        text = f"{{}} keeps its option {share_words(option)} of the time when the order changes"
         first = group.row("first_place")
         if leaning and leaning["value"] and not leaning["noise"] and first:
-            text += f"; it names the first place {_share(first)}"
+            text += f"; it names the first place {share_words(first)}"
         return text
     if classes and all(one["value"] is not None for one in classes):
         shares = " and ".join(
-            f"{lead_parts(one['coefficient'])[1]} {_share(one)}" for one in classes
+            f"{lead_parts(one['coefficient'])[1]} {share_words(one)}" for one in classes
         )
         return f"{{}} confirms its own {shares} of the time"
     if row is None or row["value"] is None:
         return "none of the coefficients asked for leads {}"
     asked = conditions(row, group.again).partition(" (")[0]
-    return f"{{}} gives the same verdict {_share(row)} of the time, {asked}"
+    return f"{{}} gives the same verdict {share_words(row)} of the time, {asked}"
 
 
 _IN_LEAD = (Flag.FEW_VERDICTS, Flag.SOME_WITHOUT, Flag.OTHER_ANSWERS, Flag.WITHIN_PROMPT)

@@ -18,6 +18,7 @@ from judgerel_ray.analyses.reliability.findings import (
     lines_of,
     named_groups,
     requests_findings,
+    share_words,
     telling_columns,
     wrapped_line,
 )
@@ -39,8 +40,9 @@ from judgerel_ray.core import count_of, cut_text
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.measuring.lead_codes import LeadCode
 
-LINES = 14
-"""Lines of the short answer for two judges; of more judges as many more as there are rows."""
+LINES, LABEL_LINES = 14, 4
+"""Lines of the short answer for two judges, and those more that labels take; of more judges as many
+more as there are rows."""
 _MOST_ROWS = 40
 _LEAST_ROOM = 6  # lines of remarks, however many rows the tables have
 _LEAST_NAME = 20  # columns that a judge's name keeps, however wide the numbers are
@@ -63,10 +65,11 @@ def short_blocks(found: Reduced, *, named: bool, standing: str, command: Command
     scope = "\n".join(wrapped_line(scope_line(groups, varying)))
     kinds = [[one for one in groups if one.of_ratings is rated] for rated in (False, True)]
     tables = [summary_table(of_kind) for of_kind in kinds if of_kind]
-    table = named_table(groups) if named else "\n\n".join(tables)
+    labels = labels_table(groups)
+    table = named_table(groups) if named else "\n\n".join([*tables, *([labels] if labels else [])])
     step = next_step(groups, command)
     n_lines = scope.count("\n") + table.count("\n") + 4 + len(step)
-    room = LINES + max(0, len(groups) - 2) - n_lines
+    room = LINES + (LABEL_LINES if labels else 0) + max(0, len(groups) - 2) - n_lines
     if named or len(groups) > 2:
         room = max(_LEAST_ROOM, room) if not named else _MOST_ROWS
     findings = [*requests_findings(found, groups), *findings_of(groups)]
@@ -136,7 +139,7 @@ def summary_table(groups: Sequence[GroupRows]) -> str:
         cells.append(
             {name: column[place] for name, column in names.items()}
             | {
-                "alpha [95 %]": estimate(alpha).replace("undefined: ", "none: ") if alpha else "-",
+                "alpha [95 %]": _estimate(alpha),
                 "of": str((alpha or {}).get("conditions") or "-"),
                 "shuffled": number(alpha["noise_floor"]) if alpha else "-",
                 "same prompt": number(again["value"]) if again else "-",
@@ -160,6 +163,42 @@ def summary_table(groups: Sequence[GroupRows]) -> str:
         wrapped_line(_what_alpha_is(there, groups)) if there and len(conditions_told) == 1 else []
     )
     return "\n".join(lines)
+
+
+def labels_table(groups: Sequence[GroupRows]) -> str:
+    """Write one row a group: accuracy and kappa with what people say is right; nothing without."""
+    known = [
+        (place, group)
+        for place, group in enumerate(groups[:_MOST_ROWS])
+        if group.row("cohen_kappa") or group.row("accuracy")
+    ]
+    if not known:
+        return ""
+    names = name_columns(groups)
+    heads = [*names, "accuracy [95 %]", "kappa with labels [95 %]", "by chance", "between people"]
+    lines = []
+    for place, group in known:
+        rows = [group.row(name) for name in ("accuracy", "cohen_kappa", "people_kappa")]
+        right, kappa, people = rows
+        n = next((row["n_compared"] for row in (kappa, right) if row and row["n_compared"]), None)
+        lines.append([
+            *(column[place] for column in names.values()),
+            share_words(right) if right and right["value"] is not None else "-",
+            _estimate(kappa),
+            number(kappa["noise_floor"]) if kappa else "-",
+            number(people["value"]) if people else "-",
+            "-" if n is None else f"{n:,}",
+        ])  # fmt: skip
+    heads.append("labelled")
+    kept = [i for i in range(len(heads)) if i < len(names) or any(line[i] != "-" for line in lines)]
+    return _within(
+        [heads[i] for i in kept], [[line[i] for i in kept] for line in lines], len(names)
+    )
+
+
+def _estimate(row: Row | None) -> str:
+    """A number with its interval, or why there is none."""
+    return estimate(row).replace("undefined: ", "none: ") if row else "-"
 
 
 def _what_alpha_is(alphas: Sequence[Row], groups: Sequence[GroupRows]) -> str:
