@@ -154,11 +154,11 @@ def people_agreement(
 
     Examples
     --------
-    Three people, two of whom agree; two who agree. By hand (4/3/2 - 5/9) / (4/9):
+    Three people, two of whom agree; two who agree. By hand (2/3 - 5/9) / (4/9):
 
     >>> found = people_agreement([0, 0, 1, 1, 1], ["q", "q", "q", "r", "r"])
     >>> found.n_pairs, round(found.value, 6)
-    (8, 0.314286)
+    (8, 0.25)
     """
     labels = np.asarray(labels_N, dtype=np.float64)
     items = clusters_of(items_N, labels.size, function="people_agreement", argument="items_N")
@@ -410,7 +410,7 @@ def kappa_floor(found: LabelAgreement) -> NoiseFloor:
     --------
     >>> found = kappa_floor(label_agreement([1, 1, 0, 0] * 5, [1, 0, 0, 0] * 5))
     >>> found.mean, round(found.sd, 3), round(found.p, 3)
-    (0.0, 0.199, 0.033)
+    (0.0, 0.199, 0.034)
     """
     from scipy.special import ndtr
 
