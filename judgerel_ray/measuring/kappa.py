@@ -25,6 +25,7 @@ from judgerel_ray.counting.verdicts.policy import (
 )
 from judgerel_ray.counting.verdicts.spelling import folded
 from judgerel_ray.measuring.estimates import noise_columns
+from judgerel_ray.measuring.tables import LabelledJudges
 from judgerel_ray.stats import Interval, Level
 from judgerel_ray.stats.ratings.kappa import (
     LabelAgreement,
@@ -270,3 +271,63 @@ def _clusters(group: Group) -> list[str]:
 def _item(group: Group) -> pl.Expr:
     """The number of each row's question, in their order."""
     return pl.struct(_clusters(group)).rank("dense")
+
+
+def item_number(rows: pl.DataFrame, group: Group) -> pl.DataFrame:
+    """The rows of a group with the number of their question, as `labelled_pairs` wants them.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.counted import counted_groups
+    >>> rows = pl.LazyFrame({"item_id": ["r", "q"], "verdict": ["A", "B"]})
+    >>> [(_, group)] = counted_groups(rows).groups()
+    >>> item_number(group.rows.long(["item_id"]), group)["__item"].sort().to_list()
+    [1, 2]
+    """
+    return rows.with_columns(_item(group).alias(_ITEM))
+
+
+_RENAMED = {
+    "accuracy": {"value": "accuracy", "low": "accuracy_low", "high": "accuracy_high"},
+    "cohen_kappa": {
+        "value": "cohen_kappa", "low": "kappa_low", "high": "kappa_high", "n_compared": "n_items",
+        "noise_floor": "noise_floor", "p_noise": "p_noise", "measurement": "measurement",
+        "undefined": "undefined",
+    },
+    "people_kappa": {"value": "people_kappa", "low": "people_low", "high": "people_high"},
+}  # fmt: skip
+
+
+def labelled_judges(coefficients: pl.DataFrame) -> pl.DataFrame:
+    """Lay accuracy, kappa and people's own kappa side by side, one row a group and missing policy.
+
+    The groups' columns, then those of `LabelledJudges`, in the order of the coefficients; no row
+    where no label is known.
+
+    Examples
+    --------
+    >>> from judgerel_ray.measuring.reliability import reduce_judgments
+    >>> rows = {"item_id": ["q", "r", "s"], "verdict": ["A", "B", "A"], "gold": ["A", "B", "B"]}
+    >>> found = labelled_judges(reduce_judgments(pl.LazyFrame(rows)))
+    >>> found.select("n_items", "accuracy", "cohen_kappa").rows()
+    [(3, 0.6666666666666666, 0.3999999999999999)]
+    """
+    groups = coefficients.columns[: coefficients.columns.index("coefficient")]
+    kappa = coefficients.filter(coefficient="cohen_kappa")
+    keys = {name: coefficients.schema[name] for name in groups}
+    if kappa.is_empty() or kappa["undefined"].eq_missing("no_gold").all():
+        return LabelledJudges.frame((), keys)
+    found = kappa.select(*groups, "missing", **_columns("cohen_kappa"))
+    for name in ("accuracy", "people_kappa"):
+        on = [*groups, *(["missing"] if name == "accuracy" else [])]
+        other = coefficients.filter(coefficient=name).with_columns(__all=True)
+        other = other.select(*on, "__all", **_columns(name)).unique([*on, "__all"])
+        found = found.with_columns(__all=True).join(
+            other, on=[*on, "__all"], how="left", nulls_equal=True, maintain_order="left"
+        )  # fmt: skip
+    return found.select(*groups, *LabelledJudges.columns)
+
+
+def _columns(name: str) -> dict[str, pl.Expr]:
+    """A coefficient's columns by the names they have beside others."""
+    return {new: pl.col(old) for old, new in _RENAMED[name].items()}

@@ -75,7 +75,7 @@ def people_of(texts: pl.Expr) -> pl.Expr:
 
 def has_one_label_each(path: str) -> bool:
     """Whether labels may be taken as right: several people's of one item may differ."""
-    return not _labelled_twice(_labels_there(path).drop(RATER, strict=False).unique())
+    return not _labelled_twice(_labels_there(path))
 
 
 def _labels_there(path: str) -> pl.DataFrame:

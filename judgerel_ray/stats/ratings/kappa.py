@@ -15,7 +15,7 @@ might be added, B = shuffles.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Literal, TypeAlias
 
@@ -73,6 +73,34 @@ def _kappa(total: Floats) -> Floats:
     found = np.full_like(room, np.nan, dtype=np.float64)
     np.divide(same - chance, room, out=found, where=room > _TINY * np.maximum(most, 1e-300))
     return found
+
+
+def _alpha(total: Floats) -> Floats:
+    """Sums of the same terms to Krippendorff's alpha of both sides; NaN of one value alone."""
+    n, most, same = (total[..., place] for place in range(3))
+    width = (total.shape[-1] - 3) // 2
+    pooled = (total[..., 3 : 3 + width] + total[..., 3 + width :]) / 2
+    room = most - np.einsum("...k,...k->...", pooled, pooled) / np.where(n > 0, n, 1.0)
+    apart = np.full_like(room, np.nan, dtype=np.float64)
+    np.divide(most - same, room, out=apart, where=room > _TINY * np.maximum(most, 1e-300))
+    found: Floats = 1 - (2 * n - 1) / np.where(n > 0, 2 * n, 1.0) * apart
+    return found
+
+
+def alpha_of(found: LabelAgreement) -> LabelAgreement:
+    """Give Krippendorff's alpha of the same pairs: nominal, or interval with quadratic weights.
+
+    Each item holds two ratings, one of each side, however many verdicts share it.
+
+    Examples
+    --------
+    One of two items agrees: 1 - 3/4 (1 - 1/2) / (1 - 9/16 - 1/16).
+
+    >>> abs(alpha_of(label_agreement([0, 1], [0, 0])).value)
+    0.0
+    """
+    terms = replace(found.terms, name="krippendorff_alpha", value=_alpha)
+    return replace(found, terms=terms)
 
 
 def label_agreement(
@@ -315,7 +343,9 @@ def kappa_interval(found: LabelAgreement, *, confidence: float = 0.95) -> Interv
     ends = [value, value] if plain is None else list(plain)
     if plain is None or error > _TINY:
         for place, added in enumerate(_added(found, total)):
-            ends[place] = (min, max)[place](ends[place], _one_more(terms, added, confidence, place))
+            ends[place] = (min, max)[place](
+                ends[place], _one_more(found.terms, added, confidence, place)
+            )
     low, high = max(-1.0, ends[0]), min(1.0, ends[1])
     if high - low < _TINY:
         return Interval(undefined=NO_SPREAD, n_questions=n)
@@ -361,20 +391,20 @@ def _added(found: LabelAgreement, total: Floats) -> tuple[Floats, Floats]:
                                       np.eye(values.size)[j]])[None]  # fmt: skip
     ends = []
     for pool, best in ((disagreeing, np.nanargmin), (agreeing, np.nanargmax)):
-        moved = _kappa(total + pool)
+        moved = found.terms.value(total + pool)
         ends.append(pool[int(best(moved))] if not np.isnan(moved).all() else pool[0])
     return ends[0], ends[1]
 
 
-def _one_more(terms: Floats, added: Floats, confidence: float, place: int) -> float:
+def _one_more(terms: QuestionTerms, added: Floats, confidence: float, place: int) -> float:
     """The end of the jackknife with one item more."""
-    total = terms.sum(axis=0)
-    value = float(_kappa(total + added))
-    left_out = np.append(_kappa(total + added - terms), _kappa(total))
+    total = terms.terms_CT.sum(axis=0)
+    value = float(terms.value(total + added))
+    left_out = np.append(terms.value(total + added - terms.terms_CT), terms.value(total))
     left_out = np.where(np.isnan(left_out), value, left_out)
     error = jackknife_error(left_out)
     if np.isnan(value) or error <= _TINY:
-        return float(_kappa(total))
+        return float(terms.value(total))
     return student_ends(value, t_quantile(left_out.size - 1, confidence) * error)[place]
 
 
