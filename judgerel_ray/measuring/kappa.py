@@ -310,7 +310,7 @@ def labelled_judges(coefficients: pl.DataFrame) -> pl.DataFrame:
     >>> rows = {"item_id": ["q", "r", "s"], "verdict": ["A", "B", "A"], "gold": ["A", "B", "B"]}
     >>> found = labelled_judges(reduce_judgments(pl.LazyFrame(rows)))
     >>> found.select("n_items", "accuracy", "cohen_kappa").rows()
-    [(3, 0.6666666666666666, 0.3999999999999999)]
+    [(3, 0.6666666666666666, 0.4)]
     """
     groups = coefficients.columns[: coefficients.columns.index("coefficient")]
     kappa = coefficients.filter(coefficient="cohen_kappa")

@@ -53,7 +53,7 @@ def agree(path: Judgments, request: AgreeRequest) -> Result[AgreementTables]:
     >>> found = agree(example("judgments.csv"))
     >>> [(judge, round(kappa, 2)) for judge, kappa in
     ...  found.labels.select("judge", "cohen_kappa").rows()]
-    [('simulated-erratic', 0.24), ('simulated-steady', 0.68)]
+    [('simulated-erratic', 0.31), ('simulated-steady', 0.75)]
     """
     from judgerel_ray.analyses.agreement.agreement import agreement_tables, checked_policies
     from judgerel_ray.analyses.agreement.from_run import agreement_result

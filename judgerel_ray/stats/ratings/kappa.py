@@ -343,9 +343,8 @@ def kappa_interval(found: LabelAgreement, *, confidence: float = 0.95) -> Interv
     ends = [value, value] if plain is None else list(plain)
     if plain is None or error > _TINY:
         for place, added in enumerate(_added(found, total)):
-            ends[place] = (min, max)[place](
-                ends[place], _one_more(found.terms, added, confidence, place)
-            )
+            more = [_one_more(found.terms, one, confidence, place) for one in added]
+            ends[place] = (min, max)[place](ends[place], *more)
     low, high = max(-1.0, ends[0]), min(1.0, ends[1])
     if high - low < _TINY:
         return Interval(undefined=NO_SPREAD, n_questions=n)
@@ -368,7 +367,7 @@ def _where_all_agree(found: LabelAgreement, total: Floats, confidence: float) ->
 
 
 def _added(found: LabelAgreement, total: Floats) -> tuple[Floats, Floats]:
-    """Terms of the items that would lower kappa most, and raise it most."""
+    """Terms of the items that would lower kappa most, and raise it most: several, where they tie."""
     values = found.values
     if found.weights == "quadratic":
         x = values[[0, -1]] - float(values.mean())
@@ -386,13 +385,14 @@ def _added(found: LabelAgreement, total: Floats) -> tuple[Floats, Floats]:
         g, h = total[3 : 3 + values.size], total[3 + values.size :]
         meeting = h[:, None] + g
         np.fill_diagonal(meeting, -np.inf)
-        i, j = np.unravel_index(int(meeting.argmax()), meeting.shape)
-        disagreeing = np.concatenate([[1.0, 1.0, 0.0], np.eye(values.size)[i],
-                                      np.eye(values.size)[j]])[None]  # fmt: skip
+        i, j = np.nonzero(meeting > meeting.max() - _TINY)
+        ones = np.ones((i.size, 1))
+        disagreeing = np.column_stack([ones, ones, 0 * ones, one[i], one[j]])
     ends = []
-    for pool, best in ((disagreeing, np.nanargmin), (agreeing, np.nanargmax)):
-        moved = found.terms.value(total + pool)
-        ends.append(pool[int(best(moved))] if not np.isnan(moved).all() else pool[0])
+    for pool, sign in ((disagreeing, -1), (agreeing, 1)):
+        pool = np.unique(pool, axis=0)
+        moved = sign * found.terms.value(total + pool)
+        ends.append(pool[moved > np.nanmax(moved, initial=-np.inf) - _TINY])
     return ends[0], ends[1]
 
 
