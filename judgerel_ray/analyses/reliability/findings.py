@@ -231,8 +231,9 @@ def _lead_words(group: GroupRows, led: Lead) -> tuple[int, str]:
             again = group.again
             hidden = f". Repeats hide this: {number(again['value'])}" if again else ""
             return 1, (
-                f"{{}} goes by position: with the order changed it names the same place "
-                f"{share_words(led.place)} of the time, the same option {share_words(led.option)}{hidden}"
+                "{} goes by position: with the order changed it names the same place "
+                f"{share_words(led.place)} of the time, the same option "
+                f"{share_words(led.option)}{hidden}"
             )
         case LeadCode.NOISE:
             return 1, f"{_ATTACHED}{NOISE}"
