@@ -176,9 +176,7 @@ def _share(
         ends = clopper_pearson(round(float(hits.sum())), n)
     elif n > 1:
         left_out = (hits.sum() - hits) / (of.sum() - of)
-        ends = student_interval(
-            value, left_out, 1 - _ALPHA, chance_corrected=False, weights_C=of
-        )
+        ends = student_interval(value, left_out, 1 - _ALPHA, chance_corrected=False, weights_C=of)
     else:
         ends = Interval(undefined="too_few_units")
     return value, ends.low, ends.high

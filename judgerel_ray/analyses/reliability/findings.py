@@ -293,6 +293,9 @@ def _doubts(group: GroupRows, brief: bool) -> Iterator[tuple[int, str]]:
     code = led.code if led else None
     if code is not LeadCode.NOISE and alpha is not None and alpha["noise"]:
         yield 2, f"{_ATTACHED}{NOISE}"
+    kappa = group.row("cohen_kappa")
+    if kappa is not None and kappa["noise"]:
+        yield 2, f"{_ATTACHED}kappa with labels is {NOISE}"
     if led is not None and led.replies is not None and led.replies.flag is not None:
         n = led.replies.n_replies - led.replies.n_valid
         text = f"{_ATTACHED}{n:,} of {led.replies.n_replies:,} replies hold no verdict"

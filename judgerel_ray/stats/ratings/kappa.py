@@ -196,9 +196,7 @@ def people_agreement(
     starts = np.cumsum(sizes) - sizes
     first = np.repeat(np.arange(labels.size), np.repeat(sizes, sizes))
     # The second of each pair runs through the first one's item.
-    within = np.arange(first.size) - np.repeat(
-        np.cumsum(sizes**2) - sizes**2, sizes**2
-    )
+    within = np.arange(first.size) - np.repeat(np.cumsum(sizes**2) - sizes**2, sizes**2)
     m = np.repeat(sizes, sizes**2)
     second = np.repeat(starts, sizes**2) + within % np.maximum(m, 1)
     apart = first != second
@@ -351,9 +349,7 @@ def kappa_interval(found: LabelAgreement, *, confidence: float = 0.95) -> Interv
     kind = IntervalMethod.CLOPPER_PEARSON_LESS_CHANCE
     if plain is None or error > _TINY:
         kind = IntervalMethod.JACKKNIFE_ONE_MORE
-    return Interval(
-        low=low, high=high, kind=kind, n_questions=n, standard_error=error or None
-    )
+    return Interval(low=low, high=high, kind=kind, n_questions=n, standard_error=error or None)
 
 
 def _where_all_agree(found: LabelAgreement, total: Floats, confidence: float) -> float:

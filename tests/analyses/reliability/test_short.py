@@ -188,3 +188,21 @@ def test_a_frame_has_no_command():
     with Snapshot.open(rows) as judged:
         text = reduced_result(reduced(judged, ReduceOptions()), ReduceOptions()).as_text()
     assert "Next" not in text
+
+
+@pytest.mark.parametrize("share", [0.9, 0.5])
+def test_labels_have_a_table_of_their_own(share, tmp_path, capsys):
+    draw = random.Random(6)
+    rows = [
+        {"judge": judge, "item_id": f"q{i}", "replication": r, "gold": (right := "AB"[i % 2]),
+         "verdict": _often(draw, share, right, "BA"[i % 2])}
+        for judge in ("a", "b") for i in range(60) for r in range(3)
+    ]  # fmt: skip
+    pl.DataFrame(rows).write_csv(path := tmp_path / "rows.csv")
+    assert main(["reduce", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert len(text.splitlines()) <= 18
+    noise = "kappa with labels is not distinguishable from noise"
+    assert (noise in text.casefold()) == (share == 0.5)
+    found = jr.reduce(path).filter(judge="a", coefficient="cohen_kappa").row(0, named=True)
+    assert f"{found['value']:.3f} [{found['low']:.3f}, {found['high']:.3f}]" in text
