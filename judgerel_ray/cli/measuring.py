@@ -32,7 +32,7 @@ def print_result(asked: Asked) -> int:
     if result.error is not None and (other := named_log(result.error, asked)) is not result.error:
         raise other
     for note in result.notes:
-        tell(note, aside=any(name != "table" for name in formats))
+        tell(note, stderr=any(name != "table" for name in formats))
     for name in formats:
         text = FORMATS[name](result)
         tell(text) if name == "table" else print(text)
@@ -67,7 +67,7 @@ def _write(result: Result[Any], output: Output, asked: Asked) -> None:
     if output.ending != ".json" or not result.whole_json:
         what = f"table {_chief(asked, result)}, {result.chief.height:,} rows,"
     if asked.verb.file:
-        tell(f"wrote {what} to {output.path}", aside=True)
+        tell(f"wrote {what} to {output.path}", stderr=True)
 
 
 def _chief(asked: Asked, result: Result[Any]) -> str:

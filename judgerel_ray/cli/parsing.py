@@ -24,7 +24,7 @@ from judgerel_ray.core.verb import (
     OptionFlag,
     Verb,
     annotation,
-    default_told,
+    default_shown,
     flag,
     flag_of,
     spelled,
@@ -115,7 +115,7 @@ def _refuse(error: click.UsageError) -> NoReturn:
         near = get_close_matches(option, error.possibilities or (), n=1, cutoff=_NEAR)
         what = f"no such option: {option}{f' (meant {near[0]}?)' if near else ''}"
         hint = hint if near else _elsewhere(option) or hint
-    tell(f"{PROGRAM}: {one_line(what[0].lower() + what[1:])}. Try: {hint}", aside=True)
+    tell(f"{PROGRAM}: {one_line(what[0].lower() + what[1:])}. Try: {hint}", stderr=True)
     raise SystemExit(MISTAKE)
 
 
@@ -244,15 +244,17 @@ class _Command(click.Command):
 
     def _asked(self, **values: Any) -> Asked:
         """What was typed."""
-        given = {
+        entered = {
             name: one
             for name, one in values.items()
             if not (one is None or one is False or one == ())
         }
-        source, *more = given.pop("read") if self.takes_several else [given.pop("read", "")]
-        printing = {name: given.pop(name) for name in PRINTING[self.verb.prints] if name in given}
+        source, *more = entered.pop("read") if self.takes_several else [entered.pop("read", "")]
+        printing = {
+            name: entered.pop(name) for name in PRINTING[self.verb.prints] if name in entered
+        }
         return Asked(
-            verb=self.verb, source=source, texts=given, printing=printing, more=tuple(more)
+            verb=self.verb, source=source, texts=entered, printing=printing, more=tuple(more)
         )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -318,8 +320,8 @@ def _option(one: Field[Any]) -> click.Option:
         reads = _Choice(described.choices)
     elif number is not None:
         reads = _Number(number)
-    given = default_told(one)
-    shown = ",".join(given) if isinstance(given, tuple) else given
+    entered = default_shown(one)
+    shown = ",".join(entered) if isinstance(entered, tuple) else entered
     default = "" if shown is None else f" (default {shown})"
     return click.Option(
         names,

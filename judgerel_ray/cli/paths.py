@@ -128,7 +128,7 @@ def write_items(asked: Asked) -> int:
             seed=request.seed,
             gold_is=request.gold_is,
             prompts=request.prompts,
-            tell=partial(tell, aside=True),
+            tell=partial(tell, stderr=True),
             force=request.force,
         )
     tell(f"wrote {n} item{'s' * (n != 1)} to {request.out}")

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.columns import FACETS, is_judge, outcome_column
-from judgerel_ray.counting.groups.grouping import TEMPERATURE, Block, varying_facets
+from judgerel_ray.counting.groups.grouping import TEMPERATURE, BlockChoice, varying_facets
 from judgerel_ray.counting.verdicts.policy import FAILED, Row, method_columns, value_of
 from judgerel_ray.measuring.tables import Coefficients, RequestsDiffering
 from judgerel_ray.stats.intervals.differing import Differing, differing_replies, differing_requests
@@ -41,7 +41,7 @@ def serving_noise(
     frame: pl.LazyFrame,
     *,
     groups: Sequence[str],
-    block: Block = 0,
+    block: BlockChoice = 0,
     texts: pl.LazyFrame | None = None,
 ) -> pl.DataFrame:
     """Compute how often replies at temperature 0 differ, where it was asked more than once.
@@ -95,7 +95,7 @@ def hashed_texts(texts: pl.LazyFrame) -> pl.LazyFrame:
     return texts.select("key", pl.when(text.is_not_null()).then(text.hash(seed=0)).alias(TEXT))
 
 
-def _greedy_rows(frame: pl.LazyFrame, block: Block) -> pl.LazyFrame | None:
+def _greedy_rows(frame: pl.LazyFrame, block: BlockChoice) -> pl.LazyFrame | None:
     """Replies of judges at temperature 0; None where no temperature is known."""
     columns = frame.collect_schema().names()
     if TEMPERATURE not in columns:
@@ -207,7 +207,8 @@ def shared_requests(
         return RequestsDiffering.frame()
     if texts is not None:
         a, b = (
-            side.join(own, on="key", how="left") for side, own in zip((a, b), texts, strict=True)
+            side.join(replies, on="key", how="left")
+            for side, replies in zip((a, b), texts, strict=True)
         )
     same = a.join(b, on="key", how="inner", suffix="_b")
     found = [*_shared_requests_rows(same, KEY)]

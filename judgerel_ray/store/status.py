@@ -83,7 +83,7 @@ class PlanFile(NamedTuple):
     asked: dict[str, int]
     asked_at_most: dict[str, int]
 
-    def asked_by_now(self, judge: str, board: Mapping[str, object]) -> int:
+    def requests_by_now(self, judge: str, board: Mapping[str, object]) -> int:
         """What is asked of a judge: where replication is adaptive, as its driver told it last."""
         least, reported = self.asked[judge], board.get("asked")
         return (
@@ -274,7 +274,7 @@ def status_of(
         totals = ledger.judges.get(name)
         landed = totals.rows if totals else 0
         board = _mapping(boards.get(name))
-        asked = planned if plan is None or planned is None else plan.asked_by_now(name, board)
+        asked = planned if plan is None or planned is None else plan.requests_by_now(name, board)
         # What a board says of a judge at work is of now; of any other it is history.
         at_work = running and board.get("state") == "running"
         now = board if at_work and (asked is None or landed < asked) else {}

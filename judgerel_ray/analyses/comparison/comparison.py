@@ -30,9 +30,9 @@ from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.doubtful_names import nothing_shared, some_names
 from judgerel_ray.counting.facets import orders_recorded, possible_orders
-from judgerel_ray.counting.groups.grouping import Block, varying_facets
+from judgerel_ray.counting.groups.grouping import BlockChoice, varying_facets
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
-from judgerel_ray.counting.placeless import placed
+from judgerel_ray.counting.tie_labels import placed
 from judgerel_ray.counting.verdicts.places import (
     ORDER,
     SHOWN,
@@ -50,9 +50,9 @@ from judgerel_ray.counting.verdicts.policy import (
     SCORED,
     Missing,
     flag_columns,
+    level_of_scale,
     number_of_row,
     outcomes_without_verdict,
-    own_level,
     value_of,
 )
 from judgerel_ray.counting.verdicts.scales import scale_names, values_on
@@ -81,7 +81,7 @@ def compare_judgments(
     tolerance: float | None = None,
     names: tuple[str, str] = ("a", "b"),
     n_categories: Mapping[str, int] | None = None,
-    block: Block = 0,
+    block: BlockChoice = 0,
     n_options: Mapping[str, int] | None = None,
     scales: Mapping[str, Scale] | None = None,
     confidence: float = 0.95,
@@ -291,7 +291,7 @@ def _compared(
         [pair.a.with_columns(__side=pl.lit(0)), pair.b.with_columns(__side=pl.lit(1))],
         how="diagonal_relaxed",
     )
-    level = measurement or own_level(both, declared.scales)
+    level = measurement or level_of_scale(both, declared.scales)
     facets = [one for one in both.columns if one not in _NOT_FACETS]
     options = most_declared_options(both, declared.options)
     # What is one thing on either side (the judges compared) tells no unit apart.

@@ -206,12 +206,12 @@ def score_differences(before: pl.DataFrame, now: pl.DataFrame, *, level: float) 
     return found
 
 
-def spent(level: float, look: int) -> float:
+def level_spent(level: float, look: int) -> float:
     """Error that one look may spend, of however many: all together spend `level`.
 
     Examples
     --------
-    >>> round(sum(spent(0.05, look) for look in range(1, 10_000)), 3)
+    >>> round(sum(level_spent(0.05, look) for look in range(1, 10_000)), 3)
     0.05
     """
     return level / (look * (look + 1))

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from judgerel_ray.asking.run.pending import Items, Pending
+from judgerel_ray.asking.run.pending import Pending, WorkItems
 from judgerel_ray.asking.run.readability import (
     FEWEST,
     LOOKS,
@@ -215,11 +215,11 @@ class _AskPilot:
 
     def is_ready(self) -> bool:
         """Whether the next look can be made: all landed, or what is to come cannot change it."""
-        counted, cells = self.looked_at(missing=False)
+        counted, cells = self.next_replies(missing=False)
         is_whole = all(self.key(ask) in self.replies for ask in self.asks[: len(counted)])
         return is_whole or shortfall_of(counted, cells, share=self.frame.ask.readable) is None
 
-    def looked_at(self, *, missing: bool | None = None) -> tuple[list[bool | None], list[_Cell]]:
+    def next_replies(self, *, missing: bool | None = None) -> tuple[list[bool | None], list[_Cell]]:
         """Whether each reply of the next look is readable, and its template and temperature."""
         asks = self.asks[: self.next_look or 0]
         replies = [self.replies.get(self.key(ask)) for ask in asks]
@@ -269,7 +269,7 @@ class Pilot:
             FEW_REQUESTS if any(one.next_look and not one.n_looks for one in self._pilots) else None
         )
 
-    def source(self, rest: Items) -> Items:
+    def source(self, rest: WorkItems) -> WorkItems:
         """All that is pending, questions of the pilots first."""
         while True:
             is_decided = self._look()
@@ -318,7 +318,7 @@ class Pilot:
                     f"read; of fewer than {FEWEST} questions nothing is stopped"
                 )
 
-    def _questions(self, one: _AskPilot) -> Items:
+    def _questions(self, one: _AskPilot) -> WorkItems:
         """Questions of a pilot that may be asked by now and have not been."""
         one.build(one.n_allowed)
         while one.n_given < min(one.n_allowed, len(one.asks)):
@@ -382,7 +382,7 @@ class Pilot:
     def _decide(self, one: _AskPilot) -> None:
         """Make the next look of a pilot: go on, or stop it."""
         n_questions = one.next_look or 0
-        counted, cells = one.looked_at()
+        counted, cells = one.next_replies()
         found = shortfall_of(counted, cells, share=one.frame.ask.readable)
         one.n_looks += 1
         if found is not None:
@@ -479,9 +479,9 @@ def wanted_reply(menu: Menu) -> str:
     '"yes" or "no"'
     """
     label = menu.labels[0]
-    if menu.own is not None:
+    if menu.declared is not None:
         word = menu.words[0][0] if menu.words else label
-        return f'"{printable(cut_text(fill_example(menu.own, word), QUOTED))}"'
+        return f'"{printable(cut_text(fill_example(menu.declared, word), QUOTED))}"'
     complete = FORMS[menu.form].complete if menu.form in FORMS else None
     if complete is not None:
         return f'"{complete(label)}"'

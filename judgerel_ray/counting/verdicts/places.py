@@ -194,8 +194,8 @@ def places_in(rows: pl.LazyFrame, columns: Sequence[str]) -> Places | None:
         return None
     labels = tuple(kinds[SHOWN].unique().sort().to_list())
     # What a verdict names beyond the labels is of no menu that all items share.
-    own = kinds["verdict"].n_unique() > len(labels) == len(orders) == _PAIR
-    return Places(labels=labels, orders=orders, own_menus=own)
+    many = kinds["verdict"].n_unique() > len(labels) == len(orders) == _PAIR
+    return Places(labels=labels, orders=orders, own_menus=many)
 
 
 def places_of_prompts(labels: pl.DataFrame, prompts: Sequence[str]) -> int | None:
@@ -242,13 +242,13 @@ def places_counted(nested: UnitRows, rows: pl.LazyFrame) -> Places | None:
         named = rows.filter(where).select(pl.col("verdict").cast(pl.String).unique())
         verdicts = named.collect(engine="streaming").to_series().sort()
     # What a verdict names beyond the labels is of no menu that all items share.
-    own = verdicts.len() > len(labels) == len(orders) == _PAIR
-    placed = labels if own else tuple(verdicts)
+    many = verdicts.len() > len(labels) == len(orders) == _PAIR
+    placed = labels if many else tuple(verdicts)
     prompts = [name for name in PROMPTS if name in nested.units.columns]
     most = None
     if prompts and len(labels) > _PAIR:
         most = places_of_prompts(stood.long(prompts), prompts)
-    return Places(labels=labels, orders=orders, own_menus=own, placed=placed, most=most)
+    return Places(labels=labels, orders=orders, own_menus=many, placed=placed, most=most)
 
 
 def by_place(rows: pl.LazyFrame, places: Places) -> pl.LazyFrame:

@@ -62,19 +62,19 @@ class ConcordantPairs(PlacedItems):
         one, two, number = self.first_N, self.second_N, self.number_N
         net_N = net_order(one, two, np.ones((1, n)))[0]
         items_3N = np.stack([net_N, n - _equal(one), n - _equal(two)])
-        own_3N = np.zeros_like(items_3N)
+        within_3N = np.zeros_like(items_3N)
         sizes_C = np.bincount(number, minlength=n_questions)
         if (sizes_C > 1).any():
-            own_3N = self._own(sizes_C[number])
-        mine_3C, own_3C = (
+            within_3N = self._within_questions(sizes_C[number])
+        group_3C, within_3C = (
             np.stack([np.bincount(number, row, minlength=n_questions) for row in sums])
-            for sums in (items_3N, own_3N)
+            for sums in (items_3N, within_3N)
         )
-        sums_3C = items_3N.sum(axis=1)[:, None] - 2 * mine_3C + own_3C
+        sums_3C = items_3N.sum(axis=1)[:, None] - 2 * group_3C + within_3C
         left_C = n - sizes_C
         return np.where(left_C >= _LEAST, ratio(sums_3C, left_C.astype(np.float64) ** 2), np.nan)
 
-    def _own(self, sizes_N: Codes) -> Floats:
+    def _within_questions(self, sizes_N: Codes) -> Floats:
         """What pairs inside a question add, whose items sum up to them, shape (3, N)."""
         one, two, opposite = (
             joint_places(number, codes)
@@ -223,9 +223,9 @@ class Midranks(PlacedItems):
         ones = np.ones((1, number.size))
         one, two = (_centred(codes, ones)[0] for codes in ends)
         # Midranks of items among those of their question, less the mean of these.
-        own_one, own_two = (_question_midranks(number, codes, sizes_C) for codes in ends)
+        midranks_one, midranks_two = (_question_midranks(number, codes, sizes_C) for codes in ends)
         shift_N = (
-            (one - own_one) * (two - own_two)
+            (one - midranks_one) * (two - midranks_two)
             + _half_signs(self.first_N, two)
             + _half_signs(self.second_N, one)
         )
@@ -282,11 +282,11 @@ def _squares_left_out(number_N: Codes, codes_N: Codes, sizes_C: Codes) -> Floats
     """Sums of squares of midranks without each question: (n^3 - sum of t^3) / 12, of t equals."""
     ties_V = np.bincount(codes_N)
     together = joint_places(number_N, codes_N)
-    mine_J = np.bincount(together)
+    groups_J = np.bincount(together)
     _, item_J = np.unique(together, return_index=True)
     all_J = ties_V[codes_N[item_J]]
     less_C = np.bincount(
-        number_N[item_J], all_J**3.0 - (all_J - mine_J) ** 3.0, minlength=sizes_C.size
+        number_N[item_J], all_J**3.0 - (all_J - groups_J) ** 3.0, minlength=sizes_C.size
     )
     left_C = (codes_N.size - sizes_C).astype(np.float64)
     found: Floats = (left_C**3 - (ties_V**3.0).sum() + less_C) / 12
