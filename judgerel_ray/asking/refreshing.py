@@ -117,7 +117,7 @@ class HubModels:
             return pinned
         key = (spec.model, spec.revision)
         if key not in self.answers:
-            self.answers[key] = _asked(spec)
+            self.answers[key] = _resolved(spec)
         answer = self.answers[key]
         if isinstance(answer, ModelContent) and answer.resolved:
             return answer
@@ -146,7 +146,7 @@ class HubModels:
         return found
 
 
-def _asked(spec: EngineSpec) -> ModelContent | EngineStartError:
+def _resolved(spec: EngineSpec) -> ModelContent | EngineStartError:
     """What the cache or the hub says of a model."""
     try:
         return model_content(spec)

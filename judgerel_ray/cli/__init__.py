@@ -17,7 +17,7 @@ from contextlib import contextmanager, nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from judgerel_ray.cli.measuring import print_result
-from judgerel_ray.cli.parsing import Asked, parse
+from judgerel_ray.cli.parsing import CommandLine, parse
 from judgerel_ray.cli.paths import named_log, write_items, write_judgments
 from judgerel_ray.cli.screen import (
     NotesFirst,
@@ -66,23 +66,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     2
     """
     open_streams()
-    asked: Asked | None = None
+    typed: CommandLine | None = None
     try:
-        asked = parse(arguments)
+        typed = parse(arguments)
         # Ray's processes write where they began to, and for as long as they live.
-        apart = nullcontext() if asked.verb.name in ASKING else panics_kept_back()
+        apart = nullcontext() if typed.verb.name in ASKING else panics_kept_back()
         with _print_readings(), apart, progress_shown(_tell_progress):
-            code = ACTS.get(asked.verb.name, print_result)(asked)
+            code = ACTS.get(typed.verb.name, print_result)(typed)
         sys.stdout.flush()
         return code
     except EngineError as error:
         tell(f"judgerel: {one_line(error)}", stderr=True)
         return CLUSTER_FAILED
     except JudgeRelError as error:
-        tell(f"judgerel: {one_line(named_log(error, asked))}", stderr=True)
+        tell(f"judgerel: {one_line(named_log(error, typed))}", stderr=True)
         return MISTAKE
     except KeyboardInterrupt:
-        asking = asked is not None and asked.verb.name in ASKING
+        asking = typed is not None and typed.verb.name in ASKING
         left = "; run again to ask the pending requests" if asking else ""
         tell(f"judgerel: stopped{left}", stderr=True)
         return CLUSTER_FAILED if asking else STOPPED
@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return MISTAKE
     except _file_errors() as error:
         # What no room could foresee of files, disks and what lies in them; defects still show.
-        tell(f"judgerel: {_about_a_file(error, asked)}", stderr=True)
+        tell(f"judgerel: {_about_a_file(error, typed)}", stderr=True)
         return MISTAKE
 
 
@@ -140,10 +140,10 @@ def _file_errors() -> tuple[type[BaseException], ...]:
     return file_errors()
 
 
-def _about_a_file(error: BaseException, asked: Asked | None) -> str:
+def _about_a_file(error: BaseException, typed: CommandLine | None) -> str:
     """What is wrong with a file, and what to try."""
     what = f"a file cannot be read or written: {one_line(error) or type(error).__name__}"
-    sources = [] if asked is None else [asked.source, asked.texts.get("b")]
+    sources = [] if typed is None else [typed.source, typed.texts.get("b")]
     runs = [path for path in sources if isinstance(path, str) and os.path.isdir(path)]
     if isinstance(error, OSError) and error.filename is None:
         runs = []  # a full disk or a stream that is gone, no file of theirs
@@ -184,31 +184,31 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _plan(asked: Asked) -> int:
+def _plan(typed: CommandLine) -> int:
     """Print the plan."""
     from judgerel_ray.config import read_sweep
     from judgerel_ray.reporting.standing import plan_text
 
-    sweep = read_sweep(asked.source)
+    sweep = read_sweep(typed.source)
     plan, resolved = (
-        asked.verb.act(sweep, asked.request()).found.as_json(),
+        typed.verb.act(sweep, typed.request()).found.as_json(),
         sweep.model_dump(mode="json"),
     )
-    if asked.printing:
+    if typed.printing:
         print(json.dumps({**plan, "resolved": resolved}, indent=2))
     else:
         tell(plan_text(plan, resolved))
     return DONE
 
 
-def _run(asked: Asked) -> int:
+def _run(typed: CommandLine) -> int:
     """Run or resume."""
     from judgerel_ray.config import read_sweep
 
-    return _run_sweep(read_sweep(asked.source), asked.request())
+    return _run_sweep(read_sweep(typed.source), typed.request())
 
 
-def _exact(asked: Asked) -> int:
+def _exact(typed: CommandLine) -> int:
     """Find verdict distributions, and print what they say of infinitely many replications."""
     from judgerel_ray.analyses.distributions.from_run import run_limits
     from judgerel_ray.analyses.distributions.show import limit_blocks
@@ -216,8 +216,8 @@ def _exact(asked: Asked) -> int:
     from judgerel_ray.config import as_exact, read_sweep
     from judgerel_ray.counting.snapshot import open_run
 
-    request = asked.request()
-    code = _run_sweep(as_exact(read_sweep(asked.source)), request)
+    request = typed.request()
+    code = _run_sweep(as_exact(read_sweep(typed.source)), request)
     tell(printed(limit_blocks(run_limits(open_run(request.out)))))
     return code
 
@@ -264,13 +264,13 @@ def _run_sweep(sweep: Sweep, request: Any) -> int:
     return MISTAKE if summary.mistakes else SOME_FAILED
 
 
-def _refresh(asked: Asked) -> int:
+def _refresh(typed: CommandLine) -> int:
     """Refresh a series, and say where its judges stand."""
     from judgerel_ray.analyses.drift.show import summary_text
 
     with _stdout_kept(), _interruptible():
-        found = asked.verb.act(asked.source, asked.request()).found
-    if asked.printing:
+        found = typed.verb.act(typed.source, typed.request()).found
+    if typed.printing:
         print(json.dumps(found.as_json(), indent=2))
     else:
         tell(found.line)
@@ -292,21 +292,21 @@ def _refresh(asked: Asked) -> int:
     return SOME_FAILED if failed else DONE
 
 
-def _status(asked: Asked) -> int:
+def _status(typed: CommandLine) -> int:
     """Print how a run stands."""
     from judgerel_ray.reporting.standing import status_text
 
-    status = asked.verb.act(asked.source, None).found.as_json()
-    if asked.printing:
+    status = typed.verb.act(typed.source, None).found.as_json()
+    if typed.printing:
         print(json.dumps(status, indent=2))
     else:
         tell(status_text(status))
     return DONE
 
 
-def _verify(asked: Asked) -> int:
+def _verify(typed: CommandLine) -> int:
     """Check a run directory."""
-    findings = asked.verb.act(asked.source, None).found
+    findings = typed.verb.act(typed.source, None).found
     for found in findings:
         tell(printable(f"{found.level}: {found.name}: {found.message}"))
     wrong = sum(found.level == "error" for found in findings)
@@ -314,9 +314,9 @@ def _verify(asked: Asked) -> int:
     return SOME_FAILED if wrong else DONE
 
 
-def _rejudge(asked: Asked) -> int:
+def _rejudge(typed: CommandLine) -> int:
     """Read a run's texts again."""
-    found = asked.verb.act(asked.source, asked.request()).found
+    found = typed.verb.act(typed.source, typed.request()).found
     made = found.generation
     tell(f"generation {made.number} of readings, by {made.reader} {made.version}")
     for judge, n in found.rows.items():
@@ -324,10 +324,10 @@ def _rejudge(asked: Asked) -> int:
     return DONE
 
 
-def _replay(asked: Asked) -> int:
+def _replay(typed: CommandLine) -> int:
     """Ask landed requests again."""
-    found = asked.verb.act(asked.source, asked.request()).found
-    if asked.printing:
+    found = typed.verb.act(typed.source, typed.request()).found
+    if typed.printing:
         summary = {
             name: getattr(found, name) for name in ("n", "n_differing", "share", "low", "high")
         }
@@ -345,7 +345,7 @@ def _replay(asked: Asked) -> int:
     return DONE
 
 
-ACTS: dict[str, Callable[[Asked], int]] = {
+ACTS: dict[str, Callable[[CommandLine], int]] = {
     "plan": _plan,
     "run": _run,
     "exact": _exact,

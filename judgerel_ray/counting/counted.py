@@ -322,7 +322,7 @@ def counted_groups(
             source, notes = placed_tally(source, extra=apart)
             warn_of(notes)
     places = places_counted(source.nested, source.rows)
-    if places and places.own_menus:
+    if places and places.item_menus:
         source = tally_judgments(by_place(source.rows, places), extra=apart)
     everything = count_judgments(source, by=by, block=block, extra=extra)
     everything = replace(everything, facets=(*everything.facets, *more_nuisance))

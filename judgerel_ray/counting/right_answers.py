@@ -111,12 +111,12 @@ def judges_in_other_words(rows: pl.LazyFrame, whose: Sequence[str]) -> pl.DataFr
     if "score" in there:
         words.append(pl.col("score").cast(pl.Float64).cast(pl.String))
     word, gold = pl.coalesce(words), pl.col(GOLD).cast(pl.String)
-    own_word = word.filter(~is_tie().fill_null(False)) if "verdict" in there else word
+    by_judge = word.filter(~is_tie().fill_null(False)) if "verdict" in there else word
     each = (
         rows.filter(gold.is_not_null())
         .group_by(whose)
         .agg(
-            own_word.drop_nulls().unique().sort().alias("words"), gold.unique().sort().alias(GOLD),
+            by_judge.drop_nulls().unique().sort().alias("words"), gold.unique().sort().alias(GOLD),
             pl.col(ITEM).n_unique().alias("n"),
         )
         .collect(engine="streaming")

@@ -155,7 +155,7 @@ def named_verdicts(
         return NamedVerdicts(
             rows=_swapped(tally.rows, marks, _two(orders)), known=True, changed=True
         )
-    places = Places(labels=_two_places(names, orders, where), orders=_two(orders), own_menus=True)
+    places = Places(labels=_two_places(names, orders, where), orders=_two(orders), item_menus=True)
     rows = by_place(tally.rows.with_columns(pl.col("verdict").alias(SHOWN)), places)
     return NamedVerdicts(rows=rows, known=True, changed=True)
 

@@ -176,7 +176,7 @@ def _table(lists: pl.Series) -> NDArray[np.int64]:
 
 KEY, PROMPT = "key", "prompt"
 """How two replies were found to be to one request: by their key, or by prompt and replication."""
-_ASKED = (*(name for name in FACETS if name != "judge_fingerprint"), "item_id", "replication")
+_PAIRED = (*(name for name in FACETS if name != "judge_fingerprint"), "item_id", "replication")
 _NEEDED = ("judge", "benchmark", "item_id", "temperature", "replication", "seed", "outcome", "key")
 
 
@@ -217,7 +217,7 @@ def shared_requests(
         rest_a = a.filter(greedy_rows).join(b.select("key"), on="key", how="anti")
         rest_b = b.filter(greedy_rows)
         there = [set(side.collect_schema().names()) for side in (a, b)]
-        on = [name for name in _ASKED if name in there[0] & there[1]]
+        on = [name for name in _PAIRED if name in there[0] & there[1]]
         asked = rest_a.join(rest_b, on=on, how="inner", suffix="_b", nulls_equal=True)
         found += _shared_requests_rows(asked, PROMPT)
     table = RequestsDiffering.frame(found)
@@ -230,7 +230,7 @@ def _replies(frame: pl.LazyFrame) -> pl.LazyFrame | None:
     columns = frame.collect_schema().names()
     if not set(_NEEDED) <= set(columns):
         return None
-    kept = [name for name in dict.fromkeys((*_NEEDED, *_ASKED)) if name in columns]
+    kept = [name for name in dict.fromkeys((*_NEEDED, *_PAIRED)) if name in columns]
     return frame.filter(is_judge(columns) & ~FAILED).select(
         *kept, value_of("category").alias("verdicts")
     )

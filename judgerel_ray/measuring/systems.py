@@ -97,13 +97,13 @@ def _with_votes(rows: pl.DataFrame, unit: Sequence[str]) -> pl.DataFrame:
     )
     keyed = rows.join(votes, on=[*unit, "verdict"], how="left", nulls_equal=True)
     keyed = keyed.join(most, on=list(unit), how="left", nulls_equal=True)
-    own_votes, first, second = pl.col("__votes"), pl.col("__first"), pl.col("__second")
+    item_votes, first, second = pl.col("__votes"), pl.col("__first"), pl.col("__second")
     spoke = pl.col("verdict").is_not_null()
-    alone_on_top = spoke & (own_votes == first) & (second < first)
+    alone_on_top = spoke & (item_votes == first) & (second < first)
     others = pl.when(pl.col("__all") > 1).then(pl.col("__all") - 1)
     leading = pl.when(alone_on_top).then(pl.max_horizontal(first - 1, second)).otherwise(first)
     return keyed.with_columns(
-        agreement=leading / others, support=pl.when(spoke).then((own_votes - 1) / others)
+        agreement=leading / others, support=pl.when(spoke).then((item_votes - 1) / others)
     ).drop("__votes", "__all", "__first", "__second")
 
 

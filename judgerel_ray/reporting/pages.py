@@ -120,7 +120,7 @@ def build_page(
     page = render_report(
         measured,
         title=_title(judged, judged.name),
-        asked=[*_asked(judged, judged.name), *unknown_scales(judged), *_tolerances(measured)],
+        asked=[*_ask_rows(judged, judged.name), *unknown_scales(judged), *_tolerances(measured)],
         standing=_standing(judged.run) if judged.run else None,
         answers=_answers(judged.frame) if judged.run else None,
         absent=absent,
@@ -233,7 +233,7 @@ def _title(judged: Snapshot, path: str) -> str:
     return parse_sweep(judged.run.read_text("sweep.toml")).name
 
 
-def _asked(judged: Snapshot, path: str) -> list[tuple[str, str]]:
+def _ask_rows(judged: Snapshot, path: str) -> list[tuple[str, str]]:
     """What was asked, as the report says it."""
     if judged.run is None:
         read = [("read", note) for note in judged.notes]

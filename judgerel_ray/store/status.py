@@ -270,7 +270,7 @@ def status_of(
     running = fresh and progress.get("state") == "running"
     boards = _mapping(progress.get("judges"))
     judges = []
-    for name, planned in _asked(plan, ledger).items():
+    for name, planned in _planned(plan, ledger).items():
         totals = ledger.judges.get(name)
         landed = totals.rows if totals else 0
         board = _mapping(boards.get(name))
@@ -343,7 +343,7 @@ def altered_files(run: RunDirectory) -> tuple[str, ...]:
     return tuple(name for name, data in there.items() if not run.vouches(name, data))
 
 
-def _asked(plan: PlanFile | None, ledger: Ledger) -> Mapping[str, int | None]:
+def _planned(plan: PlanFile | None, ledger: Ledger) -> Mapping[str, int | None]:
     """What is asked of every judge; of those that landed something nobody knows, without a plan."""
     return plan.asked if plan else dict.fromkeys(sorted(ledger.judges))
 

@@ -184,7 +184,7 @@ def read_by_place(frame: pl.LazyFrame, populations: Populations | None) -> pl.La
         warn_of(read.notes)
         frame = read.rows
     places = read_places(frame, frame.collect_schema().names())
-    return by_place(frame, places) if places and places.own_menus else frame
+    return by_place(frame, places) if places and places.item_menus else frame
 
 
 def checked_targets(target: Mapping[str, float]) -> Mapping[str, float]:

@@ -267,7 +267,7 @@ def _by_places(
     found = [read_places(one, one.collect_schema().names()) for one in frames]
     several = [one for one in found if one is not None]
     pairs = [one for one in several if len(one.labels) == len(one.orders) == _PAIR]
-    if len(pairs) == len(frames) and any(one.own_menus for one in pairs):
+    if len(pairs) == len(frames) and any(one.item_menus for one in pairs):
         frames = [by_place(one, of) for one, of in zip(frames, pairs, strict=True)]
     shown = max((options_shown(one) or 0 for one in several), default=0)
     return frames[0], frames[1] if len(frames) > 1 else None, shown or None
@@ -320,7 +320,7 @@ def _compared(
     lacking = [(one.flag, side) for one, side in zip(replies, SIDES, strict=True) if one.flag]
     for name, policy, at in _analyses(names, counted_as, level, untrue=any_without):
         reproduced = sides is not None and name in PAIR_COEFFICIENTS
-        asked = _Asked(both, unit, name, policy, at, tolerance, declared, confidence)
+        asked = _Comparison(both, unit, name, policy, at, tolerance, declared, confidence)
         if reproduced or name in OF_ORDERS:
             found, n_sides, n_items = _of_facets(asked, sides)
         else:
@@ -360,7 +360,7 @@ def _analyses(
 
 
 def _row(
-    pair: Pair, asked: _Asked, found: Difference, n_items: int,
+    pair: Pair, asked: _Comparison, found: Difference, n_items: int,
     weak: Sequence[tuple[Noted, str | None]],
 ) -> Row:  # fmt: skip
     """One coefficient's difference as columns; what all tests together decide is left empty."""
@@ -399,7 +399,7 @@ def _made(
     return {**row, "estimator": estimator_words(row)}
 
 
-class _Asked(NamedTuple):
+class _Comparison(NamedTuple):
     """One coefficient to be compared, of the judgments of both sides."""
 
     both: pl.DataFrame
@@ -413,7 +413,7 @@ class _Asked(NamedTuple):
 
 
 def _of_facets(
-    asked: _Asked, sides: ComparedSides | None
+    asked: _Comparison, sides: ComparedSides | None
 ) -> tuple[Difference, tuple[int, int], int]:
     """A difference of what rests on judgments at several levels of nuisance facets."""
     both, unit, name, policy, level, tolerance, declared, confidence = asked
@@ -450,7 +450,7 @@ def _n_items(both: pl.DataFrame, unit: Sequence[str]) -> tuple[tuple[int, int], 
     return (in_a.height, in_b.height), common
 
 
-def _difference(asked: _Asked) -> tuple[Difference, tuple[int, int], int]:
+def _difference(asked: _Comparison) -> tuple[Difference, tuple[int, int], int]:
     """One coefficient's difference, and questions of a, of b, and of both."""
     both, unit, name, policy, level, tolerance, declared, confidence = asked
     cluster = ("item_id", *(one for one in unit if one == "benchmark"))

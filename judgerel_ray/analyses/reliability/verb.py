@@ -163,7 +163,7 @@ def reduce(path: JudgmentSource, request: ReduceRequest) -> Result[pl.DataFrame]
     from judgerel_ray.counting.snapshot import Snapshot
 
     options = request.options()
-    with Snapshot.open(path, request, apart=options.told_apart) as judged:
+    with Snapshot.open(path, request, apart=options.extra_keys) as judged:
         return reduced_result(reduced(judged, options), options, judged.run_notes)
 
 
@@ -273,7 +273,7 @@ def serving(path: JudgmentSource, request: ServingRequest) -> Result[pl.DataFram
     from judgerel_ray.measuring.show_serving import serving_blocks
 
     options = ReduceOptions(by=names_of(request.by), block=str(request.block), coefficients=SERVING)
-    with Snapshot.open(path, request, apart=options.told_apart) as judged:
+    with Snapshot.open(path, request, apart=options.extra_keys) as judged:
         found = reduced(judged, options).rows
         return Result(
             found=found, tables=found, full=lambda: serving_blocks(found), notes=judged.run_notes

@@ -33,10 +33,10 @@ from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judg
 from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, SETTLED
 from judgerel_ray.tables import Settled
 
-ASKED = (
+REPLY_COLUMNS = (
     "protocol", "benchmark", "item_id", "template", "temperature", "top_k", "top_p", "responder",
 )  # fmt: skip
-ORDER = ("judge", *ASKED, "option_order")
+ORDER = ("judge", *REPLY_COLUMNS, "option_order")
 
 
 def write_distributions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> int | None:
@@ -84,10 +84,10 @@ def settled_rows(
     judge: str, frames: Sequence[AskFrame], landed: Mapping[ItemPlace, LandedReplications]
 ) -> Iterator[dict[str, object]]:
     """What was found of every condition of a judge that landed anything."""
-    asked = _asked(frames)
+    asked = _adaptive_asks(frames)
     for place, found in landed.items():
         values = dict(zip(CONDITION_COLUMNS, place, strict=True))
-        frame, options = asked.get(tuple(values[key] for key in ASKED), (None, ()))
+        frame, options = asked.get(tuple(values[key] for key in REPLY_COLUMNS), (None, ()))
         if frame is None:
             continue  # of an ask that repeats a fixed number of times
         rule = frame.stopping(float(str(values["temperature"])))
@@ -107,7 +107,7 @@ def settled_rows(
         }
 
 
-def _asked(frames: Sequence[AskFrame]) -> dict[ItemPlace, tuple[AskFrame, tuple[str, ...]]]:
+def _adaptive_asks(frames: Sequence[AskFrame]) -> dict[ItemPlace, tuple[AskFrame, tuple[str, ...]]]:
     """Which adaptive ask a condition is of, and its verdicts, by what its rows record.
 
     Asks that these columns do not tell apart have one menu and one rule, or they are refused.

@@ -139,10 +139,10 @@ def _check_adopted(run: RunDirectory, resolved: Resolved) -> None:
 def _is_same_file(run: RunDirectory, sweep: Sweep) -> bool:
     """Whether the run's copy of the sweep file says what the sweep says."""
     stored = stored_sweep(run)
-    return stored is not None and _asked(stored) == _asked(sweep)
+    return stored is not None and _request_parts(stored) == _request_parts(sweep)
 
 
-def _asked(sweep: Sweep) -> dict[str, object]:
+def _request_parts(sweep: Sweep) -> dict[str, object]:
     """What a sweep asks: all but what it says of what lands, which is free to change."""
     asks = [ask.model_dump(exclude=set(REPORTING_KEYS)) for ask in sweep.ask]
     return {**sweep.model_dump(exclude={"tolerance", "ask", "fetch"}), "ask": asks}

@@ -172,7 +172,7 @@ class _AskPilot:
     replies: dict[str, _Reply] = field(default_factory=dict)
     """What landed, by request key."""
     asks: list[Ask] = field(default_factory=list)
-    n_given: int = 0
+    n_counted: int = 0
     n_looks: int = 0
     """Looks that are over."""
     is_whole: bool = False
@@ -312,7 +312,7 @@ class Pilot:
             replies = [reply.is_readable for reply in one.replies.values()]
             n, readable = sum(reply is not None for reply in replies), replies.count(True)
             if readable < one.frame.ask.readable * n:
-                who = _asked(self.judge, one.frame)
+                who = _ask_words(self.judge, one.frame)
                 yield (
                     f"warning: {readable:,} of {n:,} replies of {who} hold a verdict that can be "
                     f"read; of fewer than {FEWEST} questions nothing is stopped"
@@ -321,9 +321,9 @@ class Pilot:
     def _questions(self, one: _AskPilot) -> WorkItems:
         """Questions of a pilot that may be asked by now and have not been."""
         one.build(one.n_allowed)
-        while one.n_given < min(one.n_allowed, len(one.asks)):
-            ask = one.asks[one.n_given]
-            one.n_given += 1
+        while one.n_counted < min(one.n_allowed, len(one.asks)):
+            ask = one.asks[one.n_counted]
+            one.n_counted += 1
             if first := self.pending.take_first(one.place, ask):
                 yield first
 
@@ -401,7 +401,7 @@ class Pilot:
         """Say what was found, show one of the replies that cannot be read, and what to change."""
         cut = [(ask, reply) for ask, reply in unread if reply.finish_reason == CUT_IN_THOUGHT]
         others = [ask for ask, reply in unread if (ask, reply) not in cut]
-        who = _asked(self.judge, frame, found.cell)
+        who = _ask_words(self.judge, frame, found.cell)
         problem = (
             f"{found.readable:,} of {found.n:,} replies of {who} hold a verdict that can be read"
         )
@@ -456,7 +456,7 @@ def _holding(ledger: Ledger, condition_keys: set[str]) -> Ledger:
     return replace(ledger, commits=commits)
 
 
-def _asked(judge: str, frame: AskFrame, cell: object = None) -> str:
+def _ask_words(judge: str, frame: AskFrame, cell: object = None) -> str:
     """Who was asked what, in words."""
     where = f", template {cell[0]} at temperature {cell[1]:g}" if isinstance(cell, tuple) else ""
     return f"judge {judge} (ask[{frame.index}], {frame.ask.protocol}{where})"

@@ -64,9 +64,7 @@ class Source:
         return str(self.where.get("file", "FILE"))
 
 
-def read_source(
-    source_given: str | Sequence[str] | pl.LazyFrame, *, by_row: bool = False
-) -> Source:
+def read_source(read_from: str | Sequence[str] | pl.LazyFrame, *, by_row: bool = False) -> Source:
     r"""Read rows of a file, a folder or pattern of files, or a frame.
 
     With `by_row` the k-th row, of each file, is of the item k.
@@ -80,13 +78,13 @@ def read_source(
     ...     read_source(file.name).rows.collect().rows()
     [('q1', 'A')]
     """
-    if isinstance(source_given, pl.LazyFrame):
+    if isinstance(read_from, pl.LazyFrame):
         where = {"rows": "the frame given"}
         with readable(where):
-            found = Source(rows=_as_text(source_given, where), where=where)
+            found = Source(rows=_as_text(read_from, where), where=where)
             return _items_by_row(found) if by_row else found
-    if not isinstance(source_given, str):
-        files = list(source_given)
+    if not isinstance(read_from, str):
+        files = list(read_from)
         where = {"file": files[0]}
         for one in files:
             if "://" in one or not Path(one).is_file():
@@ -95,29 +93,29 @@ def read_source(
         with readable(where):
             root = os.path.commonpath([Path(one).parent for one in files])
             return _several(files, where, root=root, by_row=by_row)
-    if not source_given.strip():
+    if not read_from.strip():
         raise SweepError("expected the path of a file, got an empty text")
-    where = {"file": source_given}
+    where = {"file": read_from}
     with readable(where):
-        if source_given == STANDARD_INPUT:
+        if read_from == STANDARD_INPUT:
             found = _piped(sys.stdin.buffer.read(), {"file": "standard input"})
             return _items_by_row(found) if by_row else found
-        if "://" in source_given:
-            return _one(source_given, where, by_row=by_row)
-        if Path(source_given).is_dir():
-            return _several(_files_in(source_given), where, root=source_given, by_row=by_row)
-        if Path(source_given).exists():
-            check_regular(source_given)
-            old = _old_run([source_given], where) if _is_part(source_given) else ()
-            found = _one(source_given, where, by_row=by_row)
+        if "://" in read_from:
+            return _one(read_from, where, by_row=by_row)
+        if Path(read_from).is_dir():
+            return _several(_files_in(read_from), where, root=read_from, by_row=by_row)
+        if Path(read_from).exists():
+            check_regular(read_from)
+            old = _old_run([read_from], where) if _is_part(read_from) else ()
+            found = _one(read_from, where, by_row=by_row)
             return replace(found, rows=_once(found.rows, old), notes=(*old, *found.notes))
-        if has_magic(source_given):
-            _refuse_unbounded(source_given)
-            files = sorted(one for one in glob(source_given, recursive=True) if Path(one).is_file())
+        if has_magic(read_from):
+            _refuse_unbounded(read_from)
+            files = sorted(one for one in glob(read_from, recursive=True) if Path(one).is_file())
             if files:
-                return _several(files, where, root=_root(source_given), by_row=by_row)
-            raise SweepError("no file matches the pattern", where={"path": source_given})
-    raise SweepError("no such file", where={"path": source_given})
+                return _several(files, where, root=_root(read_from), by_row=by_row)
+            raise SweepError("no file matches the pattern", where={"path": read_from})
+    raise SweepError("no such file", where={"path": read_from})
 
 
 @contextmanager
@@ -195,7 +193,7 @@ def _unread(error: BaseException) -> str:
     return _PARQUET.sub("it is no whole Parquet file: ", reason)
 
 
-def frame_of(source_given: object) -> pl.LazyFrame | None:
+def frame_of(read_from: object) -> pl.LazyFrame | None:
     """Make rows of a frame or table of any library that exports Arrow; None of anything else.
 
     Examples
@@ -203,42 +201,42 @@ def frame_of(source_given: object) -> pl.LazyFrame | None:
     >>> frame_of(pl.DataFrame({"a": [1]})).collect().rows(), frame_of("a.csv")
     ([(1,)], None)
     """
-    if isinstance(source_given, pl.LazyFrame):
-        return source_given
-    if isinstance(source_given, pl.DataFrame):
-        return source_given.lazy()
-    if isinstance(source_given, str | os.PathLike):
+    if isinstance(read_from, pl.LazyFrame):
+        return read_from
+    if isinstance(read_from, pl.DataFrame):
+        return read_from.lazy()
+    if isinstance(read_from, str | os.PathLike):
         return None
     looks_like = ("__arrow_c_stream__", "to_arrow", "to_pandas", "to_dict")
-    if not any(hasattr(source_given, name) for name in looks_like):
+    if not any(hasattr(read_from, name) for name in looks_like):
         return None
     try:
-        return _exported(source_given).lazy()
+        return _exported(read_from).lazy()
     except (PolarsError, ValueError, TypeError, AttributeError, ImportError, OverflowError) as no:
-        kind = type(source_given).__name__
+        kind = type(read_from).__name__
         raise SweepError(
             f"cannot read the {kind}: {(str(no) or type(no).__name__).splitlines()[0]}",
             hint="give a polars.DataFrame of it",
         ) from no
 
 
-def _exported(source_given: object) -> pl.DataFrame:
+def _exported(read_from: object) -> pl.DataFrame:
     """A frame of another library, with what its index is called where that has a name."""
-    columns = getattr(source_given, "columns", None)
-    if columns is not None and hasattr(source_given, "reset_index"):  # pandas
-        index = getattr(source_given, "index", None)
+    columns = getattr(read_from, "columns", None)
+    if columns is not None and hasattr(read_from, "reset_index"):  # pandas
+        index = getattr(read_from, "index", None)
         if any(name is not None for name in getattr(index, "names", [None])):
-            source_given = source_given.reset_index()
-        names = [str(name) for name in getattr(source_given, "columns", ())]
+            read_from = read_from.reset_index()
+        names = [str(name) for name in getattr(read_from, "columns", ())]
         _refuse_twice(names)
-        taken = [source_given.iloc[:, place] for place in range(len(names))]  # type: ignore[attr-defined]
+        taken = [read_from.iloc[:, place] for place in range(len(names))]  # type: ignore[attr-defined]
         parts = [_of_pandas(name, one) for name, one in zip(names, taken, strict=True)]
         return pl.DataFrame(parts)
-    if hasattr(source_given, "__arrow_c_stream__"):
-        _refuse_twice([str(name) for name in getattr(source_given, "column_names", ())])
-        return pl.DataFrame(source_given)
+    if hasattr(read_from, "__arrow_c_stream__"):
+        _refuse_twice([str(name) for name in getattr(read_from, "column_names", ())])
+        return pl.DataFrame(read_from)
     for method in ("to_arrow", "to_pandas"):
-        if callable(turn := getattr(source_given, method, None)):
+        if callable(turn := getattr(read_from, method, None)):
             found = turn()
             return pl.DataFrame(found) if method == "to_arrow" else _exported(found)
     raise TypeError("it exports no Arrow")
@@ -597,11 +595,11 @@ def _as_text(rows: pl.LazyFrame, where: Mapping[str, object]) -> pl.LazyFrame:
 
 def _refuse_bytes(rows: pl.LazyFrame, name: str, where: Mapping[str, object]) -> None:
     """Refuse a column of bytes that are no text, naming the first row of them."""
-    source_given = rows.select(name).collect(engine="streaming").to_series()
+    read_from = rows.select(name).collect(engine="streaming").to_series()
     try:
-        source_given.cast(pl.String)
+        read_from.cast(pl.String)
     except PolarsError:
-        for row, value in enumerate(source_given.to_list(), start=1):
+        for row, value in enumerate(read_from.to_list(), start=1):
             if value is not None and not _is_text(value):
                 raise SweepError(
                     f"column {name} holds bytes that are no UTF-8 text",
