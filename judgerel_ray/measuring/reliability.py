@@ -20,11 +20,11 @@ from judgerel_ray.counting.counted import (
     Group,
     counted_groups,
 )
+from judgerel_ray.counting.files.labelled import PEOPLE
 from judgerel_ray.counting.groups.grouping import (
     TEMPERATURE,
     Block,
 )
-from judgerel_ray.counting.files.labelled import PEOPLE
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
 from judgerel_ray.counting.nesting import N
@@ -49,8 +49,8 @@ from judgerel_ray.measuring.consistency import (
     item_scores,
 )
 from judgerel_ray.measuring.correctness import check_gold, correctness_rows
-from judgerel_ray.measuring.kappa import kappa_rows
 from judgerel_ray.measuring.estimates import bound_rows, continuous_rows, group_rows
+from judgerel_ray.measuring.kappa import kappa_rows
 from judgerel_ray.measuring.lead_codes import (
     LedGroup,
     Replies,

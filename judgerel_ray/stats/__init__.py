@@ -155,6 +155,7 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
         scale_rank_correlation,
         scale_shift,
     )
+    from judgerel_ray.stats.ratings.kappa import cohen_kappa
     from judgerel_ray.stats.ratings.ranking import Ranking, rank_judges
     from judgerel_ray.stats.ratings.rated_scales import (
         SCALE_CASES,
@@ -164,7 +165,6 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
         quantisation_ceiling,
         scale_ratings,
     )
-    from judgerel_ray.stats.ratings.kappa import cohen_kappa
     from judgerel_ray.stats.ratings.reference import (
         ReferenceAgreement,
         inter_rater_accuracy,

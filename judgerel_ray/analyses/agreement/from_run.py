@@ -10,9 +10,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.measuring.page_data import PageData
 
 
-def agreement_result(
-    found: AgreementTables, notes: tuple[str, ...]
-) -> Result[AgreementTables]:
+def agreement_result(found: AgreementTables, notes: tuple[str, ...]) -> Result[AgreementTables]:
     """Agreement with labels and between judges, as every format is made of it."""
     tables = found.tables()
     return Result(

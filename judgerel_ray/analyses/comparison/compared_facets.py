@@ -204,8 +204,12 @@ class Pair:
     """What temperature 0 has to do with the replications of either, if anything."""
 
 
-def pairs_inside(frame: pl.LazyFrame, by: Sequence[str] | None, block: Block) -> Iterator[Pair]:
+def pairs_inside(
+    frame: pl.LazyFrame, by: Sequence[str] | None, block: Block, right: Sequence[str] = ()
+) -> Iterator[Pair]:
     """Find all pairs of values of some columns, the other default groups being equal.
+
+    Columns of what is `right` are counted apart, where they are asked for.
 
     Examples
     --------
@@ -220,7 +224,7 @@ def pairs_inside(frame: pl.LazyFrame, by: Sequence[str] | None, block: Block) ->
     columns = frame.collect_schema().names()
     wanted = (*DEFAULT_GROUPS, "role")
     default = [name for name in wanted if name in columns and name not in by]
-    extra = labels_by_default(frame, columns)
+    extra = [*labels_by_default(frame, columns), *right]
     everything = count_judgments(frame, by=[*default, *by], block=block, extra=extra)
     counted = sampled(everything)
     shared = tuple(
@@ -272,8 +276,9 @@ def compared_level_pairs(
     by: Sequence[str] | None,
     block: Block,
     names: tuple[str, str],
+    right: Sequence[str] = (),
 ) -> Iterator[Pair]:
-    """Find groups of two frames that are equal in the columns compared on.
+    """Find groups of two frames that are equal in the columns compared on, as :func:`pairs_inside`.
 
     Examples
     --------
@@ -288,7 +293,8 @@ def compared_level_pairs(
         if name in labels_by_default(frame_b, frame_b.collect_schema().names())
     ]
     all_a, all_b = (
-        count_judgments(one, by=by, block=block, extra=extra) for one in (frame_a, frame_b)
+        count_judgments(one, by=by, block=block, extra=[*extra, *right])
+        for one in (frame_a, frame_b)
     )
     if by is None:
         all_a, all_b = (
