@@ -115,7 +115,7 @@ def alone(found: LabelAgreement) -> tuple[float, float] | None:
 
 
 def covered(law: Law, n: int, *, draws: int, seed: int) -> Iterator[tuple[float, ...]]:
-    """Of each draw with a kappa: covered, below, above, width; covered by the jackknife alone."""
+    """Of each draw: covered, truth below, truth above, width; covered by the jackknife alone."""
     rng = np.random.default_rng([seed, n, len(law.kinds)])
     value = truth(law)
     drawn, times = np.unique(

@@ -135,8 +135,8 @@ def _tallied(
             if reads is None or _GOLD in (*reads, *extra):
                 source = _gold_of_questions(source)
         there = source.rows.collect_schema().names()
-        told = [name for name in (_GOLD, PEOPLE) if name in (*(reads or ()), *extra)]
-        extra = [*dict.fromkeys((*extra, *(name for name in told if name in there)))]
+        right = [name for name in (_GOLD, PEOPLE) if name in (*(reads or ()), *extra)]
+        extra = [*dict.fromkeys((*extra, *(name for name in right if name in there)))]
         frame = source.rows
         schema = frame.collect_schema()
         columns = schema.names()

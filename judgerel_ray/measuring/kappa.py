@@ -27,6 +27,7 @@ from judgerel_ray.counting.verdicts.spelling import folded
 from judgerel_ray.measuring.estimates import noise_columns
 from judgerel_ray.measuring.tables import LabelledJudges
 from judgerel_ray.stats import Interval, Level
+from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 from judgerel_ray.stats.ratings.kappa import (
     LabelAgreement,
     Weights,
@@ -38,6 +39,7 @@ from judgerel_ray.stats.ratings.kappa import (
     people_agreement,
 )
 
+_QUESTION = ("item_id", "benchmark")
 _ITEM, _LABEL, _VALUE = "__item", "__label", "__value"
 NEEDS_NOMINAL, NO_SCORES = "category_needs_nominal", "no_scores"
 
@@ -76,7 +78,7 @@ def kappa_rows(
     [('cohen_kappa', 0.667)]
     """
     known = rows.filter(pl.col(GOLD).is_not_null() | _has_people(rows))
-    known = known.with_columns(_item(group).alias(_ITEM))
+    known = item_number(known, group.unit)
     for level in dict.fromkeys(levels or (group.level,)) if names else ():
         policies = missing if group.n_without else MISSING[:1]
         for policy in policies if "cohen_kappa" in names else ():
@@ -145,7 +147,7 @@ def _row(
         "measurement": level,
         "missing": policy,
         "n_categories": None,
-        "unit": " x ".join(_clusters(group)),
+        "unit": " x ".join(name for name in group.unit if name in _QUESTION),
         "undefined": undefined,
     }
 
@@ -210,9 +212,9 @@ def labelled_pairs(known: pl.DataFrame, policy: Missing, level: Level) -> Labell
     else:
         paired = _labels(known, _number_of_label(known)).with_columns(number_of_row().alias(_VALUE))
         paired = paired.drop_nulls([_LABEL, _VALUE])
-    columns = [paired[one].cast(pl.Float64).to_numpy() for one in (_LABEL, _VALUE, N)]
+    labels, verdicts, n = (paired[one].cast(pl.Float64).to_numpy() for one in (_LABEL, _VALUE, N))
     items = paired[_ITEM].cast(pl.Int64).to_numpy()
-    return LabelledPairs(items, *columns, names=names)
+    return LabelledPairs(items, labels, verdicts, n, names)
 
 
 def _labels(known: pl.DataFrame, read: pl.Expr) -> pl.DataFrame:
@@ -263,28 +265,46 @@ def _has_people(rows: pl.DataFrame) -> pl.Expr:
     return pl.col(PEOPLE).is_not_null() if PEOPLE in rows.columns else pl.lit(False)
 
 
-def _clusters(group: Group) -> list[str]:
-    """Columns that tell questions apart."""
-    return [name for name in group.unit if name in ("item_id", "benchmark")]
-
-
-def _item(group: Group) -> pl.Expr:
-    """The number of each row's question, in their order."""
-    return pl.struct(_clusters(group)).rank("dense")
-
-
-def item_number(rows: pl.DataFrame, group: Group) -> pl.DataFrame:
-    """The rows of a group with the number of their question, as `labelled_pairs` wants them.
+def item_number(rows: pl.DataFrame, unit: Sequence[str]) -> pl.DataFrame:
+    """Rows with the number of their question, as `labelled_pairs` wants them.
 
     Examples
     --------
-    >>> from judgerel_ray.counting.counted import counted_groups
-    >>> rows = pl.LazyFrame({"item_id": ["r", "q"], "verdict": ["A", "B"]})
-    >>> [(_, group)] = counted_groups(rows).groups()
-    >>> item_number(group.rows.long(["item_id"]), group)["__item"].sort().to_list()
-    [1, 2]
+    >>> item_number(pl.DataFrame({"item_id": ["r", "q"]}), ["item_id"])["__item"].to_list()
+    [2, 1]
     """
-    return rows.with_columns(_item(group).alias(_ITEM))
+    question = [name for name in unit if name in _QUESTION]
+    return rows.with_columns(pl.struct(question).rank("dense").cast(pl.Int64).alias(_ITEM))
+
+
+def kappa_of_sides(
+    first: pl.DataFrame, second: pl.DataFrame, unit: Sequence[str], policy: Missing, level: Level
+) -> tuple[QuestionTerms, QuestionTerms]:
+    """Lay kappa of two sides' verdicts with their labels out by question, in the same terms.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["A", "B"], "score": [None, None],
+    ...                      "outcome": ["scored"] * 2, "gold": ["A", "A"], "n": [1, 1]})
+    >>> one, other = kappa_of_sides(rows, rows[:1], ["item_id"], "category", "nominal")
+    >>> one.terms_CT.shape, other.terms_CT.shape
+    ((2, 7), (1, 7))
+    """
+    both = [one.with_columns(__side=pl.lit(side)) for side, one in enumerate((first, second))]
+    known = item_number(pl.concat(both, how="diagonal_relaxed"), unit)
+    known = known.filter(pl.col(GOLD).is_not_null() | _has_people(known))
+    known = known.with_columns((2 * pl.col(_ITEM) + pl.col("__side")).alias(_ITEM))
+    pairs = labelled_pairs(known, policy, level)
+    values = np.unique(np.concatenate([pairs.labels_N, pairs.verdicts_N]))
+
+    def of(side: int) -> QuestionTerms:
+        chosen = pairs.items_N % 2 == side
+        return label_agreement(
+            pairs.labels_N[chosen], pairs.verdicts_N[chosen], items_N=pairs.items_N[chosen] // 2,
+            n_N=pairs.n_N[chosen], weights=weights_at(level), values=values,
+        ).terms  # fmt: skip
+
+    return of(0), of(1)
 
 
 _RENAMED = {

@@ -82,6 +82,7 @@ OPTIONS = {
     ],
     "questions": ["PATH", "--block {0,all}", "--missing NAMES", *READ, *BY, *SHOWN],
     "serving": ["PATH", "--block {0,all}", *WRITTEN, *BY, *SHOWN],
+    "agree": ["PATH", "--missing NAMES", *READ, *BY, *SHOWN],
     "uncertainty": ["RUN", "--threshold T", "--rule RULES", "--risk R", "--delta D", *SHOWN],
     "distributions": ["RUN", "--view {limits,weighted,settled,reasoning}", *SHOWN],
     "scales": ["PATH", *SCALED, *WRITTEN, *BY, *SHOWN],
@@ -170,8 +171,8 @@ OPTIONS = {
 GROUPS = {
     "Ask": ["plan", "run", "exact", "status", "verify", "rejudge", "replay", "refresh"],
     "Data": ["items", "import", "doctor"],
-    "Analyse": ["reduce", "questions", "serving", "uncertainty", "distributions", "select",
-                "systems", "panels", "cascade", "scales", "align", "rank"],
+    "Analyse": ["reduce", "questions", "serving", "agree", "uncertainty", "distributions",
+                "select", "systems", "panels", "cascade", "scales", "align", "rank"],
     "Decide": ["advise", "compare", "gate", "correct", "label", "report"],
 }  # fmt: skip
 

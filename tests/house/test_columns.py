@@ -82,6 +82,7 @@ FRAMES = [
     ("rank", RUN, {}),
     ("advise", ROWS, {}),
     ("compare", ROWS, {"by": "judge"}),
+    ("agree", ROWS, {}),
 ]
 """Verbs whose JSON is their tables, which have columns without rows, too."""
 PRINTED = [

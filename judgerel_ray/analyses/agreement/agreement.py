@@ -18,6 +18,7 @@ from judgerel_ray.counting.gold import with_gold
 from judgerel_ray.counting.nesting import N
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
+from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.counting.verdicts.policy import (
     MISSING,
     SCORED,
@@ -100,11 +101,13 @@ def agreement_tables(
 
     Refuses (SweepError) judgments of one judge without labels: nothing is there to agree with.
     """
+    if not judged.verdicts_known:
+        refuse_unknown("agree", judged.where)
     judged = with_gold(judged)
     columns = judged.frame.collect_schema().names()
     by = [name for name in _BY if name in columns] if by is None else list(by)
     labels, classes = LabelledJudges.frame(), Classes.frame()
-    known = GOLD in columns and judged.verdicts_known
+    known = GOLD in columns
     extra = [name for name in READ if name in columns] if known else []
     declared = Declared(n_categories=judged.n_categories, scales=judged.scales)
     groups = [*counted_groups(judged.source, by=by, extra=extra, declared=declared).groups()]
@@ -129,7 +132,7 @@ def agreement_tables(
 def _classes(group: Group, missing: Sequence[Missing]) -> Iterator[Row]:
     """Every label of one group: how often it is given, found, and rightly said."""
     there = [name for name in READ if name in group.rows.units.columns]
-    rows = item_number(group.rows.long([*dict.fromkeys((*group.unit, *there))]), group)
+    rows = item_number(group.rows.long([*dict.fromkeys((*group.unit, *there))]), group.unit)
     rows = rows.filter(pl.any_horizontal(pl.col(one).is_not_null() for one in there))
     if rows.is_empty():
         return
@@ -166,9 +169,10 @@ def _share(
     weight = pairs.n_N / np.bincount(number, weights=pairs.n_N)[number]
     there = (pairs.labels_N if of_label else pairs.verdicts_N) == code
     right = there & (pairs.labels_N == pairs.verdicts_N)
-    of, hits = (np.bincount(number, weights=weight * one, minlength=item.size)
-                for one in (there, right))  # fmt: skip
-    of, hits = of[of > 0], hits[of > 0]
+    both = np.stack([
+        np.bincount(number, weights=weight * one, minlength=item.size) for one in (there, right)
+    ]).astype(np.float64)  # fmt: skip
+    of, hits = both[:, both[0] > 0]
     if not of.size:
         return None, None, None
     value, n = float(hits.sum() / of.sum()), of.size

@@ -205,9 +205,11 @@ class Pair:
 
 
 def pairs_inside(
-    frame: pl.LazyFrame, by: Sequence[str] | None, block: BlockChoice
+    frame: pl.LazyFrame, by: Sequence[str] | None, block: BlockChoice, right: Sequence[str] = ()
 ) -> Iterator[Pair]:
     """Find all pairs of values of some columns, the other default groups being equal.
+
+    Columns of what is `right` are counted apart, where they are asked for.
 
     Examples
     --------
@@ -222,7 +224,7 @@ def pairs_inside(
     columns = frame.collect_schema().names()
     wanted = (*DEFAULT_GROUPS, "role")
     default = [name for name in wanted if name in columns and name not in by]
-    extra = labels_by_default(frame, columns)
+    extra = [*labels_by_default(frame, columns), *right]
     everything = count_judgments(frame, by=[*default, *by], block=block, extra=extra)
     counted = sampled(everything)
     shared = tuple(
@@ -274,8 +276,9 @@ def compared_level_pairs(
     by: Sequence[str] | None,
     block: BlockChoice,
     names: tuple[str, str],
+    right: Sequence[str] = (),
 ) -> Iterator[Pair]:
-    """Find groups of two frames that are equal in the columns compared on.
+    """Find groups of two frames that are equal in the columns compared on, as :func:`pairs_inside`.
 
     Examples
     --------
@@ -290,7 +293,8 @@ def compared_level_pairs(
         if name in labels_by_default(frame_b, frame_b.collect_schema().names())
     ]
     all_a, all_b = (
-        count_judgments(one, by=by, block=block, extra=extra) for one in (frame_a, frame_b)
+        count_judgments(one, by=by, block=block, extra=[*extra, *right])
+        for one in (frame_a, frame_b)
     )
     if by is None:
         all_a, all_b = (

@@ -30,6 +30,7 @@ from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.doubtful_names import nothing_shared, some_names
 from judgerel_ray.counting.facets import orders_recorded, possible_orders
+from judgerel_ray.counting.files.labelled import READ
 from judgerel_ray.counting.groups.grouping import BlockChoice, varying_facets
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
 from judgerel_ray.counting.tie_labels import placed
@@ -56,7 +57,9 @@ from judgerel_ray.counting.verdicts.policy import (
     value_of,
 )
 from judgerel_ray.counting.verdicts.scales import scale_names, values_on
+from judgerel_ray.measuring.correctness import check_gold
 from judgerel_ray.measuring.estimates import OF_NUMBERS
+from judgerel_ray.measuring.kappa import kappa_of_sides
 from judgerel_ray.measuring.lead_codes import LeadCode, replies_in
 from judgerel_ray.measuring.order_effects import read_places
 from judgerel_ray.measuring.tolerance import possible_values
@@ -66,6 +69,7 @@ from judgerel_ray.stats.intervals.judge_differences import benjamini_hochberg, h
 from judgerel_ray.stats.intervals.paired import Difference, paired_difference, terms_difference
 
 COMPARED = ("krippendorff_alpha", "percent_agreement")
+OF_LABELS = "cohen_kappa"
 OF_ORDERS = ("swap_consistency", "position_bias")
 """Coefficients compared where none are named; the second two of sides asked in several orders."""
 
@@ -114,9 +118,11 @@ def compare_judgments(
     _refuse_names(coefficients or ())
     policies = [_policy(name) for name in missing]
     if frame_b is None:
-        pairs = tuple(pairs_inside(frame_a, by, block))
+        right = _labels_of(coefficients, frame_a)
+        pairs = tuple(pairs_inside(frame_a, by, block, right))
     else:
-        pairs = tuple(compared_level_pairs(frame_a, frame_b, by, block, names))
+        right = _labels_of(coefficients, frame_a, frame_b)
+        pairs = tuple(compared_level_pairs(frame_a, frame_b, by, block, names, right))
     matched = [on_shared_levels(pair) for pair in pairs]
     warn_of(dict.fromkeys(note for _, notes in matched for note in notes))
     pairs = tuple(pair for pair, _ in matched)
@@ -138,6 +144,16 @@ def compare_judgments(
     keys = {name: pairs[0].a.schema[name] for name in pairs[0].key}
     table = Comparisons.frame(rows, keys)
     return with_standings(table, tolerance)
+
+
+def _labels_of(coefficients: Sequence[str] | None, *frames: pl.LazyFrame) -> list[str]:
+    """Columns of what is right, where a coefficient needs them; each side must have them."""
+    if OF_LABELS not in (coefficients or ()):
+        return []
+    each = [one.collect_schema().names() for one in frames]
+    for columns in each:
+        check_gold([OF_LABELS], columns)
+    return [name for name in READ if all(name in columns for columns in each)]
 
 
 def _measured_alike(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
@@ -244,11 +260,15 @@ def _refuse_names(names: Sequence[str]) -> None:
     """Refuse coefficients that are not compared, before anything is counted."""
     for name in names:
         k = name.removeprefix("majority_stability_")
-        if name in COEFFICIENTS or name in OF_ORDERS or (k != name and k.isdecimal() and int(k)):
+        if (
+            name in COEFFICIENTS
+            or name in (*OF_ORDERS, OF_LABELS)
+            or (k != name and k.isdecimal() and int(k))
+        ):
             continue
         known = [one for one in COEFFICIENTS if not one.startswith("majority_stability_")]
         raise SweepError(
-            f"cannot compare {name!r}: compared are {', '.join((*known, *OF_ORDERS))}, "
+            f"cannot compare {name!r}: compared are {', '.join((*known, *OF_ORDERS, OF_LABELS))}, "
             "majority_stability_k of any k",
             where={"coefficient": name},
             hint="judgerel systems compares accuracy" if name == "accuracy" else None,
@@ -323,6 +343,8 @@ def _compared(
         asked = _Comparison(both, unit, name, policy, at, tolerance, declared, confidence)
         if reproduced or name in OF_ORDERS:
             found, n_sides, n_items = _of_facets(asked, sides)
+        elif name == OF_LABELS:
+            found, n_sides, n_items = _of_labels(asked)
         else:
             found, n_sides, n_items = _difference(asked)
         if at != "nominal" and any_without and policy == "category":
@@ -349,7 +371,7 @@ def _analyses(
     """
     for policy in policies:
         for name in names:
-            of_scores = name in OF_NUMBERS and level != "nominal"
+            of_scores = name in (*OF_NUMBERS, OF_LABELS) and level != "nominal"
             if of_scores and untrue and policy == "category" and "drop" in policies:
                 continue
             if name in ("valid_rate", "position_bias") and policy != policies[0]:
@@ -442,6 +464,15 @@ def _of_facets(
     return found, *_n_items(both, unit)
 
 
+def _of_labels(asked: _Comparison) -> tuple[Difference, tuple[int, int], int]:
+    """The difference of both sides' kappa with the labels, each question weighing 1."""
+    sides = [asked.both.filter(pl.col(SIDE) == side).drop(SIDE) for side in (0, 1)]
+    first, second = kappa_of_sides(*sides, asked.unit, asked.policy, asked.level)
+    found = terms_difference(first, second, margin=asked.tolerance, confidence=asked.confidence)
+    in_a, in_b = (one.questions_C.size for one in (first, second))
+    return found, (in_a, in_b), np.intersect1d(first.questions_C, second.questions_C).size
+
+
 def _n_items(both: pl.DataFrame, unit: Sequence[str]) -> tuple[tuple[int, int], int]:
     """Questions of a, of b, and of both."""
     question = [name for name in unit if name in ("item_id", "benchmark")]
@@ -498,7 +529,8 @@ def _statistic(name: str, found: UnitCounts, level: Level, n_categories: int) ->
 
 
 _PAIR = 2
-_NOT_FACETS = (SIDE, "item_id", "verdict", "score", "outcome", "n", "judge_fingerprint", SHOWN)
+_NOT_FACETS = (SIDE, "item_id", "verdict", "score", "outcome", "n", "judge_fingerprint", SHOWN,
+               *READ)  # fmt: skip
 
 
 def _categories(both: pl.DataFrame, policy: Missing, declared: _Menus) -> int:

@@ -35,7 +35,8 @@ class CompareRequest(Labelled):
     coefficients: Names = field(
         default=None,
         metadata=flag(
-            "coefficients by name; default krippendorff_alpha and percent_agreement",
+            "coefficients by name; default krippendorff_alpha and percent_agreement; cohen_kappa "
+            "where labels are known",
             "NAME",
             read=split_names,
             repeats=True,
@@ -81,11 +82,12 @@ def compare(a: JudgmentSource, request: CompareRequest) -> Result[pl.DataFrame]:
     """
     from judgerel_ray.analyses.comparison.from_run import compare_with_serving
     from judgerel_ray.analyses.comparison.show import compared_result
+    from judgerel_ray.counting.files.labelled import READ
     from judgerel_ray.counting.snapshot import Snapshot, sides
 
     with ExitStack() as opened:
         first, *others = [
-            opened.enter_context(Snapshot.open(source, reading))
+            opened.enter_context(Snapshot.open(source, reading, columns=READ))
             for source, reading in sides([a] if request.b is None else [a, request.b], request)
         ]
         second = others[0] if others else None

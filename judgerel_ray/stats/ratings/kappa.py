@@ -110,6 +110,7 @@ def label_agreement(
     items_N: ArrayLike | None = None,
     n_N: ArrayLike | None = None,
     weights: Weights | None = None,
+    values: ArrayLike | None = None,
     name: str = "cohen_kappa",
 ) -> LabelAgreement:
     """Lay pairs of a label and a verdict out by item.
@@ -125,6 +126,11 @@ def label_agreement(
         How often each pair occurs; by default once.
     weights : {"linear", "quadratic"}, optional
         How far two numbers disagree; without, values agree or do not.
+    values : array-like of float, shape (n_values,), optional
+        What may occur, where the terms must mean the same as those of another judge; by default
+        what does.
+    name : str
+        What the number is called.
 
     Returns
     -------
@@ -149,9 +155,11 @@ def label_agreement(
     weight = n / np.bincount(item, weights=n, minlength=names.size)[item]
 
     def by_item(numbers: Floats) -> Floats:
-        return np.bincount(item, weights=weight * numbers, minlength=names.size)
+        sums = np.bincount(item, weights=weight * numbers, minlength=names.size)
+        return sums.astype(np.float64)
 
-    values = np.unique(np.concatenate([labels, verdicts]))
+    given = (labels, verdicts) if values is None else (np.asarray(values, dtype=np.float64),)
+    values = np.unique(np.concatenate(given))
     if weights == "quadratic":
         middle = float(values.mean()) if values.size else 0.0
         x, y = labels - middle, verdicts - middle
@@ -268,9 +276,9 @@ def cohen_kappa(
     pairs = pairs[there]
     if weights is None:
         known = counts_from_ratings(pairs).values if len(pairs) else ()
-        place = {value: code for code, value in enumerate(known)}
-        numbers = [[place[getattr(one, "item", lambda one=one: one)()] for one in column]
-                   for column in pairs.T]  # fmt: skip
+        place = {value: float(code) for code, value in enumerate(known)}
+        # The Python value of a NumPy scalar is equal to it, and has its hash.
+        numbers = [[place[one] for one in column] for column in pairs.T]
     else:
         try:
             numbers = [[float(one) for one in column] for column in pairs.T]
@@ -363,7 +371,7 @@ def _where_all_agree(found: LabelAgreement, total: Floats, confidence: float) ->
 
 
 def _added(found: LabelAgreement, total: Floats) -> tuple[Floats, Floats]:
-    """Terms of the items that would lower kappa most, and raise it most: several, where they tie."""
+    """Terms of the items that would lower kappa most, and raise it most; several where they tie."""
     values = found.values
     if found.weights == "quadratic":
         x = values[[0, -1]] - float(values.mean())
@@ -401,7 +409,8 @@ def _one_more(terms: QuestionTerms, added: Floats, confidence: float, place: int
     error = jackknife_error(left_out)
     if np.isnan(value) or error <= _TINY:
         return float(terms.value(total))
-    return student_ends(value, t_quantile(left_out.size - 1, confidence) * error)[place]
+    low, high, _ = student_ends(value, t_quantile(left_out.size - 1, confidence) * error)
+    return high if place else low
 
 
 def bootstrap_kappa(
@@ -486,7 +495,7 @@ def confusion_table(
     item = np.unique(np.asarray(items_N), return_inverse=True)[1]
     weight = n / np.bincount(item, weights=n)[item] if item.size else n
     cells = np.bincount(labels * n_values + verdicts, weights=weight, minlength=n_values**2)
-    return cells.reshape(n_values, n_values)
+    return cells.reshape(n_values, n_values).astype(np.float64)
 
 
 def _shares(
@@ -494,7 +503,7 @@ def _shares(
 ) -> Floats:
     """The shares of each item's pairs that have each value."""
     cells = np.bincount(item * n_values + code, weights=weight, minlength=n_items * n_values)
-    return cells.reshape(n_items, n_values)
+    return cells.reshape(n_items, n_values).astype(np.float64)
 
 
 def _words(weights: Weights | None) -> str:

@@ -286,3 +286,29 @@ def test_the_matrix_is_as_the_pairs():
     cells = {name: [tint.text for tint in tints] for name, _, tints in heat.rows}
     assert cells["a"][2] == cells["c"][0] == f"{kappa:.2f}"
     assert cells["a"][0] == "-"
+
+
+def test_two_judges_kappas_are_compared_by_question():
+    rows = judgments(("a", "c"), repeats=3, lost=0.1)
+    found = judgerel_ray.compare(rows, by="judge", coefficients="cohen_kappa")
+    printed = judgerel_ray.reduce(rows, coefficients="cohen_kappa")
+    for row in found.iter_rows(named=True):
+        values = dict(printed.filter(missing=row["missing"]).select("judge", "value").rows())
+        assert (row["value_a"], row["value_b"]) == pytest.approx((values["a"], values["c"]))
+        assert row["difference"] == pytest.approx(row["value_b"] - row["value_a"])
+        assert row["low"] <= row["difference"] <= row["high"]
+        assert (row["p"] < 0.05) == (row["low"] > 0 or row["high"] < 0)
+    same = judgerel_ray.compare(
+        rows.filter(judge="a"), rows.filter(judge="a"), coefficients="cohen_kappa"
+    )
+    assert same["difference"].to_list() == [0.0, 0.0]
+    with pytest.raises(SweepError, match="cohen_kappa needs the right verdict"):
+        judgerel_ray.compare(rows.drop("gold"), by="judge", coefficients="cohen_kappa")
+
+
+def test_ratings_are_compared_by_weighted_kappa():
+    rows = ratings()
+    found = judgerel_ray.compare(rows, by="judge", coefficients="cohen_kappa").row(0, named=True)
+    printed = judgerel_ray.reduce(rows, coefficients="cohen_kappa")["value"].to_list()
+    assert [found["value_a"], found["value_b"]] == pytest.approx(printed)
+    assert found["measurement"] == "interval"
