@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
+from judgerel_ray.asking.small_runs import MOST_REQUESTS
 from judgerel_ray.blocks.result import Result
 from judgerel_ray.core.verb import flag, verb
 
@@ -74,14 +76,34 @@ class PlanRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExactRequest:
+class ClusterRequest:
+    """Where judges are asked."""
+
+    address: str | None = field(
+        default=None,
+        metadata=flag("Ray cluster to join; default: one on this machine, where needed", "ADDRESS"),
+    )
+    ray: bool = field(
+        default=False,
+        metadata=flag(
+            f"use Ray also for up to {MOST_REQUESTS:,} requests to judges behind an API or "
+            "simulated ones, which else need no Ray"
+        ),
+    )
+
+    @property
+    def cluster(self) -> str | None:
+        """Address of the cluster that is wanted; None leaves it to the run."""
+        if self.address is None and self.ray:
+            return os.environ.get("RAY_ADDRESS") or "local"
+        return self.address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExactRequest(ClusterRequest):
     """What ``exact`` is asked for."""
 
     out: str | PathLike[str] = field(metadata=flag("run directory or fsspec URL", "RUN"))
-    address: str | None = field(
-        default=None,
-        metadata=flag("Ray cluster; default: one on this machine", "ADDRESS"),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +213,7 @@ def run(sweep: Sweep | str | PathLike[str], request: RunRequest) -> Result[pl.Da
     landed = judgments_of(
         loaded,
         str(request.out),
-        address=request.address,
+        address=request.cluster,
         ask_lost=request.ask_lost,
         unreadable_ok=request.unreadable_ok,
     )
@@ -256,7 +278,7 @@ def exact(sweep: Sweep | str | PathLike[str], request: ExactRequest) -> Result[p
     from judgerel_ray.asking.run.running import judgments_of
     from judgerel_ray.config import as_exact
 
-    landed = judgments_of(as_exact(loaded), str(request.out), address=request.address)
+    landed = judgments_of(as_exact(loaded), str(request.out), address=request.cluster)
     return Result(found=landed)
 
 

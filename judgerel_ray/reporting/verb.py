@@ -12,6 +12,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from judgerel_ray.analyses.ratings.verb import RankRequest, scale_files
+from judgerel_ray.asking.verb import ClusterRequest
 from judgerel_ray.blocks.blocks import Laid
 from judgerel_ray.blocks.result import Result
 from judgerel_ray.core.verb import FORCE, Labelled, flag, flag_of, verb
@@ -101,13 +102,8 @@ def report(path: Judgments, request: ReportRequest) -> Result[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefreshRequest:
+class RefreshRequest(ClusterRequest):
     """What ``refresh`` is asked for."""
-
-    address: str | None = field(
-        default=None,
-        metadata=flag("Ray cluster; default: one on this machine", "ADDRESS"),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +204,7 @@ def refresh(series: str | PathLike[str], request: RefreshRequest) -> Result[Refr
     measured = partial(
         measure, parts_of=lambda sweep, judge: model_parts(engine_spec(sweep, judge))
     )
-    found = refresh_series(loaded, measure=measured, write=write_series, address=request.address)
+    found = refresh_series(loaded, measure=measured, write=write_series, address=request.cluster)
     if found.state == "held":
         return Result(found=Refreshed(state=found.state, line=found.line))
     summary = summary_of(loaded, SeriesDirectory(url=loaded.url).refreshes())

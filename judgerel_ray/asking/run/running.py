@@ -6,7 +6,8 @@ A shell learns from the exit code how a run ended; a Python program is warned of
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -20,6 +21,7 @@ from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
 from judgerel_ray.asking.run.opening import known_judges, open_run
 from judgerel_ray.asking.run.pilot import PilotStop
 from judgerel_ray.asking.run.waves import Waves, later_requests
+from judgerel_ray.asking.small_runs import needs_ray
 from judgerel_ray.config import Sweep, parse_sweep
 from judgerel_ray.core import (
     EngineError,
@@ -30,6 +32,7 @@ from judgerel_ray.core import (
     printable,
 )
 from judgerel_ray.counting.outcomes import Refusals, read_refusals
+from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import (
     Board,
     Fleet,
@@ -37,11 +40,18 @@ from judgerel_ray.fleet import (
     JudgePool,
     JudgeSpec,
     JudgeState,
+    Outside,
     connected,
+    in_process,
 )
-from judgerel_ray.fleet.address import probe_cluster
+from judgerel_ray.fleet.address import probe_cluster, wanted_address
 from judgerel_ray.fleet.board import display_on
-from judgerel_ray.fleet.cluster import check_gpus, check_judge_keys, check_keys_there
+from judgerel_ray.fleet.cluster import (
+    check_gpus,
+    check_judge_keys,
+    check_keys_there,
+    is_connected,
+)
 from judgerel_ray.fleet.telemetry import traced_run
 from judgerel_ray.store import (
     Ledger,
@@ -169,8 +179,8 @@ def _run_session(
         check_judge_keys([resolved.specs[name] for name in waiting], address)
         limits, shown = resolved.sweep.fleet, display_on(console)
         traced = traced_run(resolved.sweep.name, session.number)
-        with connected(address) as local, traced, shown as display:
-            check_keys_there([resolved.specs[name] for name in waiting])
+        world = _world(resolved, plan, address, [resolved.specs[name] for name in waiting])
+        with world as (local, outside), traced, shown as display:
             pools = _pools(resolved, run, session.number)
             fleet = Fleet(
                 run=run,
@@ -180,6 +190,7 @@ def _run_session(
                 board=board,
                 display=display,
                 local=local,
+                outside=outside,
             )
             try:
                 waves = Waves(
@@ -222,6 +233,30 @@ def _run_session(
         refused=read_refusals(run, ledger, session.number),
         stops=tuple(stops),
     )
+
+
+@contextmanager
+def _world(
+    resolved: Resolved, plan: Plan, address: str | None, waiting: Sequence[EngineSpec]
+) -> Iterator[tuple[bool, Outside]]:
+    """Where the judges are asked: this process where that will do, else a Ray cluster.
+
+    What a run asks in all decides, not what is pending: it goes on where it was begun.
+
+    Yields
+    ------
+    tuple of bool and Outside
+        Whether what there is cannot grow, and a fleet's world.
+    """
+    asked = [resolved.specs[one.judge] for one in plan.judges if one.requests_at_most]
+    is_wanted = address is not None or wanted_address(None) is not None or is_connected()
+    if is_wanted or needs_ray(asked, plan.requests_at_most):
+        with connected(address) as local:
+            check_keys_there(waiting)
+            yield local, Fleet.outside
+    else:
+        with in_process(Fleet.outside) as outside:
+            yield True, outside
 
 
 def lay_out(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> None:
