@@ -31,7 +31,9 @@ ROOM = Capacity(cpus=math.inf, gpus=0.0)  # they take turns on one loop: more of
 
 
 @contextmanager
-def in_process(outside: Outside) -> Iterator[Outside]:
+def in_process(
+    outside: Outside, *, judge: Callable[[JudgeSpec], JudgeActor] = JudgeActor
+) -> Iterator[Outside]:
     """Ask judges in this process: as `outside`, but for where actors are.
 
     Effects: a thread; SIGTERM ends the block as Ctrl-C does. Work that an actor has begun to land
@@ -53,7 +55,7 @@ def in_process(outside: Outside) -> Iterator[Outside]:
                 capacity=lambda: ROOM,
                 in_use=lambda: Capacity(cpus=0.0, gpus=0.0),
                 demand=lambda _: None,
-                make_actor=partial(make_actor, loop),
+                make_actor=partial(make_actor, loop, judge),
                 kill_actor=lambda handle: handle.actor.end(),
                 is_placed=lambda _: True,
                 finished=finished,
@@ -68,12 +70,11 @@ def in_process(outside: Outside) -> Iterator[Outside]:
 
 def make_actor(
     loop: asyncio.AbstractEventLoop,
+    judge: Callable[[JudgeSpec], JudgeActor],
     spec: JudgeSpec,
-    *,
-    judge: Callable[[JudgeSpec], JudgeActor] = JudgeActor,
     **_: object,
 ) -> ActorHandle:
-    """Make one judge actor on a loop; its name and place are nothing here.
+    """Make one judge actor on a loop; its name and pieces are nothing here.
 
     Retry: safe; each call makes a new actor.
     """
