@@ -1,6 +1,6 @@
 """A judge at work: one engine, its leases, and the parts it writes.
 
-A plain class: who runs it makes a Ray actor of it, or runs it in its own process. One lease's way through it::
+A plain class, whether it runs as a Ray actor or in the driver's process. One lease's way::
 
     Lease(asks=[T=1.0 r0-31, T=1.0 r32-49, T=0 r0])          from the driver
       -> written      prompts and keys of items that came without
