@@ -199,11 +199,9 @@ def run(sweep: Sweep | str | PathLike[str], request: RunRequest) -> Result[pl.Da
 
     Examples
     --------
-    On a Ray of this machine, which takes a while to start:
-
     >>> import tempfile
     >>> from judgerel_ray import example
-    >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
+    >>> with tempfile.TemporaryDirectory() as folder:
     ...     run(example("sweep.toml"), out=f"{folder}/run").height
     184
     """
@@ -256,8 +254,6 @@ def exact(sweep: Sweep | str | PathLike[str], request: ExactRequest) -> Result[p
 
     Examples
     --------
-    On a Ray of this machine, which takes a while to start:
-
     >>> import tempfile, pathlib
     >>> from judgerel_ray import example
     >>> text = f'''
@@ -268,7 +264,7 @@ def exact(sweep: Sweep | str | PathLike[str], request: ExactRequest) -> Result[p
     ... benchmark = "b"
     ... path = "{example("items.jsonl")}"
     ... '''
-    >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
+    >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "sweep.toml")
     ...     _ = file.write_text(text)
     ...     exact(file, out=f"{folder}/run").height

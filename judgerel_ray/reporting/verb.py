@@ -169,7 +169,7 @@ def refresh(series: str | PathLike[str], request: RefreshRequest) -> Result[Refr
 
     Examples
     --------
-    On a Ray of this machine, which takes a while to start:
+    Its page takes seconds to draw:
 
     >>> import tempfile, pathlib
     >>> from judgerel_ray import example
