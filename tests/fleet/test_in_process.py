@@ -92,17 +92,14 @@ def test_those_that_have_ended_are_given_and_nobody_waits_longer_than_asked(worl
     assert world.finished([long], 0.01) == []
 
 
-def test_an_actor_that_is_ended_drops_its_calls_and_stops_its_engine(world, spec):
+def test_an_actor_that_is_ended_drops_its_calls_and_stops_its_engine(world, spec, wait_until):
     handle = world.make_actor(spec, name="a", pieces=())
     call = handle.actor.run.remote(3600)
     assert world.finished([call], 0.05) == []
     world.kill_actor(handle)
     assert world.finished([call], PATIENCE_S) == [call]
     assert isinstance(world.result_of(call), EngineLost)
-    until = time.monotonic() + PATIENCE_S
-    while not spec.engine.engine_options["stopped"]:
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_until(lambda: spec.engine.engine_options["stopped"], "the engine's end")
 
 
 def test_an_engine_that_cannot_be_made_says_why(spec):
