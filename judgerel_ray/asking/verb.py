@@ -75,35 +75,27 @@ class PlanRequest:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterRequest:
-    """Where judges are asked."""
+ADDRESS = flag("Ray cluster to join; default: one on this machine, where needed", "ADDRESS")
+RAY = flag(
+    f"use Ray also for up to {MOST_REQUESTS:,} requests to judges behind an API or simulated ones, "
+    "which else need no Ray"
+)
 
-    address: str | None = field(
-        default=None,
-        metadata=flag("Ray cluster to join; default: one on this machine, where needed", "ADDRESS"),
-    )
-    ray: bool = field(
-        default=False,
-        metadata=flag(
-            f"use Ray also for up to {MOST_REQUESTS:,} requests to judges behind an API or "
-            "simulated ones, which else need no Ray"
-        ),
-    )
 
-    @property
-    def cluster(self) -> str | None:
-        """Address of the cluster that is wanted; None leaves it to the run."""
-        if self.address is None and self.ray:
-            return os.environ.get("RAY_ADDRESS") or "local"
-        return self.address
+def wanted_cluster(address: str | None, *, ray: bool) -> str | None:
+    """Address of the cluster that is asked for; None leaves it to the run."""
+    if address is None and ray:
+        return os.environ.get("RAY_ADDRESS") or "local"
+    return address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExactRequest(ClusterRequest):
+class ExactRequest:
     """What ``exact`` is asked for."""
 
     out: str | PathLike[str] = field(metadata=flag("run directory or fsspec URL", "RUN"))
+    address: str | None = field(default=None, metadata=ADDRESS)
+    ray: bool = field(default=False, metadata=RAY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +203,7 @@ def run(sweep: Sweep | str | PathLike[str], request: RunRequest) -> Result[pl.Da
     landed = judgments_of(
         loaded,
         str(request.out),
-        address=request.cluster,
+        address=wanted_cluster(request.address, ray=request.ray),
         ask_lost=request.ask_lost,
         unreadable_ok=request.unreadable_ok,
     )
@@ -274,7 +266,9 @@ def exact(sweep: Sweep | str | PathLike[str], request: ExactRequest) -> Result[p
     from judgerel_ray.asking.run.running import judgments_of
     from judgerel_ray.config import as_exact
 
-    landed = judgments_of(as_exact(loaded), str(request.out), address=request.cluster)
+    landed = judgments_of(
+        as_exact(loaded), str(request.out), address=wanted_cluster(request.address, ray=request.ray)
+    )
     return Result(found=landed)
 
 

@@ -225,6 +225,7 @@ def _exact(asked: Asked) -> int:
 def _run_sweep(sweep: Sweep, request: Any) -> int:
     """Run or resume a sweep, and say how it ended."""
     from judgerel_ray.asking.run.running import run_sweep
+    from judgerel_ray.asking.verb import wanted_cluster
     from judgerel_ray.blocks.terminal import Screen
 
     console = Screen(stderr=True)
@@ -234,7 +235,7 @@ def _run_sweep(sweep: Sweep, request: Any) -> int:
         summary = run_sweep(
             sweep,
             out=request.out,
-            address=request.cluster,
+            address=wanted_cluster(request.address, ray=request.ray),
             console=console,
             ask_lost=getattr(request, "ask_lost", False),
             unreadable_ok=getattr(request, "unreadable_ok", False),

@@ -12,7 +12,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from judgerel_ray.analyses.ratings.verb import RankRequest, scale_files
-from judgerel_ray.asking.verb import ClusterRequest
+from judgerel_ray.asking.verb import ADDRESS, RAY, wanted_cluster
 from judgerel_ray.blocks.blocks import Laid
 from judgerel_ray.blocks.result import Result
 from judgerel_ray.core.verb import FORCE, Labelled, flag, flag_of, verb
@@ -102,8 +102,11 @@ def report(path: Judgments, request: ReportRequest) -> Result[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefreshRequest(ClusterRequest):
+class RefreshRequest:
     """What ``refresh`` is asked for."""
+
+    address: str | None = field(default=None, metadata=ADDRESS)
+    ray: bool = field(default=False, metadata=RAY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +207,12 @@ def refresh(series: str | PathLike[str], request: RefreshRequest) -> Result[Refr
     measured = partial(
         measure, parts_of=lambda sweep, judge: model_parts(engine_spec(sweep, judge))
     )
-    found = refresh_series(loaded, measure=measured, write=write_series, address=request.cluster)
+    found = refresh_series(
+        loaded,
+        measure=measured,
+        write=write_series,
+        address=wanted_cluster(request.address, ray=request.ray),
+    )
     if found.state == "held":
         return Result(found=Refreshed(state=found.state, line=found.line))
     summary = summary_of(loaded, SeriesDirectory(url=loaded.url).refreshes())

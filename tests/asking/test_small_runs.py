@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from judgerel_ray.asking.small_runs import MOST_REQUESTS, needs_ray
-from judgerel_ray.asking.verb import RunRequest
+from judgerel_ray.asking.verb import wanted_cluster
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.reporting.verb import RefreshRequest
 
 SIMULATED = EngineSpec(name="s", engine="simulated", model="uniform")
 SERVED = EngineSpec(name="a", engine="openai", model="m", base_url="http://localhost:1/v1")
@@ -39,14 +38,13 @@ def test_an_engine_that_only_says_it_died_needs_none():
     assert needs_ray([replace(SIMULATED, engine_options={**DYING, "dies": "raise"})], 1) is None
 
 
-@pytest.mark.parametrize("request_of", [RefreshRequest, lambda **more: RunRequest(out="r", **more)])
-def test_ray_is_asked_for_by_its_flag_or_by_an_address(monkeypatch, request_of):
+def test_ray_is_asked_for_by_its_flag_or_by_an_address(monkeypatch):
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    assert request_of().cluster is None
-    assert request_of(ray=True).cluster == "local"
-    assert request_of(ray=True, address="h:1").cluster == request_of(address="h:1").cluster == "h:1"
+    assert wanted_cluster(None, ray=False) is None
+    assert wanted_cluster(None, ray=True) == "local"
+    assert wanted_cluster("h:1", ray=True) == wanted_cluster("h:1", ray=False) == "h:1"
     monkeypatch.setenv("RAY_ADDRESS", "head:6379")
-    assert request_of(ray=True).cluster == "head:6379"
+    assert wanted_cluster(None, ray=True) == "head:6379"
 
 
 @pytest.mark.parametrize(
