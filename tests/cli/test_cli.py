@@ -31,7 +31,8 @@ SCALED = ["--scale FILE", "--mapping NAME", "--preset NAME", "--pairing HOW"]
 BY = ["--by COLS"]
 OPTIONS = {
     "plan": ["SWEEP.toml", "--cluster FILE", "--json"],
-    "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ray", "--ask-lost", "--unreadable-ok"],
+    "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ray", "--ask-lost",
+            "--unreadable-ok"],
     "exact": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ray"],
     "refresh": ["SERIES.toml", "--address ADDRESS", "--ray", "--json"],
     "status": ["RUN", "--json"],
