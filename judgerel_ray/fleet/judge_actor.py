@@ -51,9 +51,9 @@ from judgerel_ray.engines import (
 from judgerel_ray.engines.fingerprint import fingerprint_differences
 from judgerel_ray.fleet.engine_log import (
     ECHO,
+    error_log,
+    error_log_tail,
     last_error_line,
-    own_log,
-    own_log_tail,
 )
 from judgerel_ray.fleet.gate import AskLoad, TokenGate
 from judgerel_ray.fleet.landing import (
@@ -181,7 +181,7 @@ class JudgeActor:
         tokens = (facts.kv_tokens or 0) * OVERFILL or sequences * longest
         self._gate = TokenGate(tokens=tokens, sequences=sequences)
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-        log = None if self._spec.in_process else own_log()
+        log = None if self._spec.in_process else error_log()
         self._facts |= {"node": node, "pid": os.getpid(), "visible_devices": visible}
         return ActorFacts(
             node=node,
@@ -493,7 +493,7 @@ def _next_block(
 
 def _with_log(error: EngineStartError, node: str) -> EngineStartError:
     """Why an engine did not come up, with the cause that its log names and where that log lies."""
-    log, cause = own_log(), last_error_line(own_log_tail())
+    log, cause = error_log(), last_error_line(error_log_tail())
     problem = error.problem
     if cause and ECHO in problem:  # which says no more than that there is a cause elsewhere
         problem = problem.partition(ECHO)[0] + cause

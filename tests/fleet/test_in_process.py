@@ -16,7 +16,7 @@ from rich.console import Console
 
 from bench.small_run import write_sweep as write_small_sweep
 from judgerel_ray.asking.run import running
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.core import EngineError, EngineLost, StoreError
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import JudgeActor, JudgeSpec, Outside, in_process, judge_actor
@@ -124,7 +124,7 @@ def test_no_thread_is_left():
 def go(file: Path, out: Path) -> tuple[running.RunSummary, str]:
     """Run a sweep; how it ended, and the events that it told."""
     console = Console(file=io.StringIO(), width=4000)
-    summary = running.run_sweep(load_sweep(str(file)), out=str(out), console=console)
+    summary = running.run_sweep(read_sweep(str(file)), out=str(out), console=console)
     return summary, console.file.getvalue()
 
 
