@@ -44,7 +44,7 @@ DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED, DRIFT, STOPPED = 0, 1, 2, 3, 6, 130
 STDOUT, STDERR = 1, 2
 ASKING = ("run", "exact", "refresh")
 EXTRAS = {
-    "ray": "run", "openai": "run", "pyarrow": "run",
+    "ray": "run", "openai": "api", "pyarrow": "api",
     "vllm": "vllm", "torch": "vllm", "transformers": "vllm", "tokenizers": "vllm",
     "altair": "report", "vl_convert": "report",
     "s3fs": "s3", "aiobotocore": "s3", "botocore": "s3",
@@ -225,6 +225,7 @@ def _exact(typed: CommandLine) -> int:
 def _run_sweep(sweep: Sweep, request: Any) -> int:
     """Run or resume a sweep, and say how it ended."""
     from judgerel_ray.asking.run.running import run_sweep
+    from judgerel_ray.asking.verb import wanted_cluster
     from judgerel_ray.cli.console import Screen
 
     console = Screen(stderr=True)
@@ -234,7 +235,7 @@ def _run_sweep(sweep: Sweep, request: Any) -> int:
         summary = run_sweep(
             sweep,
             out=request.out,
-            address=request.address,
+            address=wanted_cluster(request.address, ray=request.ray),
             console=console,
             ask_lost=getattr(request, "ask_lost", False),
             unreadable_ok=getattr(request, "unreadable_ok", False),

@@ -12,6 +12,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from judgerel_ray.analyses.ratings.verb import RankRequest, scale_files
+from judgerel_ray.asking.verb import ADDRESS, RAY, wanted_cluster
 from judgerel_ray.blocks.blocks import Laid
 from judgerel_ray.blocks.result import Result
 from judgerel_ray.core.verb import FORCE, Labelled, flag, flag_of, verb
@@ -103,10 +104,8 @@ def report(path: JudgmentSource, request: ReportRequest) -> Result[str]:
 class RefreshRequest:
     """What ``refresh`` is asked for."""
 
-    address: str | None = field(
-        default=None,
-        metadata=flag("Ray cluster; default: one on this machine", "ADDRESS"),
-    )
+    address: str | None = field(default=None, metadata=ADDRESS)
+    ray: bool = field(default=False, metadata=RAY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +171,7 @@ def refresh(series: str | PathLike[str], request: RefreshRequest) -> Result[Refr
 
     Examples
     --------
-    On a Ray of this machine, which takes a while to start:
+    Its page takes seconds to draw:
 
     >>> import tempfile, pathlib
     >>> from judgerel_ray import example
@@ -207,7 +206,12 @@ def refresh(series: str | PathLike[str], request: RefreshRequest) -> Result[Refr
     measured = partial(
         measure_refresh, parts_of=lambda sweep, judge: model_parts(engine_spec(sweep, judge))
     )
-    found = refresh_series(loaded, measure=measured, write=write_series, address=request.address)
+    found = refresh_series(
+        loaded,
+        measure=measured,
+        write=write_series,
+        address=wanted_cluster(request.address, ray=request.ray),
+    )
     if found.state == "held":
         return Result(found=Refreshed(state=found.state, line=found.line))
     summary = summary_of(loaded, SeriesDirectory(url=loaded.url).refreshes())

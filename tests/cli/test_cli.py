@@ -31,9 +31,10 @@ SCALED = ["--scale FILE", "--mapping NAME", "--preset NAME", "--pairing HOW"]
 BY = ["--by COLS"]
 OPTIONS = {
     "plan": ["SWEEP.toml", "--cluster FILE", "--json"],
-    "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ask-lost", "--unreadable-ok"],
-    "exact": ["SWEEP.toml", "--out RUN", "--address ADDRESS"],
-    "refresh": ["SERIES.toml", "--address ADDRESS", "--json"],
+    "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ray", "--ask-lost",
+            "--unreadable-ok"],
+    "exact": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ray"],
+    "refresh": ["SERIES.toml", "--address ADDRESS", "--ray", "--json"],
     "status": ["RUN", "--json"],
     "verify": ["RUN"],
     "rejudge": ["RUN", "--sweep SWEEP.toml"],

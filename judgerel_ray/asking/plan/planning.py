@@ -18,6 +18,7 @@ from typing import cast
 from judgerel_ray.asking.plan.recipes import node_needs
 from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.asking.plan.specs import served_remarks
+from judgerel_ray.asking.small_runs import MOST_REQUESTS, needs_ray
 from judgerel_ray.benchmarks import GoldReading
 from judgerel_ray.benchmarks.admission import gold_note
 from judgerel_ray.core import Ask, Item
@@ -227,10 +228,14 @@ def plan_resolved(resolved: Resolved, nodes: Mapping[str, Mapping[str, int]] | N
     requests = sum(count.requests for count in counts)
     notes += [*stream_remarks(resolved, counts), *_served_remarks(resolved, judges)]
     disk_bytes, disk_note = _disk(judges, counts)
+    at_most = sum(count.requests_at_most for count in counts)
+    reason = needs_ray((spec for spec in resolved.specs.values() if spec.name in asked), at_most)
+    without = f"without Ray, as any of up to {MOST_REQUESTS:,} requests to such judges"
+    notes.append(f"runs on Ray: {reason}" if reason else f"runs in one process, {without}")
     return Plan(
         sweep=resolved.sweep.name,
         requests=requests,
-        requests_at_most=sum(count.requests_at_most for count in counts),
+        requests_at_most=at_most,
         stages=counts,
         judges=judges,
         disk_bytes=disk_bytes,
