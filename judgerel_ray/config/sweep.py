@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
+    ConfigDict,
     Field,
     JsonValue,
     field_validator,
@@ -78,9 +79,14 @@ class Limits(Table):
 WithoutGpu = Literal["openai", "simulated"]
 """Engines whose judges hold a GPU only where their table says so."""
 EngineName = Literal["vllm", WithoutGpu]
+ProviderName = Literal[
+    "anthropic", "azure", "groq", "ollama", "openai", "openrouter", "together", "vllm"
+]
+"""Providers whose address and key :data:`judgerel_ray.engines.openai.requests.PROVIDERS` knows."""
 MILLION = 1_000_000
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
-_OF_SERVERS = ("base_url", "api_key_env", "limits")
+_OF_SERVERS = ("provider", "base_url", "api_key_env", "limits")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._:+-]+")
 _OF_LOADED = ("revision", "dtype", "quantization", "max_model_len", "batch_invariant",
               "trust_remote_code")  # fmt: skip
 
@@ -111,11 +117,15 @@ class Prices(Table):
 class Judge(Table):
     """One ``[[judge]]``: a model with all that changes its verdicts, and where it runs."""
 
+    model_config = ConfigDict(
+        json_schema_extra=lambda schema: schema["required"].remove("name")  # type: ignore[union-attr]
+    )
+
     name: Name
-    """Name in every table; also a folder of the run directory."""
+    """Name in every table; also a folder of the run directory. Behind an API default the model's."""
     engine: EngineName = "vllm"
-    """vllm, openai (any server that speaks OpenAI's API), or simulated (answers from a stated
-    distribution; not a judge)."""
+    """vllm, openai (any server that speaks OpenAI's API; default beside a provider), or simulated
+    (answers from a stated distribution; not a judge)."""
     model: Text
     """Hub id or folder; the name it has at its server; for the simulated engine, the name of its
     distribution."""
@@ -142,10 +152,15 @@ class Judge(Table):
     """true: the tokenizer's; a path: that file; false: the plain prompt, as in the paper."""
     engine_options: dict[str, JsonValue] = Field(default_factory=dict)
     """Passed on to the engine as they are; for openai what its server can do."""
+    provider: ProviderName | None = None
+    """Who serves an openai judge: its address and the variable of its key are known, and what it
+    does not take. azure needs its base_url, too; vllm and ollama are servers on this machine."""
     base_url: Text | None = None
-    """Where an openai judge's server is, its version included: https://api.openai.com/v1."""
+    """Where an openai judge's server is, its version included: https://api.openai.com/v1; default
+    that of its provider."""
     api_key_env: Text | None = None
-    """Name of the environment variable that holds the key; a local server needs none."""
+    """Name of the environment variable that holds the key; a local server needs none. Default that
+    of its provider."""
     limits: Limits | None = None
     """What the server may be asked; shared by all judges behind it."""
     prices: Prices | None = None
@@ -155,10 +170,18 @@ class Judge(Table):
 
     @model_validator(mode="before")
     @classmethod
-    def _holds_a_gpu_where_its_engine_does(cls, given: object) -> object:
-        """Give no GPU to a judge whose engine needs none, unless its table says how many."""
-        if isinstance(given, dict) and given.get("engine") in get_args(WithoutGpu):
-            return {"gpus": 0, **given}
+    def _fills_in(cls, given: object) -> object:
+        """Fill in what follows from the provider or the engine, where the table says no other."""
+        if not isinstance(given, dict):
+            return given
+        if given.get("provider") is not None:
+            given = {"engine": "openai", **given}
+        if given.get("engine") in get_args(WithoutGpu):
+            given = {"gpus": 0, **given}
+        model = given.get("model")
+        if given.get("engine") == "openai" and isinstance(model, str):
+            last = model.rstrip("/").rpartition("/")[2]
+            given = {"name": _NOT_IN_NAMES.sub("-", last).lstrip("._:+-"), **given}
         return given
 
     @field_validator("base_url")
@@ -208,10 +231,10 @@ class Judge(Table):
                 if key in given:
                     raise ValueError(f"{key} is of judges of engine openai, not {self.engine}")
             return self
-        if self.base_url is None:
+        if self.base_url is None and self.provider is None:
             raise ValueError(
-                "a judge of engine openai needs base_url: https://api.openai.com/v1, or where "
-                "another server is"
+                "a judge of engine openai needs base_url, or its provider by name: "
+                f"{', '.join(get_args(ProviderName))}"
             )
         for key in _OF_LOADED:
             if key in given:
@@ -326,11 +349,12 @@ class Sweep(Table):
     @model_validator(mode="after")
     def _providers_agree(self) -> Self:
         """Judges of one provider share its limits, so they must state the same ones."""
-        first: dict[tuple[str | None, str | None], Judge] = {}
+        first: dict[tuple[str | None, ...], Judge] = {}
         for judge in self.judge:
             if judge.engine != "openai":
                 continue
-            other = first.setdefault((judge.base_url, judge.api_key_env), judge)
+            known = judge.provider if judge.base_url is None else None
+            other = first.setdefault((known, judge.base_url, judge.api_key_env), judge)
             one_limits, other_limits = judge.limits or Limits(), other.limits or Limits()
             for key in SHARED:
                 if getattr(one_limits, key) != getattr(other_limits, key):

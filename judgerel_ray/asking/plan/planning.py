@@ -384,6 +384,15 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
     for frame in resolved.frames:
         ask = frame.ask
         yield from _gold_notes(frame, resolved.gold.get(frame.index))
+        written = resolved.sweep.ask[frame.index]
+        if ask.top_k != written.top_k or ask.respond != written.respond:
+            served = [
+                name for name, spec in resolved.specs.items() if spec.engine == "openai"
+            ]  # fmt: skip
+            yield (
+                f"ask[{frame.index}]: top_k is 0, which keeps all tokens: judge "
+                f"{', '.join(served)} is behind an API without it"
+            )
         if 0.0 in ask.temperatures and ask.most_replications > 1 and not ask.repeat_greedy:
             yield (
                 f"ask[{frame.index}]: temperature 0 is asked once, its answer does not vary by "
