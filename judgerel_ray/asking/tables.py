@@ -50,6 +50,17 @@ class PlannedJudges(Schema):
     )
 
 
+class PlannedAnswers(Schema):
+    """One row per ask and question: whether the sweep can answer it, and what that would cost."""
+
+    ask = Int64("Place of the ask in the sweep, from 0.")
+    question = String("What is to be known: repeatability, position bias, ...")
+    is_known = Bool("Whether what is asked can show it.")
+    because = String("Why it can, or cannot.")
+    change = String("What to change where it cannot.")
+    requests = Int64("Requests that this change alone adds.")
+
+
 class StatusAnswer(Schema):
     """A run as a whole."""
 
@@ -127,7 +138,12 @@ class ReplayedRequests(Schema):
 
 
 TABLES: Tables = {
-    "plan": {"": PlanAnswer, "stages": PlannedStages, "judges": PlannedJudges},
+    "plan": {
+        "": PlanAnswer,
+        "stages": PlannedStages,
+        "judges": PlannedJudges,
+        "answers": PlannedAnswers,
+    },
     "status": {"": StatusAnswer, "judges": StatusByJudge},
     "replay": {"": ReplayAnswer, "rows": ReplayedRequests},
 }

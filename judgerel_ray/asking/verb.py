@@ -105,7 +105,7 @@ class RunRequest(ExactRequest):
     group="Ask",
     help="what a sweep asks and costs; asks nothing",
     source="SWEEP.toml",
-    prints="json",
+    prints="plan",
 )
 def plan(sweep: Sweep | str | PathLike[str], request: PlanRequest) -> Result[Plan]:
     """Tell what a sweep asks of whom, and what that costs; asks nothing.

@@ -187,17 +187,18 @@ def _interruptible() -> Iterator[None]:
 def _plan(asked: Asked) -> int:
     """Print the plan."""
     from judgerel_ray.config import load_sweep
-    from judgerel_ray.reporting.standing import plan_text
+    from judgerel_ray.reporting.standing import plan_screen, plan_text
 
     sweep = load_sweep(asked.source)
-    plan, resolved = (
-        asked.verb.act(sweep, asked.request()).found.as_json(),
-        sweep.model_dump(mode="json"),
-    )
-    if asked.printing:
+    found = asked.verb.act(sweep, asked.request()).found
+    plan, asks = found.as_json(), [ask.model_dump(mode="json") for ask in found.asks]
+    resolved = {**sweep.model_dump(mode="json"), "ask": asks}
+    if asked.printing.get("json"):
         print(json.dumps({**plan, "resolved": resolved}, indent=2))
-    else:
+    elif asked.printing:
         tell(plan_text(plan, resolved))
+    else:
+        tell(plan_screen(plan, asked.source))
     return DONE
 
 

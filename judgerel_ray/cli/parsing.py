@@ -35,6 +35,7 @@ PROGRAM = "judgerel"
 COMPLETION = "_JUDGEREL_COMPLETE"
 SHELLS = ("bash", "zsh", "fish")
 MISTAKE = 2
+_JSON = flag("print JSON")["flag"]
 _FORMAT = flag("table (default), json, markdown, with a comma between", "NAMES")["flag"]
 _GATE = flag("table (default), json, markdown, junit, with a comma between", "NAMES")["flag"]
 _FILE = flag("also write .parquet, .csv or .json", "FILE")["flag"]
@@ -43,13 +44,14 @@ _RAW = flag(
 )["flag"]
 PRINTING: dict[str, dict[str, OptionFlag]] = {
     "": {},
-    "json": {"json": flag("print JSON")["flag"]},
+    "json": {"json": _JSON},
+    "plan": {"json": _JSON, "full": flag("print every note, and the sweep with every default")["flag"]},
     "format": {"format": _FORMAT},
     "file": {"format": _FORMAT, "out": _FILE, "force": FORCE["flag"], "raw_cells": _RAW},
     "gate": {"format": _GATE},
 }
 """Flags of printing, by the kind that a verb has."""
-SWITCHES = ("json", "force", "raw_cells")
+SWITCHES = ("json", "full", "force", "raw_cells")
 _READING, _WRITING = "How judgments are read and grouped", "What is printed and written"
 FEW = 4
 """Most verbs that a hint lists; beyond this it points to --help."""

@@ -31,8 +31,8 @@ Names: TypeAlias = "Sequence[str] | str | None"
 """One name or several; None is the default."""
 Group = Literal["Ask", "Data", "Analyse", "Decide"]
 GROUPS: tuple[Group, ...] = ("Ask", "Data", "Analyse", "Decide")
-Prints = Literal["", "json", "format", "file", "gate"]
-"""Flags of printing: none, ``--json``, ``--format``, ``--format --out --force``, a gate's own."""
+Prints = Literal["", "json", "plan", "format", "file", "gate"]
+"""Flags of printing: none, ``--json``, ``--json --full``, ``--format``, ``--format --out --force``, a gate's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

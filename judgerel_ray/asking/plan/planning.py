@@ -15,11 +15,13 @@ from itertools import islice
 from math import expm1
 from typing import cast
 
+from judgerel_ray.asking.plan.answers import Answer, answers_of
 from judgerel_ray.asking.plan.recipes import node_needs
 from judgerel_ray.asking.plan.resolve import Resolved
-from judgerel_ray.asking.plan.specs import served_remarks
+from judgerel_ray.asking.plan.specs import served_remarks, takes_top_k, unset_keys
 from judgerel_ray.benchmarks import GoldReading
 from judgerel_ray.benchmarks.admission import gold_note
+from judgerel_ray.config import AskTable
 from judgerel_ray.core import Ask, Item
 from judgerel_ray.design import (
     AskFrame,
@@ -182,6 +184,10 @@ class Plan:
         What an author of the sweep should know, a line each.
     misfits : tuple of str
         Which prompts do not fit which judge; also among the notes.
+    answers : tuple of Answer
+        What the sweep will be able to say and what not, with what it would cost to know it.
+    asks : tuple of AskTable
+        The asks as they are asked: with what follows from the judges' engines.
     """
 
     sweep: str
@@ -192,6 +198,8 @@ class Plan:
     disk_bytes: int
     notes: tuple[str, ...]
     misfits: tuple[str, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    asks: tuple[AskTable, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """Give plain values, as ``plan.json`` holds them."""
@@ -202,6 +210,7 @@ class Plan:
             "stages": [asdict(stage) for stage in self.stages],
             "judges": [judge.as_json() for judge in self.judges],
             "disk_bytes": self.disk_bytes,
+            "answers": [asdict(answer) for answer in self.answers],
             "notes": list(self.notes),
         }
 
@@ -216,7 +225,9 @@ def plan_resolved(resolved: Resolved, nodes: Mapping[str, Mapping[str, int]] | N
     asked = {count.judge for count in counts if count.requests_at_most}
     needs = node_needs(spec for spec in resolved.specs.values() if spec.name in asked)
     thinking = (thinking_remark(spec) for spec in resolved.specs.values() if spec.name in asked)
-    notes = [*too_long, *needs, *filter(None, thinking), *sweep_remarks(resolved)]
+    notes = [*too_long, *needs, *filter(None, thinking)]
+    notes += unset_keys([resolved.specs[name] for name in sorted(asked)])
+    notes += sweep_remarks(resolved)
     judges = tuple(
         replace(
             _judge_cost(resolved, name, [count for count in counts if count.judge == name], notes),
@@ -236,6 +247,8 @@ def plan_resolved(resolved: Resolved, nodes: Mapping[str, Mapping[str, int]] | N
         disk_bytes=disk_bytes,
         notes=(*notes, disk_note),
         misfits=too_long,
+        answers=answers_of(resolved.frames, counts),
+        asks=tuple(frame.ask for frame in resolved.frames),
     )
 
 
@@ -386,9 +399,7 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
         yield from _gold_notes(frame, resolved.gold.get(frame.index))
         written = resolved.sweep.ask[frame.index]
         if ask.top_k != written.top_k or ask.respond != written.respond:
-            served = [
-                name for name, spec in resolved.specs.items() if spec.engine == "openai"
-            ]  # fmt: skip
+            served = [name for name, spec in resolved.specs.items() if not takes_top_k(spec)]
             yield (
                 f"ask[{frame.index}]: top_k is 0, which keeps all tokens: judge "
                 f"{', '.join(served)} is behind an API without it"

@@ -6,7 +6,8 @@ give them, and judges behind an API to what their server takes, with what that m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -141,8 +142,14 @@ def _needed_for(frame: AskFrame) -> str | None:
     return reads or ("verdict_logprobs" if frame.ask.verdict_logprobs else None)
 
 
-def _takes_top_k(spec: EngineSpec) -> bool:
-    """Whether a judge can be asked to keep the most probable tokens alone."""
+def takes_top_k(spec: EngineSpec) -> bool:
+    """Whether a judge can be asked to keep the most probable tokens alone.
+
+    Examples
+    --------
+    >>> takes_top_k(EngineSpec(name="j", engine="openai", model="m", provider="groq"))
+    False
+    """
     return spec.engine != "openai" or openai_options(spec).top_k
 
 
@@ -159,9 +166,9 @@ def ask_as_taken(sweep: Sweep, index: int, specs: Mapping[str, EngineSpec]) -> A
     if ask.kind.traits.models_answer:  # its models answer as its judges judge
         judges += writers
     changed: dict[str, object] = {}
-    if "top_k" not in ask.model_fields_set and not all(map(_takes_top_k, judges)):
+    if "top_k" not in ask.model_fields_set and not all(map(takes_top_k, judges)):
         changed["top_k"] = 0
-    respond = None if all(map(_takes_top_k, writers)) else ask.respond
+    respond = None if all(map(takes_top_k, writers)) else ask.respond
     if respond is not None and "top_k" not in respond.model_fields_set:
         changed["respond"] = respond.model_copy(update={"top_k": 0})
     return ask.model_copy(update=changed) if changed else ask
@@ -182,7 +189,7 @@ def check_served(frames: Sequence[AskFrame], specs: Mapping[str, EngineSpec]) ->
             ]
         for table, top_k, heat, voice in asked:
             spec, where = specs[voice.name], {"ask": frame.index, "judge": voice.name}
-            if top_k and not _takes_top_k(spec):
+            if top_k and not takes_top_k(spec):
                 raise SweepError(
                     f"{table}top_k = {top_k} keeps the {top_k} most probable tokens, which "
                     "OpenAI's API has no word for: a server would ignore it or refuse",
@@ -196,6 +203,22 @@ def check_served(frames: Sequence[AskFrame], specs: Mapping[str, EngineSpec]) ->
                     f"which lowers a higher one silently, got {heat:g}",
                     where=where,
                 )
+
+
+def unset_keys(specs: Iterable[EngineSpec]) -> list[str]:
+    """Say which judges' keys are not in the environment of this process.
+
+    Examples
+    --------
+    >>> unset_keys([EngineSpec(name="j", engine="openai", model="m", api_key_env="NO_SUCH_KEY")])
+    ['j: NO_SUCH_KEY, which holds its key, is not set here: export it where the judge is asked']
+    """
+    return [
+        f"{spec.name}: {spec.api_key_env}, which holds its key, is not set here: export it where "
+        "the judge is asked"
+        for spec in specs
+        if spec.api_key_env and not os.environ.get(spec.api_key_env, "").strip()
+    ]
 
 
 def request_size(spec: EngineSpec, most: int) -> int:
