@@ -45,6 +45,7 @@ class PlannedJudges(Schema):
     gpu_hours = Float64(
         "Hours of GPU time; null where none is needed, or the model's size is not known."
     )
+    cost = Float64("Money at most, by the judge's prices; null without any.")
     node_types = Json(
         "With --cluster, how many nodes of which type one engine takes; empty without GPUs."
     )

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from os import PathLike, fspath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from judgerel_ray.blocks.result import Result
-from judgerel_ray.core.verb import flag, verb
+from judgerel_ray.core import ProviderName
+from judgerel_ray.core.verb import check_choices, flag, verb
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,6 +60,76 @@ def _loaded(sweep: Sweep | str | PathLike[str]) -> Sweep:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoRequest:
     """What a verb without options is asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitRequest:
+    """What ``init`` is asked for."""
+
+    out: str | PathLike[str] = field(
+        default="sweep.toml", metadata=flag("where the sweep goes", "SWEEP.toml")
+    )
+    provider: str = field(
+        default="openai",
+        metadata=flag("who serves the judge", choices=get_args(ProviderName)),
+    )
+    model: str | None = field(
+        default=None,
+        metadata=flag("its name there; of openai gpt-4o-mini where none is named", "NAME"),
+    )
+    force: bool = field(
+        default=False, metadata=flag("replace the file of --out that is there with other content")
+    )
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+
+
+@verb(
+    InitRequest,
+    group="Ask",
+    help="a first sweep for a file of items, with comments",
+    source="FILE",
+    prints="",
+)
+def init(path: str | PathLike[str], request: InitRequest) -> Result[Plan]:
+    """Write a first sweep for a file of items, with what it costs and what its keys mean.
+
+    Items with several answers are asked which is best, in both orders; items with one and a
+    reference whether they agree; others are rated. Nothing is asked.
+
+    Parameters
+    ----------
+    path : str or path
+        A table of items, or of questions and answers: CSV, TSV, JSON Lines, JSON or Parquet.
+
+    Returns
+    -------
+    Plan
+        The plan of the sweep that was written, as of :func:`plan`.
+
+    Raises
+    ------
+    SweepError
+        If the items cannot be read, hold no answer to judge, or `out` must not be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from judgerel_ray import example, plan
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = init(example("items.jsonl"), out=f"{folder}/sweep.toml")
+    ...     plan(f"{folder}/sweep.toml").requests == written.requests == 8 * 2 * 5
+    True
+    """
+    from judgerel_ray.asking.plan.first_sweep import first_sweep
+    from judgerel_ray.store.outputs import output_to
+
+    source, out = fspath(path), fspath(request.out)
+    output = output_to(out, "sweep", reads=[source], force=request.force)
+    made = first_sweep(source, out=out, provider=request.provider, model=request.model)
+    output.write(made.text.encode())
+    return Result(found=made.plan, title=f"wrote {out}, {made.summary}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from judgerel_ray.cli.measuring import print_result
 from judgerel_ray.cli.parsing import Asked, parse
-from judgerel_ray.cli.paths import named_log, write_items, write_judgments
+from judgerel_ray.cli.paths import named_log, source_path, write_items, write_judgments
 from judgerel_ray.cli.screen import (
     NotesFirst,
     one_line,
@@ -184,6 +184,16 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def _init(asked: Asked) -> int:
+    """Write a first sweep, and print its plan."""
+    from judgerel_ray.reporting.standing import plan_screen
+
+    request = asked.request()
+    result = asked.verb.act(source_path(asked.source), request)
+    tell(f"{result.title}\n\n{plan_screen(result.found.as_json(), request.out)}")
+    return DONE
+
+
 def _plan(asked: Asked) -> int:
     """Print the plan."""
     from judgerel_ray.config import load_sweep
@@ -347,6 +357,7 @@ def _replay(asked: Asked) -> int:
 
 
 ACTS: dict[str, Callable[[Asked], int]] = {
+    "init": _init,
     "plan": _plan,
     "run": _run,
     "exact": _exact,

@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from judgerel_ray.config.asks import AnyAsk
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import ProviderName, SweepError
 from judgerel_ray.core.files import is_of_the_web
 from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable, Flag, Name, Number, Table, Text, Whole
@@ -79,10 +79,6 @@ class Limits(Table):
 WithoutGpu = Literal["openai", "simulated"]
 """Engines whose judges hold a GPU only where their table says so."""
 EngineName = Literal["vllm", WithoutGpu]
-ProviderName = Literal[
-    "anthropic", "azure", "groq", "ollama", "openai", "openrouter", "together", "vllm"
-]
-"""Providers whose address and key :data:`judgerel_ray.engines.openai.requests.PROVIDERS` knows."""
 MILLION = 1_000_000
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _OF_SERVERS = ("provider", "base_url", "api_key_env", "limits")

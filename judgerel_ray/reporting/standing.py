@@ -90,12 +90,13 @@ def _asked(plan: Row) -> list[str]:
         for stage in _rows(plan["stages"])
     ]
     for judge in _rows(plan["judges"]):
-        hours = judge["gpu_hours"]
+        hours, cost = judge["gpu_hours"], judge.get("cost")
         lines.append(
             f"{judge['judge']}: {_requests(judge)}, prompts "
             f"{_count(judge['prompt'])} tokens ({judge['tokens_are']}), {_count(judge['shared'])} "
             f"when each prompt is computed once, at most {_count(judge['generated_at_most'])} new"
             + (f", about {hours:.2f} GPU-hours expected" if isinstance(hours, float) else "")
+            + (f", costs {cost:,.2f} at most by its prices" if isinstance(cost, float) else "")
         )
     lines += [
         f"judge {judge['judge']}: {_nodes(judge['node_types'])}"

@@ -6,8 +6,7 @@ from typing import get_args
 
 import pytest
 
-from judgerel_ray.config.sweep import ProviderName
-from judgerel_ray.core import Ask, Message, RequestRefused, Scoring, SweepError
+from judgerel_ray.core import Ask, Message, ProviderName, RequestRefused, Scoring, SweepError
 from judgerel_ray.engines import EngineSpec, judge_fingerprint
 from judgerel_ray.engines.openai.requests import (
     PROVIDERS,

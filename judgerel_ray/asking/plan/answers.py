@@ -63,7 +63,7 @@ def _of_ask(frame: AskFrame, judged: Sequence[StageCount]) -> Iterator[Answer]:
         )
     names = frame.ask.templates
     others = [one for one in shipped_templates(frame.protocol) if one not in names]
-    other = "paraphrase" if "paraphrase" in others else "a folder of your own"
+    other = "paraphrase" if "paraphrase" in others else "FOLDER"
     yield Answer(
         ask=frame.index,
         question="the effect of wording",

@@ -143,7 +143,8 @@ class JudgeCost:
     from max_tokens. Adaptive replication makes ``requests`` at least and ``requests_at_most`` at
     most; tokens, hours and disk are of the most. ``gpu_hours`` is None for a judge that is asked
     nothing or needs no GPU, and where its size is not known here. ``node_types`` counts the nodes
-    that hold one engine, by type, where a cluster is named.
+    that hold one engine, by type, where a cluster is named. ``cost`` is the bound of the money in the
+    currency of the judge's prices, None without any.
     """
 
     judge: str
@@ -154,6 +155,7 @@ class JudgeCost:
     generated_at_most: int
     tokens_are: str
     gpu_hours: float | None
+    cost: float | None = None
     node_types: Mapping[str, int] | None = None
 
     def as_json(self) -> dict[str, object]:
@@ -267,6 +269,7 @@ def _judge_cost(
     requests = sum(count.requests for count in counts)
     at_most = sum(count.requests_at_most for count in counts)
     on_gpu = spec.gpus > 0 and spec.engine != "simulated"
+    prices = next(judge.prices for judge in resolved.sweep.judge if judge.name == name)
     return JudgeCost(
         judge=name,
         requests=requests,
@@ -276,6 +279,7 @@ def _judge_cost(
         generated_at_most=generated,
         tokens_are=tokens_are,
         gpu_hours=_gpu_hours(spec, shared, generated, notes) if at_most and on_gpu else None,
+        cost=None if prices is None else prices.cost(prompt, 0, generated),
     )
 
 

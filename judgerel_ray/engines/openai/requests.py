@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Literal
 
-from judgerel_ray.config.sweep import ProviderName
-from judgerel_ray.core import Ask, Condition, RequestRefused, Scoring, SweepError
+from judgerel_ray.core import Ask, Condition, ProviderName, RequestRefused, Scoring, SweepError
 from judgerel_ray.engines.engine import JSON, SMALLEST_TEMPERATURE, EngineSpec
 from judgerel_ray.engines.next_tokens import listed_tokens
 from judgerel_ray.protocols import as_plain
