@@ -87,6 +87,10 @@ class InitRequest:
 
 @verb(
     InitRequest,
+    examples=(
+        "init items.jsonl --out first.toml",
+        "init items.jsonl --provider ollama --model llama3.2 --out local.toml",
+    ),
     group="Ask",
     help="a first sweep for a file of items, with comments",
     source="FILE",
@@ -173,6 +177,7 @@ class RunRequest(ExactRequest):
 
 @verb(
     PlanRequest,
+    examples=("plan sweep.toml", "plan sweep.toml --full"),
     group="Ask",
     help="what a sweep asks and costs; asks nothing",
     source="SWEEP.toml",
@@ -215,6 +220,7 @@ def plan(sweep: Sweep | str | PathLike[str], request: PlanRequest) -> Result[Pla
 
 @verb(
     RunRequest,
+    examples=("run sweep.toml --out my-run", "run sweep.toml --out my-run --unreadable-ok"),
     group="Ask",
     help="run a sweep, or go on with it",
     source="SWEEP.toml",
@@ -271,6 +277,7 @@ def run(sweep: Sweep | str | PathLike[str], request: RunRequest) -> Result[pl.Da
 
 @verb(
     ExactRequest,
+    examples=("exact sweep.toml --out my-exact", "exact sweep.toml --out my-exact --address local"),
     group="Ask",
     help="distributions of verdicts from log-probabilities",
     source="SWEEP.toml",
@@ -333,6 +340,7 @@ def exact(sweep: Sweep | str | PathLike[str], request: ExactRequest) -> Result[p
 
 @verb(
     NoRequest,
+    examples=("status run", "status run --json"),
     group="Ask",
     help="how a run stands, also while it goes on",
     source="RUN",
@@ -371,6 +379,7 @@ def status(out: str | PathLike[str], request: NoRequest) -> Result[RunStatus]:  
 
 @verb(
     NoRequest,
+    examples=("verify run", "verify run && judgerel status run"),
     group="Ask",
     help="check a run directory end to end",
     source="RUN",
@@ -418,6 +427,7 @@ class RejudgeRequest:
 
 @verb(
     RejudgeRequest,
+    examples=("rejudge run", "rejudge run --sweep sweep.toml"),
     group="Ask",
     help="read the texts of a run again; asks nothing",
     source="RUN",
@@ -477,6 +487,7 @@ class ReplayRequest:
 
 @verb(
     ReplayRequest,
+    examples=("replay run --all 20", "replay run --all 20 --seed 1 --json"),
     group="Ask",
     help="ask landed requests again, each alone, and compare",
     source="RUN",

@@ -117,9 +117,7 @@ def _is_items_table(record: Record, path: str) -> bool:
     return known_format(path) == "parquet" and set(record.fields) == set(Items.column_names())
 
 
-def holds_items(
-    path: str, *, but_for: Callable[[Collection[str]], bool] = lambda _: False
-) -> bool:
+def holds_items(path: str, *, but_for: Callable[[Collection[str]], bool] = lambda _: False) -> bool:
     """Whether a table has the two columns that every items file has, and none that `but_for` knows.
 
     A document of other layout (``.json``) is never taken for one, nor are texts to be judged by a

@@ -118,7 +118,8 @@ class Judge(Table):
     )
 
     name: Name
-    """Name in every table; also a folder of the run directory. Behind an API default the model's."""
+    """Name in every table; also a folder of the run directory. Behind an API by default the
+    model's."""
     engine: EngineName = "vllm"
     """vllm, openai (any server that speaks OpenAI's API; default beside a provider), or simulated
     (answers from a stated distribution; not a judge)."""

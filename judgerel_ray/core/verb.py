@@ -32,7 +32,8 @@ Names: TypeAlias = "Sequence[str] | str | None"
 Group = Literal["Ask", "Data", "Analyse", "Decide"]
 GROUPS: tuple[Group, ...] = ("Ask", "Data", "Analyse", "Decide")
 Prints = Literal["", "json", "plan", "format", "file", "gate"]
-"""Flags of printing: none, ``--json``, ``--json --full``, ``--format``, ``--format --out --force``, a gate's own."""
+"""Flags of printing: none, ``--json``, ``--json --full``, ``--format``, that with ``--out --force``,
+a gate's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +200,7 @@ class Verb:
     act: Callable[..., Any]  # From what is read and the options to the result.
     source: str  # What is read, as a usage line names it.
     prints: Prints  # Which flags of printing it has.
+    examples: tuple[str, ...]  # Two commands on the shipped examples, without the program's name.
     file: str = ""  # Which of several tables `--out` writes; empty where there is one.
     # `module:function` that makes the page's sections, and what it adds to the first screen, from
     # what is measured for a page and what the page is asked of this verb; empty where the page has
@@ -218,6 +220,7 @@ def verb(
     *,
     group: Group,
     help: str,
+    examples: tuple[str, ...] = (),
     source: str = "PATH",
     prints: Prints = "file",
     file: str = "",
@@ -272,7 +275,7 @@ def verb(
         called.__doc__ = _with_parameters(act.__doc__ or "", first.name, options)
         VERBS[name or act.__name__] = Verb(
             name=name or act.__name__, help=help, group=group, options=options, act=act,
-            source=source, prints=prints, file=file, section=section,
+            source=source, prints=prints, examples=examples, file=file, section=section,
             probabilities=probabilities,
         )  # fmt: skip
         return cast("Callable[Concatenate[Source, P], Found]", called)

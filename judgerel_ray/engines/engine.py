@@ -32,7 +32,7 @@ class EngineSpec:
     several (``ray``). ``batch_invariant`` asks for kernels whose results do not depend on what else
     is in a batch. Of a judge behind an API ``base_url`` is its server, ``api_key_env`` the name of
     the environment variable that holds its key, never the key, and ``limits`` what the server may
-    be asked; ``model`` is the name it has there. ``provider`` is who serves it, where that is known.
+    be asked; ``model`` is the name it has there. ``provider`` is who serves it, where known.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""A first sweep for a file of items: which protocol fits them, and a commented file that asks it."""
+"""A first sweep for a file of items: the protocol that fits them, in a file with comments."""
 
 from __future__ import annotations
 
@@ -60,8 +60,15 @@ def first_sweep(path: str, *, out: str, provider: str, model: str | None) -> Fir
         "replications": REPLICATIONS,
     }
     body = "\n".join(
-        [f"name = {json.dumps(name)}", "", *_judge(provider, model or FIRST_MODEL), ""]
-        + ["[[ask]]", *_lines(ask, {**COMMENTS, **fitting.comments}), *fitting.more]
+        [
+            f"name = {json.dumps(name)}",
+            "",
+            *_judge(provider, model or FIRST_MODEL),
+            "",
+            "[[ask]]",
+            *_lines(ask, {**COMMENTS, **fitting.comments}),
+            *fitting.more,
+        ]
     )
     plan = plan_resolved(resolve(parse_sweep(body, source=out, folder=folder)))
     [judge] = plan.judges
@@ -123,7 +130,7 @@ def _fitting(items: Sequence[Item], path: str, columns: Mapping[str, object]) ->
         return _Fitting(
             protocol="correctness",
             what="with one answer and a reference each",
-            more=["# To have it rated instead: protocol = \"rating\", criteria = [\"helpfulness\"]."],
+            more=['# To have it rated instead: protocol = "rating", criteria = ["helpfulness"].'],
         )
     named = {one.criterion for one in rated} & set(shipped_criteria())
     people = f", {len(rated):,} ratings by people" if rated else ""
@@ -154,7 +161,7 @@ def _judge(provider: str, model: str) -> list[str]:
         lines.append(f"# {known.api_key_env} holds its key, which is never written here.")
     return [
         *lines,
-        "# prices = { prompt = 0.0, completion = 0.0 }   # money for a million tokens, for the cost",
+        "# prices = { prompt = 0.0, completion = 0.0 }   # money for a million tokens: the cost",
         '# To try it without a judge: name = "nobody", engine = "simulated", model = "uniform".',
     ]
 

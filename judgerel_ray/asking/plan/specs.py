@@ -194,7 +194,7 @@ def check_served(frames: Sequence[AskFrame], specs: Mapping[str, EngineSpec]) ->
                     f"{table}top_k = {top_k} keeps the {top_k} most probable tokens, which "
                     "OpenAI's API has no word for: a server would ignore it or refuse",
                     where=where,
-                    hint=f"{table}top_k = 0, which keeps all, or leave it out; or, where the server "
+                    hint=f"{table}top_k = 0, which keeps all, or left out; or, where the server "
                     'takes it, engine_options = { server = "vllm" } or { top_k = true }',
                 )
             if heat > (most := provider_of(spec.provider).hottest):
