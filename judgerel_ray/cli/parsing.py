@@ -68,8 +68,8 @@ How far can an LLM judge be trusted? To begin with, two simulated judges:
   {PROGRAM} gate judgments.csv     may it decide? PASS, FAIL or INCONCLUSIVE
 Then with yours:
   {PROGRAM} reduce FILE            a sheet or log of judgments, in many layouts
-  {PROGRAM} init FILE              questions with answers: writes a first sweep for
-                               a judge behind an API; then plan, run and reduce
+  {PROGRAM} init FILE              questions with answers: writes a first sweep
+                               of an API's judge; then plan, run and reduce
 {PROGRAM} --help lists all verbs; {PROGRAM} VERB --help ends with two examples.
 {PROGRAM} --install-completion SHELL (bash, zsh, fish) has commands completed."""
 """What is said where nothing is asked."""
@@ -355,9 +355,9 @@ class _Command(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Commands that run, whole, so that they can be copied."""
-        with formatter.section(f"Examples, on the files that {PROGRAM} --examples FOLDER copies"):
-            for line in self.verb.examples:
-                formatter.write(f"{'':{formatter.current_indent}}{PROGRAM} {line}\n")
+        formatter.write(f"\nExamples (their files: {PROGRAM} --examples FOLDER)\n")
+        for line in self.verb.examples:
+            formatter.write(f"  {PROGRAM} {line}\n")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A verb's own flags, then those of many verbs under headings of their own."""

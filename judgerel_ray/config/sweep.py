@@ -113,9 +113,7 @@ class Prices(Table):
 class Judge(Table):
     """One ``[[judge]]``: a model with all that changes its verdicts, and where it runs."""
 
-    model_config = ConfigDict(
-        json_schema_extra=lambda schema: schema["required"].remove("name")  # type: ignore[union-attr]
-    )
+    model_config = ConfigDict(json_schema_extra=lambda schema: schema["required"].remove("name"))
 
     name: Name
     """Name in every table; also a folder of the run directory. Behind an API by default the

@@ -32,7 +32,7 @@ Names: TypeAlias = "Sequence[str] | str | None"
 Group = Literal["Ask", "Data", "Analyse", "Decide"]
 GROUPS: tuple[Group, ...] = ("Ask", "Data", "Analyse", "Decide")
 Prints = Literal["", "json", "plan", "format", "file", "gate"]
-"""Flags of printing: none, ``--json``, ``--json --full``, ``--format``, that with ``--out --force``,
+"""Flags of printing: none, ``--json``, ``--json --full``, ``--format``, ``--format --out``,
 a gate's own."""
 
 

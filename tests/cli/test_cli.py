@@ -30,7 +30,14 @@ SHOWN = ["--format NAMES", "--out FILE", "--force", "--raw-cells"]
 SCALED = ["--scale FILE", "--mapping NAME", "--preset NAME", "--pairing HOW"]
 BY = ["--by COLS"]
 OPTIONS = {
-    "plan": ["SWEEP.toml", "--cluster FILE", "--json"],
+    "init": [
+        "FILE",
+        "--out SWEEP.toml",
+        "--provider {anthropic,azure,groq,ollama,openai,openrouter,together,vllm}",
+        "--model NAME",
+        "--force",
+    ],
+    "plan": ["SWEEP.toml", "--cluster FILE", "--json", "--full"],
     "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ask-lost", "--unreadable-ok"],
     "exact": ["SWEEP.toml", "--out RUN", "--address ADDRESS"],
     "refresh": ["SERIES.toml", "--address ADDRESS", "--json"],
@@ -168,7 +175,7 @@ OPTIONS = {
     ],
 }  # fmt: skip
 GROUPS = {
-    "Ask": ["plan", "run", "exact", "status", "verify", "rejudge", "replay", "refresh"],
+    "Ask": ["init", "plan", "run", "exact", "status", "verify", "rejudge", "replay", "refresh"],
     "Data": ["items", "import", "doctor"],
     "Analyse": ["reduce", "questions", "serving", "uncertainty", "distributions", "select",
                 "systems", "panels", "cascade", "scales", "align", "rank"],
@@ -348,7 +355,6 @@ def test_help_says_what_there_is(capsys, arguments):
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
         ["pln"],
         ["plan"],
         ["plan", "a", "b"],

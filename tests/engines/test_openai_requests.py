@@ -50,7 +50,7 @@ def test_a_provider_is_sent_what_it_takes(make_condition, provider):
     assert limit in body
     assert ("seed" in body) == (provider != "anthropic")
     assert ("top_k" in body) == (provider == "vllm")
-    # What was written is sent, whoever serves it, and what is declared wins.
+    # What was written is sent to every provider, and what is declared wins.
     (body,) = bodies(make_condition(top_k=0, temperature=0.5, top_p=0.9), options=options)
     assert (body["temperature"], body["top_p"]) == (0.5, 0.9)
     declared = openai_options(replace(spec_of(seed=True, ones=True), provider=provider))

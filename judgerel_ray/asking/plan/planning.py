@@ -143,7 +143,7 @@ class JudgeCost:
     from max_tokens. Adaptive replication makes ``requests`` at least and ``requests_at_most`` at
     most; tokens, hours and disk are of the most. ``gpu_hours`` is None for a judge that is asked
     nothing or needs no GPU, and where its size is not known here. ``node_types`` counts the nodes
-    that hold one engine, by type, where a cluster is named. ``cost`` bounds the money by the judge's
+    that hold one engine, by type, where a cluster is named. ``cost`` is the most by the judge's
     prices, None without any.
     """
 
