@@ -277,7 +277,7 @@ def run(sweep: Sweep | str | PathLike[str], request: RunRequest) -> Result[pl.Da
 
 @verb(
     ExactRequest,
-    examples=("exact sweep.toml --out my-exact", "exact sweep.toml --out my-exact --address local"),
+    examples=("exact anchors.toml --out my-exact", "exact anchors.toml --out my-exact --address local"),
     group="Ask",
     help="distributions of verdicts from log-probabilities",
     source="SWEEP.toml",

@@ -230,3 +230,32 @@ def test_a_plan_is_one_screen(sweep, tryout, monkeypatch, capsys):
     full = capsys.readouterr().out
     assert "resolved sweep:\n" in full
     assert [one for one in lines if one.startswith("note: ") and one not in full] == []
+
+
+NOBODY = 'name = "nobody"\nengine = "simulated"\nmodel = "uniform"'
+"""What the comment in a first sweep offers, to try it without a judge."""
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+@pytest.mark.usefixtures("ray_local")
+@pytest.mark.parametrize(("rows", "requests"), [(PAIRS, 200), (SINGLE, 100), (RATED, 100)])
+def test_a_first_sweep_runs(rows, requests, fault_server, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    written(rows, tmp_path / "i.jsonl")
+    assert main(["init", "i.jsonl", "--provider", "ollama", "--model", "tiny"]) == 0
+    sweep = tmp_path / "sweep.toml"
+    text = sweep.read_text()
+    with fault_server() as server:
+        if rows is PAIRS:  # what the server of tests has replies for
+            sweep.write_text(text.replace("\nmodel =", f'\nbase_url = "{server.url}"\nmodel ='))
+        else:
+            lines = 'provider = "ollama"          # or anthropic'
+            [provider] = [line for line in text.splitlines() if line.startswith(lines)]
+            sweep.write_text(text.replace(provider, NOBODY).replace('model = "tiny"\n', ""))
+        assert main(["run", "sweep.toml", "--out", "run"]) == 0
+        sent = {name for seen in server.asked for name in seen.body}
+    assert f"{requests} of {requests} requests landed" in capsys.readouterr().out
+    assert "top_k" not in sent
+    assert main(["reduce", "run"]) == 0
+    assert "repeats itself" in capsys.readouterr().out or rows is not PAIRS

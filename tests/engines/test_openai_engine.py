@@ -297,6 +297,17 @@ def test_a_missing_key_of_a_provider_is_one_line_that_names_the_variable(fault_s
     assert "\n" not in line
 
 
+def test_a_judge_of_a_provider_is_asked_with_its_words_and_key(fault_server, ask_of, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-77")
+    with fault_server(key="sk-planted-77") as server:
+        spec = spec_of(server, provider="openai", api_key_env="OPENAI_API_KEY")
+        _, [found] = asked(spec, ask_of(n=2, temperature=1.0))
+    assert len(found) == 2
+    assert {frozenset(seen.body) for seen in server.asked} == {
+        frozenset({"model", "messages", "max_completion_tokens", "seed"})
+    }
+
+
 def test_a_list_without_the_judge_is_not_asked_for(fault_server, ask_of):
     with fault_server(model="another") as server:
         with pytest.raises(SweepError, match="the server has no model 'tiny'"):
