@@ -188,9 +188,9 @@ def verbs_page() -> str:
         "Exit codes of every verb: 0 done; 1 some requests failed and are recorded (run again), or "
         "`verify` found errors; 2 your mistake, told in one line; 3 the cluster or an engine "
         "failed; 130 stopped by Ctrl-C.", "",
-        "`judgerel --install-completion bash` (or `zsh`, `fish`) has verbs, flags and their choices "
-        "completed in new shells; `--completion` prints the script. `judgerel --examples FOLDER` "
-        "copies the files that the examples below are of.", "",
+        "`judgerel --install-completion bash` (or `zsh`, `fish`) has verbs, flags and their "
+        "choices completed in new shells; `--completion` prints the script. "
+        "`judgerel --examples FOLDER` copies the files that the examples below are of.", "",
     ]  # fmt: skip
     for name, command in commands().items():
         context = click.Context(command, info_name=f"judgerel {name}")

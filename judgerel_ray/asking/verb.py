@@ -131,9 +131,11 @@ def init(path: str | PathLike[str], request: InitRequest) -> Result[Plan]:
 
     source, out = fspath(path), fspath(request.out)
     output = output_to(out, "sweep", reads=[source], force=request.force)
-    made = first_sweep(source, out=out, provider=request.provider, model=request.model)
-    output.write(made.text.encode())
-    return Result(found=made.plan, title=f"wrote {out}, {made.summary}")
+    text, summary, found = first_sweep(
+        source, out=out, provider=request.provider, model=request.model
+    )
+    output.write(text.encode())
+    return Result(found=found, title=f"wrote {out}, {summary}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,7 +279,10 @@ def run(sweep: Sweep | str | PathLike[str], request: RunRequest) -> Result[pl.Da
 
 @verb(
     ExactRequest,
-    examples=("exact anchors.toml --out my-exact", "exact anchors.toml --out my-exact --address local"),
+    examples=(
+        "exact anchors.toml --out my-exact",
+        "exact anchors.toml --out my-exact --address local",
+    ),
     group="Ask",
     help="distributions of verdicts from log-probabilities",
     source="SWEEP.toml",

@@ -247,29 +247,24 @@ def _install(context: click.Context, _: click.Parameter, shell: str | None) -> N
     """Put a shell's script of completion where it is read, and leave."""
     if not shell or context.resilient_parsing:
         return
-    home = Path.home()
+    home, read = Path.home(), ""
     folder = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
-    zsh = Path(os.environ.get("ZDOTDIR") or home)
-    script, start = {
-        "bash": (folder / PROGRAM / "completion.bash", home / ".bashrc"),
-        "zsh": (folder / PROGRAM / "completion.zsh", zsh / ".zshrc"),
-        "fish": (folder / "fish" / "completions" / f"{PROGRAM}.fish", None),
-    }[shell]
+    script = folder / ("fish/completions" if shell == "fish" else PROGRAM) / f"{PROGRAM}.{shell}"
     try:
         script.parent.mkdir(parents=True, exist_ok=True)
         script.write_text(_source(shell), encoding="utf-8")
-        if start is not None:
+        if shell != "fish":  # which reads its folder
+            start = Path((shell == "zsh" and os.environ.get("ZDOTDIR")) or home) / f".{shell}rc"
             # zsh knows no completion before compinit; a line that is there is not added again.
             begin = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }; "
             line = f"{begin * (shell == 'zsh')}source {shlex.quote(str(script))}\n"
             known = start.read_text(encoding="utf-8") if start.exists() else ""
             if line not in known:
-                gap = "\n" * bool(known and not known.endswith("\n"))
                 with start.open("a", encoding="utf-8") as file:
-                    file.write(gap + line)
+                    file.write("\n" * bool(known and not known.endswith("\n")) + line)
+            read = f", read by {start}"
     except OSError as error:
         raise click.UsageError(f"cannot write {error.filename}: {error.strerror}") from None
-    read = "" if start is None else f", read by {start}"
     raise Leave(f"completion for {shell} is in {script}{read}; it works in new shells")
 
 

@@ -33,10 +33,8 @@ def plan_text(plan: Row, sweep: Row) -> str:
     resolved sweep:
       name = "s"
     """
-    notes = [f"note: {note}" for note in _texts(plan["notes"])]
-    return "\n".join(
-        [*_asked(plan), *_answers(plan), *notes, "", "resolved sweep:", *_toml_like(sweep, "  ")]
-    )
+    lines = [*_asked(plan), *_answers(plan), *_notes(plan)]
+    return "\n".join([*lines, "", "resolved sweep:", *_toml_like(sweep, "  ")])
 
 
 def plan_screen(plan: Row, source: str) -> str:
@@ -54,23 +52,22 @@ def plan_screen(plan: Row, source: str) -> str:
     lines = _first(_asked(plan), SCREEN // 2 - 1, "line")
     lines += _first(_answers(plan), SCREEN // 3, "line")
     last = f"resolved sweep: every default is shown by judgerel plan {quote(source)} --full"
-    left = SCREEN - 1 - sum(map(_height, [*lines, last]))  # a prompt stands below
-    notes = [f"note: {note}" for note in _texts(plan["notes"])]
-    return "\n".join([*lines, *_first(notes, left, "note"), last])
+    left = SCREEN - 1 - _height([*lines, last])  # a prompt stands below
+    return "\n".join([*lines, *_first(_notes(plan), left, "note"), last])
 
 
-def _height(line: str) -> int:
-    """Lines of a terminal that a line takes."""
-    return max(1, -(-len(line) // WIDTH))
+def _height(lines: Sequence[str]) -> int:
+    """Lines of a terminal that lines take."""
+    return sum(max(1, -(-len(line) // WIDTH)) for line in lines)
 
 
 def _first(lines: Sequence[str], height: int, what: str) -> list[str]:
     """Lines as they fit, and how many do not."""
-    if sum(map(_height, lines)) <= height:
+    if _height(lines) <= height:
         return list(lines)
     kept: list[str] = []
     for line in lines:
-        if sum(map(_height, [*kept, line])) < height:
+        if _height([*kept, line]) < height:
             kept.append(line)
     return [*kept, f"and {count_of(len(lines) - len(kept), f'more {what}')}, with --full"]
 
@@ -78,6 +75,11 @@ def _first(lines: Sequence[str], height: int, what: str) -> list[str]:
 def _answers(plan: Row) -> list[str]:
     """What a sweep will be able to say, and what not."""
     return answer_lines([Answer(**row) for row in _rows(plan.get("answers", ()))])  # type: ignore[arg-type]
+
+
+def _notes(plan: Row) -> list[str]:
+    """What to know beside it."""
+    return [f"note: {note}" for note in cast("Sequence[str]", plan["notes"])]
 
 
 def _asked(plan: Row) -> list[str]:
@@ -105,11 +107,6 @@ def _asked(plan: Row) -> list[str]:
     ]
     lines.append(f"disk: about {_bytes(plan['disk_bytes'])} expected")
     return lines
-
-
-def _texts(value: object) -> Sequence[str]:
-    """A list of texts."""
-    return cast("Sequence[str]", value)
 
 
 def _nodes(value: object) -> str:

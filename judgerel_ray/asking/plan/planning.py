@@ -401,8 +401,7 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
     for frame in resolved.frames:
         ask = frame.ask
         yield from _gold_notes(frame, resolved.gold.get(frame.index))
-        written = resolved.sweep.ask[frame.index]
-        if ask.top_k != written.top_k or ask.respond != written.respond:
+        if ask != resolved.sweep.ask[frame.index]:
             served = [name for name, spec in resolved.specs.items() if not takes_top_k(spec)]
             yield (
                 f"ask[{frame.index}]: top_k is 0, which keeps all tokens: judge "

@@ -335,9 +335,8 @@ def check_key(spec: EngineSpec, environment: Any) -> None:
     """Refuse a judge whose key is not in the environment; never say what is there."""
     name = spec.api_key_env
     if name is not None and not str(environment.get(name, "")).strip():
-        whose = f"holds the key of provider {spec.provider}" if spec.provider else (
-            "api_key_env names"
-        )  # fmt: skip
+        known = spec.provider
+        whose = f"holds the key of provider {known}" if known else "api_key_env names"
         raise SweepError(
             f"environment variable {name} is not set, which {whose}",
             where={"judge": spec.name},

@@ -56,67 +56,40 @@ class OpenAIOptions:
     extra_body: Mapping[str, JSON] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Provider:
-    """Where a provider's API is, and what it takes.
+    """Where a provider's API is, and what it takes."""
 
-    ``base_url`` is None where each customer has another one (``example``). ``options`` are defaults
-    of the engine's options. ``hottest`` is the highest temperature that is not silently lowered.
-    ``lists_models`` says whether the API's list has the judge's model, for a key of this API.
-    """
-
-    base_url: str | None
-    api_key_env: str | None
-    options: Mapping[str, JSON] = field(default_factory=dict)
-    hottest: float = 2.0
-    lists_models: bool = True
+    base_url: str | None = None  # None where each customer has another one, as `example` shows.
+    api_key_env: str | None = None
+    options: Mapping[str, JSON] = field(default_factory=dict)  # Defaults of the engine's options.
+    hottest: float = 2.0  # The highest temperature that is not silently lowered.
+    lists_models: bool = True  # Whether the API's list has the judge's model, for the key sent.
     example: str = ""
 
 
 _OPENAI: dict[str, JSON] = {"token_limit": "max_completion_tokens", "ones": False}
+_ANTHROPIC: dict[str, JSON] = {"seed": False, "logprobs": 0, "ones": False}
+_AZURE = "https://RESOURCE.openai.azure.com/openai/v1"
 PROVIDERS: Mapping[ProviderName, Provider] = {
     # platform.claude.com/docs/en/api/openai-sdk: seed and logprobs are ignored, temperature is
     # capped at 1; models from 4.5 on refuse temperature beside top_p. Its list has another header.
     "anthropic": Provider(
-        base_url="https://api.anthropic.com/v1",
-        api_key_env="ANTHROPIC_API_KEY",
-        options={"seed": False, "logprobs": 0, "ones": False},
-        hottest=1.0,
-        lists_models=False,
+        "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", _ANTHROPIC, 1.0, lists_models=False
     ),
     # learn.microsoft.com/azure/foundry/openai/api-version-lifecycle (API v1): the model is the name
     # of a deployment, and the list has models.
-    "azure": Provider(
-        base_url=None,
-        api_key_env="AZURE_OPENAI_API_KEY",
-        options=_OPENAI,
-        lists_models=False,
-        example="https://RESOURCE.openai.azure.com/openai/v1",
-    ),
+    "azure": Provider(None, "AZURE_OPENAI_API_KEY", _OPENAI, lists_models=False, example=_AZURE),
     # console.groq.com/docs/openai: log-probabilities are refused.
-    "groq": Provider(
-        base_url="https://api.groq.com/openai/v1",
-        api_key_env="GROQ_API_KEY",
-        options={"logprobs": 0},
-    ),
+    "groq": Provider("https://api.groq.com/openai/v1", "GROQ_API_KEY", {"logprobs": 0}),
     # docs.ollama.com/api/openai-compatibility: max_tokens, seed, no top_k.
-    "ollama": Provider(base_url="http://localhost:11434/v1", api_key_env=None),
+    "ollama": Provider("http://localhost:11434/v1"),
     # platform.openai.com/docs/api-reference/chat: reasoning models refuse max_tokens and top_p.
-    "openai": Provider(
-        base_url="https://api.openai.com/v1", api_key_env="OPENAI_API_KEY", options=_OPENAI
-    ),
-    "openrouter": Provider(
-        base_url="https://openrouter.ai/api/v1", api_key_env="OPENROUTER_API_KEY"
-    ),
+    "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY", _OPENAI),
+    "openrouter": Provider("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
     # docs.together.ai/docs/inference/openai-compatibility; logprobs is a number there.
-    "together": Provider(
-        base_url="https://api.together.ai/v1",
-        api_key_env="TOGETHER_API_KEY",
-        options={"logprobs": 0},
-    ),
-    "vllm": Provider(
-        base_url="http://localhost:8000/v1", api_key_env=None, options={"server": "vllm"}
-    ),
+    "together": Provider("https://api.together.ai/v1", "TOGETHER_API_KEY", {"logprobs": 0}),
+    "vllm": Provider("http://localhost:8000/v1", options={"server": "vllm"}),
 }
 """Providers by name, as their documentation said on 27 November 2026."""
 
@@ -130,7 +103,7 @@ def provider_of(name: str | None) -> Provider:
     ('OPENAI_API_KEY', None)
     """
     known: Mapping[str, Provider] = PROVIDERS  # type: ignore[assignment]
-    return known[name] if name else Provider(base_url=None, api_key_env=None)
+    return known[name] if name else Provider()
 
 
 _KINDS: dict[str, tuple[type, str]] = {
