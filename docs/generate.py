@@ -188,9 +188,9 @@ def verbs_page() -> str:
         "Exit codes of every verb: 0 done; 1 some requests failed and are recorded (run again), or "
         "`verify` found errors; 2 your mistake, told in one line; 3 the cluster or an engine "
         "failed; 130 stopped by Ctrl-C.", "",
-        "`judgerel --completion bash` (or `zsh`, `fish`) prints the script that completes verbs, "
-        "flags and their choices: "
-        "`judgerel --completion bash > ~/.judgerel.sh`, and `. ~/.judgerel.sh` in `~/.bashrc`.", "",
+        "`judgerel --install-completion bash` (or `zsh`, `fish`) has verbs, flags and their "
+        "choices completed in new shells; `--completion` prints the script. "
+        "`judgerel --examples FOLDER` copies the files that the examples below are of.", "",
     ]  # fmt: skip
     for name, command in commands().items():
         context = click.Context(command, info_name=f"judgerel {name}")
@@ -217,6 +217,7 @@ def verbs_page() -> str:
             meaning = meaning[: given.start()] if given else meaning
             meaning = " ".join(meaning.split()).replace("|", "\\|")
             lines.append(f"| `{shown}` | {default} | {meaning} |")
+        lines += ["", "```sh", *(f"judgerel {line}" for line in verb.examples), "```"]
         if verb.prints:
             place = f"columns.md#judgerel-{name}"
             lines += ["", f"Its JSON: [columns of judgerel {name}]({place})."]

@@ -32,8 +32,9 @@ Names: TypeAlias = "Sequence[str] | str | None"
 """One name or several; None is the default."""
 VerbGroup = Literal["Ask", "Data", "Analyse", "Decide"]
 GROUPS: tuple[VerbGroup, ...] = ("Ask", "Data", "Analyse", "Decide")
-Prints = Literal["", "json", "format", "file", "gate"]
-"""Flags of printing: none, ``--json``, ``--format``, ``--format --out --force``, a gate's own."""
+Prints = Literal["", "json", "plan", "format", "file", "gate"]
+"""Flags of printing: none, ``--json``, ``--json --full``, ``--format``, ``--format --out``,
+a gate's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,6 +231,7 @@ class Verb:
     act: Callable[..., Any]  # From what is read and the options to the result.
     source: str  # What is read, as a usage line names it.
     prints: Prints  # Which flags of printing it has.
+    examples: tuple[str, ...]  # Two commands on the shipped examples, without the program's name.
     file: str = ""  # Which of several tables `--out` writes; empty where there is one.
     # `module:function` that makes the page's sections, and what it adds to the first screen, from
     # what is measured for a page and what the page is asked of this verb; empty where the page has
@@ -249,6 +251,7 @@ def verb(
     *,
     group: VerbGroup,
     help: str,
+    examples: tuple[str, ...] = (),
     source: str = "PATH",
     prints: Prints = "file",
     file: str = "",
@@ -303,7 +306,7 @@ def verb(
         called.__doc__ = _with_parameters(act.__doc__ or "", first.name, options)
         VERBS[name or act.__name__] = Verb(
             name=name or act.__name__, help=help, group=group, options=options, act=act,
-            source=source, prints=prints, file=file, section=section,
+            source=source, prints=prints, examples=examples, file=file, section=section,
             probabilities=probabilities,
         )  # fmt: skip
         return cast("Callable[Concatenate[SourceT, P], FoundT]", called)

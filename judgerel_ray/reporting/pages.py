@@ -323,7 +323,8 @@ def _kind(judge: Judge) -> str:
     """What a judge is, never passing a simulated one off as a judge."""
     if judge.engine == "simulated":
         return f"simulated: {judge.model}; answers from a stated distribution, not a judge"
-    return judge.model if judge.base_url is None else f"{judge.model}, asked at {judge.base_url}"
+    place = judge.base_url or judge.provider
+    return judge.model if place is None else f"{judge.model}, asked at {place}"
 
 
 _FOOTER = (

@@ -50,7 +50,13 @@ class ReportRequest(Labelled):
     )
 
 
-@verb(ReportRequest, group="Decide", help="one self-contained page", prints="")
+@verb(
+    ReportRequest,
+    examples=("report judgments.csv --out report.html", "report run --out run-report.html"),
+    group="Decide",
+    help="one self-contained page",
+    prints="",
+)
 def report(path: JudgmentSource, request: ReportRequest) -> Result[str]:
     """Write one self-contained page on a run or on judgments one holds.
 
@@ -142,6 +148,7 @@ class Refreshed:
 
 @verb(
     RefreshRequest,
+    examples=("refresh series.toml", "refresh series.toml --json"),
     group="Ask",
     help="ask what is new of a series of sweeps, and watch its judges for drift",
     source="SERIES.toml",

@@ -30,7 +30,14 @@ SHOWN = ["--format NAMES", "--md", "--full", "--explain", "--out FILE", "--force
 SCALED = ["--scale FILE", "--mapping NAME", "--preset NAME", "--pairing HOW"]
 BY = ["--by COLS"]
 OPTIONS = {
-    "plan": ["SWEEP.toml", "--cluster FILE", "--json"],
+    "init": [
+        "FILE",
+        "--out SWEEP.toml",
+        "--provider {anthropic,azure,groq,ollama,openai,openrouter,together,vllm}",
+        "--model NAME",
+        "--force",
+    ],
+    "plan": ["SWEEP.toml", "--cluster FILE", "--json", "--full"],
     "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ray", "--ask-lost",
             "--unreadable-ok"],
     "exact": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ray"],
@@ -170,7 +177,7 @@ OPTIONS = {
     ],
 }  # fmt: skip
 GROUPS = {
-    "Ask": ["plan", "run", "exact", "status", "verify", "rejudge", "replay", "refresh"],
+    "Ask": ["init", "plan", "run", "exact", "status", "verify", "rejudge", "replay", "refresh"],
     "Data": ["items", "import", "doctor"],
     "Analyse": ["reduce", "questions", "serving", "agree", "uncertainty", "distributions",
                 "select", "systems", "panels", "cascade", "scales", "align", "rank"],
@@ -358,7 +365,6 @@ def test_help_says_what_there_is(capsys, arguments):
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
         ["pln"],
         ["plan"],
         ["plan", "a", "b"],

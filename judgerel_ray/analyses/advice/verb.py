@@ -64,6 +64,7 @@ def _result(found: Advice, notes: tuple[str, ...]) -> Result[Advice]:
 
 @verb(
     AdviseRequest,
+    examples=("advise judgments.csv", "advise judgments.csv --target dependability=0.8"),
     group="Decide",
     help="how many more replications, questions or judges a target needs",
     prints="format",

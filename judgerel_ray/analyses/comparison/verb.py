@@ -49,6 +49,7 @@ class CompareRequest(Labelled):
 
 @verb(
     CompareRequest,
+    examples=("compare judgments.csv --by judge", "compare run --by judge --coefficient flip_rate"),
     group="Decide",
     help="paired differences of runs, judges or temperatures",
     source="A",

@@ -54,6 +54,7 @@ def _result(found: UncertaintyTables, notes: tuple[str, ...]) -> Result[Uncertai
 
 @verb(
     UncertaintyRequest,
+    examples=("uncertainty run", "uncertainty run --threshold 0.4"),
     group="Analyse",
     help="how sure a judge is of single judgments, from confusion matrices",
     source="RUN",

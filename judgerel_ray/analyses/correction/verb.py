@@ -65,6 +65,10 @@ def _result(found: CorrectionTables, notes: tuple[str, ...]) -> Result[Correctio
 
 @verb(
     CorrectRequest,
+    examples=(
+        "correct judgments.csv --positive a",
+        "correct judgments.csv --labels labels.csv --positive a",
+    ),
     group="Decide",
     help="pass rates and mean scores corrected for judge error, using a few human labels",
     file="estimates or agreed; as .json all",
@@ -144,6 +148,10 @@ class LabelRequest(Named):
 
 @verb(
     LabelRequest,
+    examples=(
+        "label judgments.csv --items items.jsonl --n 4 --out label.html",
+        "label judgments.csv --items items.jsonl --choose unstable --out unstable.html",
+    ),
     group="Decide",
     help="write an HTML page for labelling a few items by hand",
     prints="",

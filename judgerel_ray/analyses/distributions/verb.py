@@ -79,6 +79,7 @@ def _result(found: DistributionTables, notes: tuple[str, ...]) -> Result[Distrib
 
 @verb(
     DistributionsRequest,
+    examples=("distributions run", "distributions run --view limits"),
     group="Analyse",
     help="limits of infinitely many replications, weighted scores, settled verdicts",
     source="RUN",

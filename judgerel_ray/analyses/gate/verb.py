@@ -49,6 +49,7 @@ class GateRequest(Labelled):
 
 @verb(
     GateRequest,
+    examples=("gate judgments.csv", 'gate judgments.csv --require "krippendorff_alpha >= .3"'),
     group="Decide",
     help="PASS, FAIL or INCONCLUSIVE: requirements that the whole confidence interval must meet",
     prints="gate",

@@ -56,6 +56,10 @@ def _result_panels(found: PanelTables, notes: tuple[str, ...]) -> Result[PanelTa
 
 @verb(
     PanelsRequest,
+    examples=(
+        "panels judgments.csv",
+        "panels run --price simulated-steady=2 --price simulated-erratic=1",
+    ),
     group="Analyse",
     help="judges together: majorities, best panels, what the next one adds",
     file="best",
@@ -143,6 +147,11 @@ def _result_cascade(found: CascadeTables, notes: tuple[str, ...]) -> Result[Casc
 
 @verb(
     CascadeRequest,
+    examples=(
+        "cascade run --order simulated-erratic,simulated-steady --confidence probability",
+        "cascade run --order simulated-erratic,simulated-steady --confidence probability "
+        "--person-cost 5 --person-accuracy 0.95",
+    ),
     group="Analyse",
     help="cost and accuracy of asking a second judge when the first is unsure",
     file="curve; of a cascade run cascaded",

@@ -120,6 +120,7 @@ def _result_scales(found: ScaleTables, notes: tuple[str, ...]) -> Result[ScaleTa
 
 @verb(
     ScalesRequest,
+    examples=("scales run", "scales run --format markdown"),
     group="Analyse",
     help="consistency of ratings on each scale and across scales",
     file="inter_scale; as .json all",
@@ -191,6 +192,7 @@ def _result_alignment(found: pl.DataFrame, notes: tuple[str, ...]) -> Result[pl.
 
 @verb(
     AlignRequest,
+    examples=("align run --reference human", "align run --reference human --coefficient spearman"),
     group="Analyse",
     help="agreement of ratings with a judge, people or a file",
     probabilities="judgerel_ray.analyses.ratings.from_run:alignment_on_page",
@@ -255,6 +257,7 @@ def _result_ranks(found: JudgeRanks, notes: tuple[str, ...]) -> Result[JudgeRank
 
 @verb(
     RankRequest,
+    examples=("rank run", "rank run --reference human"),
     group="Analyse",
     help="judges ranked by their ratings",
     file="ranks; as .json all",

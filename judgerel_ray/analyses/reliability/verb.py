@@ -124,6 +124,7 @@ class ReduceRequest(Labelled):
 
 @verb(
     ReduceRequest,
+    examples=("reduce judgments.csv", "reduce run --tolerance flip_rate=0.3"),
     group="Analyse",
     help="coefficients of a run or of a file of judgments",
     section="judgerel_ray.analyses.reliability.sections:reliability_on_page",
@@ -182,6 +183,7 @@ class QuestionsRequest(Labelled):
 
 @verb(
     QuestionsRequest,
+    examples=("questions judgments.csv", "questions run --by judge,temperature"),
     group="Analyse",
     help="accuracy and agreement of every question",
 )
@@ -235,6 +237,7 @@ class ServingRequest(Written):
 
 @verb(
     ServingRequest,
+    examples=("serving run", "serving run --out serving.csv"),
     group="Analyse",
     help="serving noise: replies that differ between repeats at temperature 0",
     section="judgerel_ray.measuring.show_serving:serving_on_page",

@@ -54,6 +54,7 @@ def _result_selection(found: Selection, notes: tuple[str, ...]) -> Result[Select
 
 @verb(
     SelectRequest,
+    examples=("select judgments.csv", "select run --risk 0.3"),
     group="Analyse",
     help="accuracy by confidence: which answers to accept",
     file="systems",
@@ -141,6 +142,7 @@ def _result_systems(found: SystemComparison, notes: tuple[str, ...]) -> Result[S
 
 @verb(
     SystemsRequest,
+    examples=("systems run", "systems run --answer majority"),
     group="Analyse",
     help="systems compared on the questions they share, at matched cost, too",
     file="pairs",
