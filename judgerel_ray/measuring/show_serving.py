@@ -82,7 +82,7 @@ def shared_blocks(
             cell(row["temperature"]),
             cell(row["matched"]),
             cell(row["what"]),
-            _share(row),
+            share_words(row),
             f"{row['n_differing']:,} of {row['n_requests']:,}",
             f"{row['n_items_differing']:,} of {row['n_items']:,}",
         ]
@@ -114,7 +114,7 @@ def _line(rows: Mapping[str, Row], varying: Sequence[str]) -> str:
     often = times(first["n_replications"])
     head = f"temperature 0, {count_of(n, 'question')} asked up to {often}"
     pairs = [
-        f"in {what} {_share(row, ' of the time')}"
+        f"in {what} {share_words(row, ' of the time')}"
         for name, what in (("serving_noise", "verdict"), ("serving_noise_texts", "text"))
         if (row := rows.get(name))
     ]
@@ -134,8 +134,14 @@ def _line(rows: Mapping[str, Row], varying: Sequence[str]) -> str:
     )
 
 
-def _share(row: Row, words: str = "") -> str:
-    """A share with its interval, small ones kept apart from nothing."""
+def share_words(row: Row, words: str = "") -> str:
+    """Write a share with its interval, small ones kept apart from nothing.
+
+    Examples
+    --------
+    >>> share_words({"value": 0.025, "low": 0.001, "high": 0.25})
+    '2.5 % [0.1 %, 25 %]'
+    """
     ends = "" if row["low"] is None else f" [{_percent(row['low'])}, {_percent(row['high'])}]"
     return f"{_percent(row['value'])}{words}{ends}"
 
