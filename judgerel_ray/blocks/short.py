@@ -171,7 +171,7 @@ def finding_lines(findings: Iterable[Finding], everyone: Sequence[str] = ()) -> 
         texts.setdefault(one.text, []).append(one.who)
     lines = []
     for texts in kinds.values():
-        n = len(texts) if len(texts) <= _FEW else 1
+        n = len(texts) if len(texts) <= _FEW or not any(map(any, texts.values())) else 1
         for text, groups in [*texts.items()][:n]:
             who = named(groups, everyone)
             lines.append(f"{who}: {text}" if who else text)
