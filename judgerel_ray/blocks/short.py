@@ -238,16 +238,24 @@ def short_blocks(
     'Next, see all: judgerel reduce x.csv --full'
     """
     lines = finding_lines(findings, [*everyone])
-    following = next((_step(what, command) for what, command in steps if command), None)
     return [
         Paragraph(scope, kind="lead"),
         *tables,
         *([Lines(lines, kind="findings")] if lines else []),
-        *([Laid(following)] if following else []),
+        *next_step(*steps),
     ]
 
 
-def _step(what: str, command: str) -> str:
-    """A command in one piece, on a line of its own where that is too long with its purpose."""
-    line = f"Next, {what}: {command}"
-    return line if len(line) <= WIDTH else f"Next, {what}:\n  {command}"
+def next_step(*steps: tuple[str, str | None]) -> list[Block]:
+    """Say what to do next: the first step that has a command, in one piece.
+
+    Examples
+    --------
+    >>> next_step(("see all", None), ("see why", "judgerel gate x.csv"))[0].text
+    'Next, see why: judgerel gate x.csv'
+    """
+    for what, command in steps:
+        if command:
+            line = f"Next, {what}: {command}"
+            return [Laid(line if len(line) <= WIDTH else f"Next, {what}:\n  {command}")]
+    return []
