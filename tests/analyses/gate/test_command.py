@@ -39,7 +39,7 @@ def test_formats_are_printed_as_asked(capsys):
 
 def test_what_would_decide_is_said(capsys):
     assert main(["gate", FILE, "--exact-values", "--require", "krippendorff_alpha >= .7 where "
-                 "judge=simulated-steady"]) == 5  # fmt: skip
+                 "judge=simulated-steady", "--full"]) == 5  # fmt: skip
     assert "more questions" in " ".join(capsys.readouterr().out.split())
 
 
