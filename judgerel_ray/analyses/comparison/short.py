@@ -89,7 +89,7 @@ def _scope(firsts: Sequence[Row]) -> str:
     items = sorted({cast(int, row["n_items"]) for row in firsts}) or [0]
     least = f"{items[0]:,} to " if len(items) > 1 else ""
     on = f"on {least}{count_of(items[-1], 'shared question')}"
-    a, b = _heads(firsts)
+    a, _ = _heads(firsts)
     if not a:
         return f"{count_of(len(firsts), 'pair')} of a and b, {on}"
     n_replies = sum(

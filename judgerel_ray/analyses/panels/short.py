@@ -20,19 +20,18 @@ from judgerel_ray.blocks.short import (
     short_blocks,
     short_table,
 )
+from judgerel_ray.blocks.text_sections import short_p
 from judgerel_ray.blocks.words import (
     NOISE,
     Row,
     cell,
     costing,
     number,
-    p_value,
     percent,
-    unit_words,
 )
 from judgerel_ray.core import count_of
 
-_RULES = {"majority": "alike", "confidence": "by confidence", "accuracy": "by accuracy"}
+_RULES = {"majority": "by majority", "confidence": "by confidence", "accuracy": "by accuracy"}
 _FEWEST = 10
 """Questions below which few decide."""
 
@@ -66,7 +65,7 @@ def panels_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> lis
         *(one for those in rules.values() for one in _of_rules(those, groups)),
         *_of_best(tables["best"], groups),
         *(
-            Finding(text=worth_line(row), who=groups.of(row), kind="worth",
+            Finding(text=_worth(row), who=groups.of(row), kind="worth",
                     severity=WEAK if row["effective"] is None else PLAIN)
             for row in tables["worth"].iter_rows(named=True)
         ),
@@ -76,9 +75,8 @@ def panels_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> lis
         "who answers": _answering,
         "accuracy [95 %]": share,
         "gain [95 %]": lambda row: share(row, "gain"),
-        "by chance": lambda row: number(row.get("noise_floor")),
-        "p": lambda row: p_value(row.get("p_noise")),
-        "cost": lambda row: costing(row["cost"]),
+        "p": lambda row: short_p("p_noise")(row) if "rule" in row else "-",
+        _unit(every[0]): lambda row: costing(row["cost"]),
     }
     return short_blocks(
         _scope(every, alone, groups),
@@ -100,15 +98,19 @@ def _scope(every: Sequence[Row], alone: Mapping[str, Sequence[Row]], groups: Gro
     several = f"{count_of(len(alone), 'panel')} of " if len(alone) > 1 else ""
     n = " to ".join(f"{one:,}" for one in dict.fromkeys((sizes[0], sizes[-1])))
     asked = " to ".join(f"{one:,}" for one in dict.fromkeys((items[0], items[-1])))
-    text = f"{several}{n} members on {asked} questions that all answered{groups.shared}"
-    return f"{text}; gain: over the best member, cost: {unit_words(every[0])}"
+    return f"{several}{n} members on {asked} questions that all answered{groups.shared}"
+
+
+def _unit(row: Row) -> str:
+    """Whose cost of a question the table has."""
+    return "money" if row["cost_unit"] == "cost" else str(row["cost_unit"])
 
 
 def _answering(row: Row) -> str:
     """Who answers: the best member alone, or all by a way to count votes."""
     if "member" in row:
         return f"{cell(row['member'])} alone"
-    return f"all {row['n_members']}, votes {_RULES[str(row['rule'])]}"
+    return f"all {_RULES[str(row['rule'])]}"
 
 
 def _of_rules(rows: Sequence[Row], groups: Groups) -> Iterator[Finding]:
@@ -119,16 +121,17 @@ def _of_rules(rows: Sequence[Row], groups: Groups) -> Iterator[Finding]:
         stands.setdefault(_standing(row), []).append(_RULES[str(row["rule"])])
     for text, those in stands.items():
         every = len(those) == len(rows) and len(rows) > 1
-        how = "voting, however votes count" if every else f"votes {' and '.join(those)}"
+        how = "however votes count" if every else f"votes {' and '.join(those)}"
         severity = PLAIN if text == _BETTER else HARMFUL
         yield Finding(text=f"{how}: {text}", who=who, severity=severity)
     for row in rows:
         how = f"votes {_RULES[str(row['rule'])]}"
         yield from findings_of_row(row, who, how)
-        for name, words in (("tied", "tie, and a lot decides"), ("silent", "get no vote")):
-            if row[name]:
-                text = f"{how}: {percent(row[name])} of the questions {words}"
-                yield Finding(text=text, who=who, severity=WEAK, kind=f"{how} {name}")
+    for name, words in (("tied", "tie, so a lot decides"), ("silent", "get no vote")):
+        shares = [f"{percent(row[name])} {_RULES[str(row['rule'])]}" for row in rows if row[name]]
+        if shares:
+            text = f"questions that {words}: {', '.join(shares)}"
+            yield Finding(text=text, who=who, severity=WEAK, kind=name)
     if rows[0]["n_dropped"]:
         n = count_of(cast(int, rows[0]["n_dropped"]), "question")
         yield Finding(text=f"{n} left out, as not all members answered", who=who, severity=WEAK)
@@ -165,6 +168,11 @@ def _of_best(best: pl.DataFrame, groups: Groups) -> Iterator[Finding]:
         )
         text += "" if row["exhaustive"] else "; not all panels were tried"
         yield Finding(text=text, who=who, kind="best")
+
+
+def _worth(row: Row) -> str:
+    """How many independent members a panel is worth."""
+    return worth_line({**row, "most": None}).replace(" whose errors vary are", " are")
 
 
 def _of_next(sizes: pl.DataFrame, groups: Groups) -> Iterator[Finding]:
@@ -213,14 +221,13 @@ def cascade_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     asked = " to ".join(f"{one:,}" for one in dict.fromkeys((items[0], items[-1])))
     columns = {
         "who answers": _passing,
-        "cost": lambda row: costing(row["cost"]),
+        _unit(every[0]): lambda row: costing(row["cost"]),
         "accuracy [95 %]": share,
         "over random": lambda row: share(row, "over_random"),
         "over alone": lambda row: share(row, "over_alone"),
     }
     return short_blocks(
-        f"asked in order, the next where confidence falls short; {asked} questions"
-        f"{groups.shared}; cost: {unit_words(every[0])}",
+        f"the next is asked where confidence falls short; {asked} questions{groups.shared}",
         short_table(rows, groups, columns, what="row"),
         findings,
         ("see what all of them are worth by votes", command),

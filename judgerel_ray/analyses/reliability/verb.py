@@ -205,6 +205,7 @@ def questions(path: Judgments, request: QuestionsRequest) -> Result[pl.DataFrame
     [('simulated-steady', 'q7', 1.0), ('simulated-steady', 'q8', 0.5)]
     """
     from judgerel_ray.analyses.reliability.from_run import questions_of
+    from judgerel_ray.analyses.reliability.questions_short import questions_short
     from judgerel_ray.analyses.reliability.show import questions_text
     from judgerel_ray.blocks.blocks import Laid
     from judgerel_ray.blocks.result import Result
@@ -220,6 +221,7 @@ def questions(path: Judgments, request: QuestionsRequest) -> Result[pl.DataFrame
         found = questions_of(judged, options)
         return Result(
             found=found, tables=found, full=lambda: [Laid(questions_text(found))],
+            short=lambda: questions_short(found, command_on("reduce", path, request)),
             notes=judged.run_notes,
         )  # fmt: skip
 
