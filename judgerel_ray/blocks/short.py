@@ -76,7 +76,8 @@ def groups_of(rows: Sequence[Row], columns: Sequence[str]) -> Groups:
     for row in rows:
         kept.setdefault(tuple(row[name] for name in varying), row)
     words = [group_label(row, varying) for row in kept.values()] if varying else []
-    if any(len(text) > _LONGEST_LABEL for text in words) and len(words) > 1:
+    several = len(varying) > 1 and len(words) > _FEW  # a list of their names would not be read
+    if several or (len(words) > 1 and max(map(len, words)) > _LONGEST_LABEL):
         words = [f"{_ROW}{place}" for place in range(1, len(words) + 1)]
     return Groups(
         rows=[*kept.values()],

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import BY, Names, Written, flag, names_of, split_names, verb
+from judgerel_ray.core.verb import BY, Names, Written, command_on, flag, names_of, split_names, verb
 
 if TYPE_CHECKING:
     import polars as pl
@@ -103,7 +103,10 @@ class ScaleTables:
         return {"self_consistency": self.self_consistency, "inter_scale": self.inter_scale}
 
 
-def _result_scales(found: ScaleTables, notes: tuple[str, ...]) -> Result[ScaleTables]:
+def _result_scales(
+    found: ScaleTables, notes: tuple[str, ...], command: str | None
+) -> Result[ScaleTables]:
+    from judgerel_ray.analyses.ratings.short import scales_short
     from judgerel_ray.analyses.ratings.show import scales_blocks
     from judgerel_ray.blocks.result import Result
 
@@ -112,6 +115,7 @@ def _result_scales(found: ScaleTables, notes: tuple[str, ...]) -> Result[ScaleTa
         notes=notes,
         tables=found.tables(),
         full=lambda: scales_blocks(found.self_consistency, found.inter_scale),
+        short=lambda: scales_short(found.self_consistency, found.inter_scale, command),
         rows=found.inter_scale,
         whole_json=True,
     )
@@ -154,7 +158,8 @@ def scales(path: Judgments, request: ScalesRequest) -> Result[ScaleTables]:
     with request.opened(path) as ratings:
         own, across = ratings.own(), ratings.across(choice)
         found = ScaleTables(self_consistency=own, inter_scale=across)
-        return _result_scales(found, ratings.judged.run_notes)
+        command = command_on("rank", path, request)
+        return _result_scales(found, ratings.judged.run_notes, command)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +179,10 @@ class AlignRequest(OwnScales):
     )
 
 
-def _result_alignment(found: pl.DataFrame, notes: tuple[str, ...]) -> Result[pl.DataFrame]:
+def _result_alignment(
+    found: pl.DataFrame, notes: tuple[str, ...], command: str | None
+) -> Result[pl.DataFrame]:
+    from judgerel_ray.analyses.ratings.short import aligned_short
     from judgerel_ray.analyses.ratings.show import alignment_blocks
     from judgerel_ray.blocks.result import Result
 
@@ -183,6 +191,7 @@ def _result_alignment(found: pl.DataFrame, notes: tuple[str, ...]) -> Result[pl.
         notes=notes,
         tables=found,
         full=lambda: alignment_blocks(found),
+        short=lambda: aligned_short(found, command),
         rows=found,
         whole_json=True,
     )
@@ -224,7 +233,8 @@ def align(path: Judgments, request: AlignRequest) -> Result[pl.DataFrame]:
     """
     with request.opened(path) as ratings:
         found = ratings.aligned(fspath(request.reference), names_of(request.coefficients))
-        return _result_alignment(found, ratings.judged.run_notes)
+        command = command_on("scales", path, request)
+        return _result_alignment(found, ratings.judged.run_notes, command)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +248,10 @@ class RankRequest(ScalesRequest):
     outside: str | PathLike[str] | None = field(default=None, metadata=OUTSIDE)
 
 
-def _result_ranks(found: JudgeRanks, notes: tuple[str, ...]) -> Result[JudgeRanks]:
+def _result_ranks(
+    found: JudgeRanks, notes: tuple[str, ...], command: str | None
+) -> Result[JudgeRanks]:
+    from judgerel_ray.analyses.ratings.short import ranks_short
     from judgerel_ray.analyses.ratings.show import ranking_blocks
     from judgerel_ray.blocks.result import Result
 
@@ -247,6 +260,7 @@ def _result_ranks(found: JudgeRanks, notes: tuple[str, ...]) -> Result[JudgeRank
         notes=notes,
         tables=found.tables(),
         full=lambda: ranking_blocks(found.ranks, found.mean_ranks, found.agreements),
+        short=lambda: ranks_short(found.ranks, found.mean_ranks, found.agreements, command),
         rows=found.ranks,
         whole_json=True,
     )
@@ -291,4 +305,5 @@ def rank(path: Judgments, request: RankRequest) -> Result[JudgeRanks]:
             reference=None if request.reference is None else fspath(request.reference),
             outside=None if request.outside is None else fspath(request.outside),
         )
-        return _result_ranks(found, ratings.judged.run_notes)
+        command = command_on("scales", path, request)
+        return _result_ranks(found, ratings.judged.run_notes, command)
