@@ -275,11 +275,15 @@ def serving(path: Judgments, request: ServingRequest) -> Result[pl.DataFrame]:
     from judgerel_ray.counting.snapshot import Snapshot
     from judgerel_ray.measuring.noise import SERVING
     from judgerel_ray.measuring.reducing import ReduceOptions
-    from judgerel_ray.measuring.show_serving import serving_blocks
+    from judgerel_ray.measuring.show_serving import serving_blocks, serving_short
 
     options = ReduceOptions(by=names_of(request.by), block=str(request.block), coefficients=SERVING)
     with Snapshot.open(path, request, apart=options.told_apart) as judged:
         found = reduced(judged, options).rows
         return Result(
-            found=found, tables=found, full=lambda: serving_blocks(found), notes=judged.run_notes
+            found=found,
+            tables=found,
+            full=lambda: serving_blocks(found),
+            short=lambda: serving_short(found, command_on("reduce", path, request)),
+            notes=judged.run_notes,
         )
