@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from judgerel_ray.blocks.blocks import Block, Column, Laid, Lines, Paragraph, Table
 from judgerel_ray.blocks.columns import WIDTH
-from judgerel_ray.blocks.words import NOISE, Row, cell, flag_words, group_label, noted, remarks
+from judgerel_ray.blocks.words import NOISE, cell, flag_words, group_label, noted, remarks
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
 
+Row: TypeAlias = Mapping[str, Any]
+"""A row of a table of results."""
 MOST_ROWS = 20
 """Rows of a table of the short answer; the others are counted."""
 _MOST_NAMED = 3  # groups that a finding names; of more it says how many

@@ -24,6 +24,7 @@ from judgerel_ray.blocks.short import (
     WEAK,
     Finding,
     Groups,
+    Row,
     findings_of_row,
     groups_of,
     short_blocks,
@@ -31,7 +32,6 @@ from judgerel_ray.blocks.short import (
 )
 from judgerel_ray.blocks.text_sections import with_interval
 from judgerel_ray.blocks.words import (
-    Row,
     cell,
     costing,
     explanation,

@@ -15,6 +15,7 @@ from judgerel_ray.blocks.short import (
     WEAK,
     Finding,
     Groups,
+    Row,
     findings_of_row,
     groups_of,
     named,
@@ -22,7 +23,7 @@ from judgerel_ray.blocks.short import (
     short_table,
 )
 from judgerel_ray.blocks.text_sections import short_p, with_interval
-from judgerel_ray.blocks.words import FEW_INFORMATIVE, Row, cell, coefficient_name, number, reason
+from judgerel_ray.blocks.words import FEW_INFORMATIVE, cell, coefficient_name, number, reason
 from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.measuring.serving import SharedRequests

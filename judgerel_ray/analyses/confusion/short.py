@@ -16,12 +16,13 @@ from judgerel_ray.blocks.short import (
     WEAK,
     Finding,
     Groups,
+    Row,
     findings_of_row,
     groups_of,
     short_blocks,
     short_table,
 )
-from judgerel_ray.blocks.words import Row, cell, group_label, number, percent, reason
+from judgerel_ray.blocks.words import cell, group_label, number, percent, reason
 from judgerel_ray.core import count_of
 
 _OPTIMISTIC = "best_in_sample"
@@ -145,10 +146,10 @@ def _of_scores(scores: pl.DataFrame) -> Iterator[Finding]:
             lacking.setdefault((who, code), []).append(str(row["score"]).replace("_", " "))
         elif who not in best or row["auroc"] > best[who]["auroc"]:
             best[who] = row
-    for who, row in best.items():
-        name = str(row["score"]).replace("_", " ")
-        few = " (fewer than 10 texts are wrong, or right)" if row["few"] else ""
-        text = f"largest AUROC of all scores: {name}, {number(row['auroc'])}{few}"
+    for who, first in best.items():
+        name = str(first["score"]).replace("_", " ")
+        few = " (fewer than 10 texts are wrong, or right)" if first["few"] else ""
+        text = f"largest AUROC of all scores: {name}, {number(first['auroc'])}{few}"
         yield Finding(text=text, who=who, severity=WEAK if few else PLAIN, kind="score")
     for (who, code), names in lacking.items():
         text = f"no AUROC of {', '.join(dict.fromkeys(names))}: {reason(code)}"

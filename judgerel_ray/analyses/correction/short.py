@@ -7,7 +7,8 @@ from typing import cast
 
 import polars as pl
 
-from judgerel_ray.analyses.correction.show import CAUTIONS, FEW, RATES, saved_words
+from judgerel_ray.analyses.correction.correction import FEW, Caution
+from judgerel_ray.analyses.correction.show import CAUTIONS, RATES, saved_words
 from judgerel_ray.blocks.blocks import Block, Paragraph
 from judgerel_ray.blocks.short import (
     GRAVE,
@@ -16,11 +17,12 @@ from judgerel_ray.blocks.short import (
     WEAK,
     Finding,
     Groups,
+    Row,
     groups_of,
     short_blocks,
     short_table,
 )
-from judgerel_ray.blocks.words import Row, cell, interval, number, percent, reason
+from judgerel_ray.blocks.words import cell, interval, number, percent, reason
 from judgerel_ray.core import count_of
 
 _HEADS = {
@@ -102,7 +104,7 @@ def _of_group(row: Row, groups: Groups) -> Iterator[Finding]:
             yield Finding(text=text, who=who, severity=severity)
     for code in cast(Sequence[str], row["flags"]):
         unmatched = count_of(cast(int, row["n_unmatched"]), "label")
-        text = CAUTIONS[code].format(few=FEW, unmatched=unmatched)
+        text = CAUTIONS[Caution(code)].format(few=FEW, unmatched=unmatched)
         yield Finding(text=text, who=who, severity=_HARM.get(code, WEAK), kind=code)
     if row["value"] is not None:
         yield Finding(text=saved_words(of).replace("using it", "the judge"), who=who, kind="saved")

@@ -11,13 +11,13 @@ from judgerel_ray.blocks.blocks import Block, Paragraph
 from judgerel_ray.blocks.short import (
     WEAK,
     Finding,
+    Row,
     findings_of_row,
     groups_of,
     short_blocks,
     short_table,
 )
 from judgerel_ray.blocks.words import (
-    Row,
     coefficient_name,
     estimate,
     explanation,
@@ -75,7 +75,7 @@ def limits_short(limits: pl.DataFrame, command: str | None) -> list[Block]:
 
 def _of(name: str) -> Callable[[Row], str]:
     def write(row: Row) -> str:
-        of = row["of"].get(name)  # type: ignore[attr-defined]
+        of = row["of"].get(name)
         if of is None or of["undefined"]:
             return "-"
         return number(of["value"]) if name not in _WIDE else estimate(of)

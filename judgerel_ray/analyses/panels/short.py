@@ -15,6 +15,7 @@ from judgerel_ray.blocks.short import (
     WEAK,
     Finding,
     Groups,
+    Row,
     findings_of_row,
     groups_of,
     short_blocks,
@@ -23,7 +24,6 @@ from judgerel_ray.blocks.short import (
 from judgerel_ray.blocks.text_sections import short_p
 from judgerel_ray.blocks.words import (
     NOISE,
-    Row,
     cell,
     costing,
     number,
@@ -157,10 +157,10 @@ def _standing(row: Row) -> str:
 def _of_best(best: pl.DataFrame, groups: Groups) -> Iterator[Finding]:
     """The panel that does best on questions it was not chosen by."""
     found: dict[str, Row] = {}
-    for row in best.filter(chosen_by="size").iter_rows(named=True):
-        before = found.get(groups.of(row))
-        if before is None or (row["accuracy"] or 0) > (before["accuracy"] or 0):
-            found[groups.of(row)] = row
+    for one in best.filter(chosen_by="size").iter_rows(named=True):
+        before = found.get(groups.of(one))
+        if before is None or (one["accuracy"] or 0) > (before["accuracy"] or 0):
+            found[groups.of(one)] = one
     for who, row in found.items():
         text = (
             f"best panel, on questions that did not choose it: {cell(row['members'])} "
@@ -178,8 +178,8 @@ def _worth(row: Row) -> str:
 def _of_next(sizes: pl.DataFrame, groups: Groups) -> Iterator[Finding]:
     """What the last member adds."""
     last: dict[str, Row] = {}
-    for row in sizes.iter_rows(named=True):
-        last[groups.of(row)] = row
+    for one in sizes.iter_rows(named=True):
+        last[groups.of(one)] = one
     for who, row in last.items():
         if row["gain"] is not None:
             text = f"member {row['n_members']} of a random panel adds {share(row, 'gain')}"

@@ -23,12 +23,13 @@ from judgerel_ray.blocks.short import (
     WEAK,
     Finding,
     Groups,
+    Row,
     findings_of_row,
     groups_of,
     short_blocks,
     short_table,
 )
-from judgerel_ray.blocks.words import Row, cell, estimate, explanation, number, reason
+from judgerel_ray.blocks.words import cell, estimate, explanation, number, reason
 from judgerel_ray.core import count_of
 
 _FEW = ", few to decide"

@@ -8,8 +8,8 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.blocks.blocks import Block, Column, Paragraph, Table
-from judgerel_ray.blocks.short import GRAVE, PLAIN, WEAK, Finding, groups_of, short_blocks
-from judgerel_ray.blocks.words import Row, cell, estimate, explanation, group_label, number, reason
+from judgerel_ray.blocks.short import GRAVE, PLAIN, WEAK, Finding, Row, groups_of, short_blocks
+from judgerel_ray.blocks.words import cell, estimate, explanation, group_label, number, reason
 from judgerel_ray.core import count_of
 
 _SHOWN = 10
@@ -24,7 +24,7 @@ def questions_short(questions: pl.DataFrame, command: str | None) -> list[Block]
     --------
     >>> from judgerel_ray import example, questions
     >>> questions_short(questions(example("judgments.csv")), None)[0].text
-    '2 judges, 8 questions each: 64 replies; 3 wrong, 10 with different replies'
+    '2 judges, 8 questions each: 64 replies; 1 wrong, 8 with different replies'
     """
     every = [*questions.iter_rows(named=True)]
     keys = questions.columns[: questions.columns.index("item_id")]
