@@ -98,9 +98,7 @@ def advised_short(
         *(_of_splits(known.get("splits"), groups) if has_budget else ()),
         *_of_panel(known.get("panel")),
     ]
-    columns_shown = {
-        head: write for head, write in _COLUMNS.items() if has_asked or head != "same prompt"
-    }
+    columns_shown = {head: write for head, write in _COLUMNS.items() if has_asked or head != "same"}
     table = short_table(rows, groups, columns_shown) if targets else []
     return short_blocks(
         _scope(known.get("components"), groups),
@@ -238,7 +236,7 @@ def _now(row: Row) -> str:
 
 _COLUMNS = {
     "one [95 %]": _drawn,
-    "same prompt": _again,
+    "same": _again,
     "all now": _now,
     "needed": _needed,
     "sure": _sure,

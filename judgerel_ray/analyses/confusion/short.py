@@ -8,7 +8,7 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.analyses.confusion.confusion import UncertaintyTables
-from judgerel_ray.blocks.blocks import Block, Paragraph
+from judgerel_ray.blocks.blocks import Block
 from judgerel_ray.blocks.short import (
     GRAVE,
     HARMFUL,
@@ -52,7 +52,7 @@ def uncertainty_short(found: UncertaintyTables, command: str | None) -> list[Blo
         "accuracy of low": lambda row: _share(row, "low"),
         "of high": lambda row: _share(row, "high"),
         "of all": lambda row: _share(row, "all"),
-        "low": lambda row: percent(row["share"]),
+        "share low": lambda row: percent(row["share"]),
     }
     findings = [
         *(one for row in every for one in _of_labels(row, groups)),
@@ -60,15 +60,11 @@ def uncertainty_short(found: UncertaintyTables, command: str | None) -> list[Blo
         *_of_scores(found.scores),
         *_of_people(found.against_people),
     ]
-    told = Paragraph(
-        "low, high: labels of uncertainty; low: share of judgments of low uncertainty",
-        kind="soft",
-    )
     n = found.judgments.height
     return short_blocks(
         f"uncertainty of {count_of(n, 'single judgment')}, labelled low or high by the margin"
         f"{groups.shared}",
-        [*short_table(every, groups, columns, what="row"), *([told] if every else [])],
+        short_table(every, groups, columns, what="row"),
         findings,
         ("see how steady the judge is", command),
         everyone=groups.labels.values(),

@@ -62,6 +62,7 @@ def _result(
 ) -> Result[DistributionTables]:
     from judgerel_ray.analyses.distributions import show
     from judgerel_ray.analyses.distributions.short import limits_short
+    from judgerel_ray.blocks.blocks import Paragraph
     from judgerel_ray.blocks.result import Result
 
     write = {
@@ -77,6 +78,7 @@ def _result(
         full=lambda: write(found.summary),
         # The other views are a table with a row a group already.
         short=(lambda: limits_short(found.rows, command)) if found.view == "limits" else None,
+        legend=lambda: [Paragraph(show.READ_LIMITS)] if found.view == "limits" else [],
         rows=found.rows,
     )
 
