@@ -28,6 +28,7 @@ from judgerel_ray.asking.verb import exact, load_sweep, plan, rejudge, replay, r
 from judgerel_ray.importers.verb import import_judgments, items  # isort: skip
 from judgerel_ray.analyses.doctor.verb import doctor  # isort: skip
 from judgerel_ray.analyses.reliability.verb import questions, reduce, serving  # isort: skip
+from judgerel_ray.analyses.agreement.verb import agree  # isort: skip
 from judgerel_ray.analyses.confusion.verb import uncertainty  # isort: skip
 from judgerel_ray.analyses.distributions.verb import distributions  # isort: skip
 from judgerel_ray.analyses.selection.verb import select, systems  # isort: skip
@@ -47,6 +48,7 @@ __all__ = [
     "UnfinishedRunWarning",
     "__version__",
     "advise",
+    "agree",
     "align",
     "cascade",
     "compare",
@@ -78,3 +80,8 @@ __all__ = [
     "uncertainty",
     "verify",
 ]
+
+
+def __dir__() -> list[str]:
+    """What a program may use: verbs, and the rooms of numbers."""
+    return [*__all__, "papers", "stats"]

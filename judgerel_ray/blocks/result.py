@@ -83,8 +83,11 @@ class Result(Generic[Found]):
 
     def for_python(self) -> Found:
         """What a program is given, once it is warned (ReadingWarning) of the notes."""
+        from judgerel_ray.blocks.shown import shown_as
+
         warn_of(self.notes)
-        return self.found
+        found: Found = shown_as(self.found, self)
+        return found
 
     def as_text(self) -> str:
         """Lay it out for a terminal."""
@@ -107,6 +110,12 @@ class Result(Generic[Found]):
         from judgerel_ray.blocks.markdown import markdown
 
         return markdown(self.blocks(), title=self.title)
+
+    def as_html(self) -> str:
+        """Write it for a notebook."""
+        from judgerel_ray.blocks.html import rendered_blocks
+
+        return rendered_blocks(self.blocks())
 
     def as_junit(self) -> str:
         """Write what was checked as JUnit XML."""
@@ -137,6 +146,12 @@ class Writable:
     __slots__ = ()
     shown_by: ClassVar[str]
     """``module:function`` that makes the :class:`Result` of it, in a module that imports this."""
+
+    def __repr__(self) -> str:
+        return self.as_text()
+
+    def _repr_html_(self) -> str:
+        return self._result().as_html()
 
     def _result(self) -> Result[Any]:
         found: Result[Any] = resolve_name(self.shown_by)(self)

@@ -57,8 +57,8 @@ def _lines(block: Block) -> Iterator[str]:
         case Facts():
             yield _grid(["", ""], block.pairs)
         case Lines():
-            mark, indent = ("", "  ") if block.kind == "findings" else ("- ", "")
-            yield from (_text(f"{mark}{text}", indent) for text in block.texts)
+            mark = "" if block.kind == "findings" else "- "
+            yield from (_text(f"{mark}{text}", indent="  ") for text in block.texts)
         case Laid():
             yield shortened(printable(block.text, lines=True), LONGEST_WORD)
         case Heat():
@@ -78,7 +78,7 @@ def _text(text: str, indent: str = "") -> str:
     """A text that is wrapped, and never markup."""
     text = printable(text)
     if text.isascii():
-        lines = wrap(text, WIDTH, break_on_hyphens=False, subsequent_indent=indent)
+        lines = wrap(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
         return "\n".join(lines)
     from rich.text import Text
 

@@ -50,6 +50,8 @@ _NAMES = {
     "icc1": "ICC(1)",
     "icck": "ICC(k)",
     "percent_agreement": "agreement",
+    "cohen_kappa": "Cohen's kappa",
+    "people_kappa": "Cohen's kappa of people",
     "fleiss_kappa": "Fleiss' kappa",
     "gwet_ac1": "Gwet's AC1",
     "brennan_prediger": "Brennan-Prediger",

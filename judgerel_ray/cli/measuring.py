@@ -75,6 +75,10 @@ def _formats(asked: Asked) -> Sequence[str]:
     """What is printed."""
     if asked.printing.get("json"):
         return ["json"]
+    if asked.printing.get("md"):
+        if "format" in asked.printing:
+            raise SweepError("--md and --format are given together", hint="leave one out")
+        return ["markdown"]
     known = [name for name in FORMATS if name != OF_CASES or asked.verb.prints == "gate"]
     names = comma_names(asked.printing.get("format", "table"))
     for name in names or ("nothing",):

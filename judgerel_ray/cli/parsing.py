@@ -42,6 +42,7 @@ _RAW = flag(
     "write texts of a CSV as they are; else an apostrophe guards those that a spreadsheet would run"
 )["flag"]
 _LENGTH = {
+    "md": flag("print Markdown for a pull request or an issue, as --format markdown does")["flag"],
     "full": flag("print all there is, not the short answer alone")["flag"],
     "explain": flag("print what the words and columns of the short answer mean, too")["flag"],
 }

@@ -190,8 +190,8 @@ def command_on(name: str, source: object, reading: Written | None = None) -> str
     words = [quote(fspath(path)) for path in paths]
     if "-" in words or not words:
         return None
-    for one in fields(reading or Written()):
-        value = getattr(reading, one.name, one.default) if one.name in _READING_NAMES else None
+    for one in fields(Labelled):
+        value = getattr(reading, one.name, None)
         if value is True:
             words.append(spelled(one))
         elif isinstance(value, str | PathLike):
@@ -204,7 +204,6 @@ def command_on(name: str, source: object, reading: Written | None = None) -> str
     return " ".join(["judgerel", name, *words])
 
 
-_READING_NAMES = {one.name for one in fields(Labelled)}
 FORCE = flag(
     "replace the file of --out that is there with other content; input files and files of a run "
     "directory are never replaced, and no folder is made"

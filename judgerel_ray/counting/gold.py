@@ -41,6 +41,8 @@ def with_gold(judged: Snapshot) -> Snapshot:
         right = right_verdicts(judged.run, items).select("benchmark", "item_id", "gold")
     if right.is_empty():
         return judged
+    if judged.labels is not None:  # what somebody labelled may be right of any protocol
+        return replace(judged, frame=with_labels(judged.frame, right))
     asked = (
         pl.when(of_protocols(lambda one: one.has_right_option)).then(pl.col("gold")).alias("gold")
     )

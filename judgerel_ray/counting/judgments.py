@@ -40,7 +40,7 @@ from judgerel_ray.counting.files.cells import (
     parsed,
     refuse_inside,
 )
-from judgerel_ray.counting.files.labelled import labelled
+from judgerel_ray.counting.files.labelled import PEOPLE, labelled
 from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_each
 from judgerel_ray.counting.files.meaning import column_flag
 from judgerel_ray.counting.files.names import roles_of
@@ -129,6 +129,9 @@ def _tallied(
             source = own_columns(source, named=extra, reads=reads)
             if reads is None or _GOLD in (*reads, *extra):
                 source = _gold_of_questions(source)
+        there = source.rows.collect_schema().names()
+        told = [name for name in (_GOLD, PEOPLE) if name in (*(reads or ()), *extra)]
+        extra = [*dict.fromkeys((*extra, *(name for name in told if name in there)))]
         frame = source.rows
         schema = frame.collect_schema()
         columns = schema.names()

@@ -34,7 +34,7 @@ from judgerel_ray.counting.verdicts.policy import (
     Row,
     method_columns,
 )
-from judgerel_ray.stats.agreement.agreement import CORRECTNESS
+from judgerel_ray.stats.agreement.agreement import OF_GOLD
 from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS
 
 VerdictNames = Literal["option", "place"]
@@ -50,7 +50,7 @@ _HEAD = 10_000  # rows that nearly always tell; only where they do not, all are 
 _ITEMS = 100  # questions that nearly always tell, wherever their rows are
 _PAIR = 2
 _COUNTERPARTS = (("a", "b"), ("1", "2"), ("0", "1"), ("first", "second"), ("left", "right"))
-_OF_OPTIONS = (*ORDER_EFFECTS, *CORRECTNESS)
+_OF_OPTIONS = (*ORDER_EFFECTS, *OF_GOLD)
 _NOT_CROSSED = ("orders_not_crossed", "facets_not_crossed")
 _CHANCE = ("noise_floor", "noise_floor_sd", "p_noise", "noise")
 _NUMBERS = ("value", "low", "high", *_CHANCE)

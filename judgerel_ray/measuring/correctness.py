@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.counted import Group
+from judgerel_ray.counting.files.labelled import PEOPLE
 from judgerel_ray.counting.groups.grouping import (
     Block,
     count_judgments,
@@ -36,7 +37,11 @@ from judgerel_ray.measuring.estimates import noise_columns
 from judgerel_ray.measuring.lead_codes import FEWEST, LeadCode
 from judgerel_ray.measuring.tables import Questions
 from judgerel_ray.stats import Interval, clopper_pearson, measure
-from judgerel_ray.stats.agreement.agreement import CORRECTNESS, correctness_statistic
+from judgerel_ray.stats.agreement.agreement import (
+    CORRECTNESS,
+    OF_GOLD,
+    correctness_statistic,
+)
 
 _RIGHT = "right"  # before every verdict under a policy: they start with "=" or are outcomes
 _WITHOUT_GOLD = ("n_judgments", "percent_agreement", "undefined")
@@ -50,13 +55,13 @@ def check_gold(names: Sequence[str], columns: Sequence[str]) -> list[str]:
     >>> check_gold(["accuracy"], ["item_id", "gold"]), check_gold(["flip_rate"], [])
     (['gold'], [])
     """
-    asked = [name for name in names if name in CORRECTNESS]
+    asked = [name for name in names if name in OF_GOLD]
     if asked and GOLD not in columns:
         raise SweepError(
             f"{asked[0]} needs the right verdict of every question, expected a column {GOLD!r}, "
             f"got {', '.join(columns)}"
         )
-    return [GOLD] if asked else []
+    return [name for name in (GOLD, PEOPLE) if name in columns] if asked else []
 
 
 def correctness_rows(

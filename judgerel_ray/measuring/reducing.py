@@ -16,7 +16,7 @@ from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.reliability import reduce_judgments
 from judgerel_ray.measuring.tolerance import with_tolerance
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS
-from judgerel_ray.stats.agreement.agreement import CORRECTNESS
+from judgerel_ray.stats.agreement.agreement import OF_GOLD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class ReduceOptions:
     @property
     def told_apart(self) -> list[str]:
         """Columns that tell rows apart, besides those that make a unit."""
-        right = [GOLD] if set(self.coefficients or ()) & set(CORRECTNESS) else []
+        right = [GOLD] if set(self.coefficients or ()) & set(OF_GOLD) else []
         return [*(self.by or ()), *([self.items] if self.items else []), *self.nuisance, *right]
 
 
@@ -62,7 +62,8 @@ def tolerated(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
     ):
         more = tuple(name for name in own if name not in DEFAULT_COEFFICIENTS)
         options = replace(options, coefficients=(*DEFAULT_COEFFICIENTS, *more))
-    if set(options.coefficients or ()) & set(CORRECTNESS):
+    by_default = options.coefficients is None and not options.items
+    if by_default or set(options.coefficients or ()) & set(OF_GOLD):
         judged = with_gold(judged)
     found = reduce_judged(judged, options)
     if options.tolerance:

@@ -20,6 +20,7 @@ from judgerel_ray.counting.counted import (
     Group,
     counted_groups,
 )
+from judgerel_ray.counting.files.labelled import PEOPLE
 from judgerel_ray.counting.groups.grouping import (
     TEMPERATURE,
     Block,
@@ -49,6 +50,7 @@ from judgerel_ray.measuring.consistency import (
 )
 from judgerel_ray.measuring.correctness import check_gold, correctness_rows
 from judgerel_ray.measuring.estimates import bound_rows, continuous_rows, group_rows
+from judgerel_ray.measuring.kappa import kappa_rows
 from judgerel_ray.measuring.lead_codes import (
     LedGroup,
     Replies,
@@ -67,7 +69,7 @@ from judgerel_ray.measuring.order_effects import check_order, order_rows, orders
 from judgerel_ray.measuring.reproducibility import reproducible_rows, several_prompts
 from judgerel_ray.measuring.tables import Coefficients, MeasuredCoefficients
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
-from judgerel_ray.stats.agreement.agreement import CORRECTNESS
+from judgerel_ray.stats.agreement.agreement import CORRECTNESS, KAPPAS, OF_GOLD
 from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS
 
 _Name = TypeVar("_Name", bound=str)
@@ -121,7 +123,7 @@ def reduce_judgments(
     """
     # Names of serving noise choose no coefficient: its rows are added where the texts are read.
     known = (
-        *COEFFICIENTS, *LEADING, *CORRECTNESS, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED, *SERVING
+        *COEFFICIENTS, *LEADING, *OF_GOLD, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED, *SERVING
     )  # fmt: skip
     by_default = (*DEFAULT_COEFFICIENTS, *(CONSISTENCY if items else ()))
     chosen = _known(by_default if coefficients is None else coefficients, known, "coefficient")
@@ -129,7 +131,8 @@ def reduce_judgments(
     levels = None if measurement is None else _known(measurement, LEVELS, "measurement")
     columns = source.columns if isinstance(source, Tally) else source.collect_schema().names()
     check_items(items, chosen, columns)
-    extra = [*([items] if items else []), *check_gold(chosen, columns)]
+    right = _labels_known(coefficients, items, columns)
+    extra = [*([items] if items else []), *check_gold((*chosen, *right), columns)]
     check_order(chosen, columns)
     one_by_one = bool(set(chosen) & set(PUBLISHED))
     if one_by_one and "replication" not in columns:
@@ -148,9 +151,8 @@ def reduce_judgments(
             continue
         more = leading_by_default(group) if unnamed and not items else ()
         rows = [*_agreement_rows(group, [*dict.fromkeys((*chosen, *more))], policies, levels)]
-        rows += _of_more_than_counts(
-            group, (*chosen, *(orders_of(group) if unnamed else ())), _counting(policies)
-        )
+        names = (*chosen, *(orders_of(group) if unnamed else ()))
+        rows += _of_more_than_counts(group, names, _counting(policies), levels, by_default=right)
         if distinct := [name for name in chosen if name in CONSISTENCY]:
             rows += _of_items(group, str(items), distinct)
         if group.labels is not None:
@@ -243,13 +245,31 @@ def _of_items(group: Group, items: str, names: Sequence[str]) -> Iterator[Row]:
     yield from consistency_rows(scores, names, basis, group.intervals)
 
 
+def _labels_known(
+    coefficients: Sequence[str] | None, items: str | None, columns: Sequence[str]
+) -> tuple[str, ...]:
+    """Coefficients of labelled judgments that are there by default."""
+    there = coefficients is None and not items and GOLD in columns
+    return ("accuracy", "cohen_kappa", *(["people_kappa"] if PEOPLE in columns else ())) * there
+
+
 def _of_more_than_counts(
-    group: Group, chosen: Sequence[str], missing: Sequence[Missing]
+    group: Group,
+    chosen: Sequence[str],
+    missing: Sequence[Missing],
+    levels: Sequence[Level] | None,
+    *,
+    by_default: Sequence[str],
 ) -> Iterator[Row]:
     """Coefficients that need to know what is right, or where options stood."""
-    if right := [name for name in chosen if name in CORRECTNESS]:
-        rows = group.rows.long([*dict.fromkeys((*group.unit, GOLD))])
-        yield from correctness_rows(group, rows, right, missing)
+    if names := [name for name in (*chosen, *by_default) if name in OF_GOLD]:
+        extra = [name for name in (GOLD, PEOPLE) if name in group.rows.units.columns]
+        rows = group.rows.long([*dict.fromkeys((*group.unit, *extra))])
+        if not by_default or rows[GOLD].null_count() < rows.height:
+            right = [name for name in names if name in CORRECTNESS]
+            yield from correctness_rows(group, rows, right, missing)
+            kappas = [name for name in names if name in KAPPAS]
+            yield from kappa_rows(group, rows, kappas, missing, levels)
     if order := [name for name in chosen if name in ORDER_EFFECTS]:
         yield from order_rows(group, order, missing)
 

@@ -72,8 +72,7 @@ def report(path: Judgments, request: ReportRequest) -> Result[str]:
     '/page.html'
     """
     from judgerel_ray.analyses.ratings.from_run import rating_options
-    from judgerel_ray.counting.files.labelled import has_one_label_each
-    from judgerel_ray.counting.right_answers import GOLD
+    from judgerel_ray.counting.files.labelled import READ, has_one_label_each
     from judgerel_ray.counting.snapshot import Snapshot, name_of
     from judgerel_ray.reporting.pages import page_of
     from judgerel_ray.store.outputs import output_to
@@ -93,7 +92,7 @@ def report(path: Judgments, request: ReportRequest) -> Result[str]:
     reading = request
     if labels is not None and not has_one_label_each(labels):
         reading = replace(request, labels=None)  # of several people, who may differ: no gold
-    with Snapshot.open(path, reading, columns=["confidence", GOLD], empty=True) as judged:
+    with Snapshot.open(path, reading, columns=["confidence", *READ], empty=True) as judged:
         page, absent = page_of(judged, options, labels=labels)
     output.write(page.encode())
     found = f"{out}: no verdicts. {absent}" if absent else out

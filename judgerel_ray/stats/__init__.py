@@ -155,6 +155,7 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
         scale_rank_correlation,
         scale_shift,
     )
+    from judgerel_ray.stats.ratings.kappa import cohen_kappa
     from judgerel_ray.stats.ratings.ranking import Ranking, rank_judges
     from judgerel_ray.stats.ratings.rated_scales import (
         SCALE_CASES,
@@ -249,6 +250,7 @@ __all__ = [
     "budget_splits",
     "calibration_error",
     "clopper_pearson",
+    "cohen_kappa",
     "column_noise_floor",
     "conformal_rule",
     "conformal_sets",
@@ -406,6 +408,7 @@ _LAZY: dict[str, tuple[str, ...]] = {
         "scale_rank_correlation",
         "scale_shift",
     ),
+    "ratings.kappa": ("cohen_kappa",),
     "ratings.ranking": ("Ranking", "rank_judges"),
     "ratings.rated_scales": (
         "QuantisationCeiling",

@@ -26,7 +26,7 @@ from judgerel_ray.fleet import address as ray_address
 WRITTEN = ["--exact-values", "--leading-word", "--item-by-row", "--column NAME=COLUMN"]
 NAMED = [*WRITTEN, "--verdict-names WHAT"]
 READ = [*NAMED, "--labels FILE"]
-SHOWN = ["--format NAMES", "--out FILE", "--force", "--raw-cells"]
+SHOWN = ["--format NAMES", "--md", "--full", "--explain", "--out FILE", "--force", "--raw-cells"]
 SCALED = ["--scale FILE", "--mapping NAME", "--preset NAME", "--pairing HOW"]
 BY = ["--by COLS"]
 OPTIONS = {
@@ -135,7 +135,7 @@ OPTIONS = {
         "--facet-size NAME=N",
         "--nested COLS",
         *READ, *BY,
-        "--format NAMES",
+        "--format NAMES", "--md", "--full", "--explain",
     ],
     "compare": [
         "A",
@@ -143,7 +143,7 @@ OPTIONS = {
         "--coefficient NAME",
         "--tolerance D",
         *READ, *BY,
-        "--format NAMES",
+        "--format NAMES", "--md", "--full", "--explain",
     ],
     "gate": [
         "PATH",
@@ -151,7 +151,7 @@ OPTIONS = {
         "--rules FILE",
         "--ledger FILE",
         *READ, *BY,
-        "--format NAMES",
+        "--format NAMES", "--md", "--full", "--explain",
     ],
     "correct": [
         "PATH", "--labels FILE", "--positive VERDICT", "--width W", "--seed S", *NAMED, *BY,
@@ -221,7 +221,15 @@ def test_help_lists_flags_of_many_verbs_under_headings_of_their_own(capsys):
             "--labels",
             "--by",
         ],
-        "What is printed and written:": ["--format", "--out", "--force", "--raw-cells"],
+        "What is printed and written:": [
+            "--format",
+            "--md",
+            "--full",
+            "--explain",
+            "--out",
+            "--force",
+            "--raw-cells",
+        ],
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core.verb import check_choices, command_on, flag, verb
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ class DistributionsRequest:
         check_choices(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DistributionTables:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class DistributionTables(Shown):
     """One view of a run's verdict distributions.
 
     Attributes

@@ -204,7 +204,7 @@ class Proposal:
     free: tuple[str, ...] = ()  # Columns that nothing is taken for.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Diagnosis(Writable):
     """What a doctor found: of the machine without a path, else of the judgments there.
 

@@ -48,7 +48,7 @@ from judgerel_ray.measuring.order_effects import (
     labels_by_default,
 )
 from judgerel_ray.measuring.reducing import ReduceOptions, reduce_judged
-from judgerel_ray.stats.agreement.agreement import CORRECTNESS
+from judgerel_ray.stats.agreement.agreement import OF_GOLD
 from judgerel_ray.stats.selective.systems import paired_accuracy
 
 _OF_DIFFERENCE = ("difference", "value_b", "low", "high", "standard_error")
@@ -59,7 +59,7 @@ def columns_of(
 ) -> tuple[list[str], list[str]]:
     """Columns that tell rows apart, and others that are read: of the judgments, or a baseline."""
     if baseline is None:
-        right = any(one.coefficient in CORRECTNESS for one in asked)
+        right = any(one.coefficient in OF_GOLD for one in asked)
     else:
         right = any(one.against == baseline and one.name == OF_A_DROP for one in asked)
     return [*(by or ()), *([GOLD] if right else [])], [] if asked else [GOLD]
@@ -86,7 +86,7 @@ def gate_judgments(
         intervals=IntervalChoice(confidence=look.confidence, with_errors=True),
     )
     if asked:
-        right = any(one.coefficient in CORRECTNESS for one in asked)
+        right = any(one.coefficient in OF_GOLD for one in asked)
         judged = with_gold(judged) if right else judged
         accurate = {one.against for one in asked if one.name == OF_A_DROP}
         others = {name: with_gold(one) if name in accurate else one for name, one in others.items()}

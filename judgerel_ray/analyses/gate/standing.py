@@ -22,7 +22,7 @@ from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts, leads
 from judgerel_ray.measuring.tolerance import FAILS, MEETS, is_share, standing
 from judgerel_ray.stats import COEFFICIENTS, clopper_pearson
-from judgerel_ray.stats.agreement.agreement import declaration
+from judgerel_ray.stats.agreement.agreement import KAPPAS, declaration
 from judgerel_ray.stats.intervals.precision import t_quantile
 from judgerel_ray.stats.intervals.shares import difference_ends
 
@@ -32,7 +32,7 @@ OF_ALPHA = tuple(
 )
 """Coefficients that are 1 less disagreement over that by chance."""
 AGREEMENT = "percent_agreement"
-_OF_REPLIES = ("valid_rate", "accuracy", "majority_accuracy", "swap_consistency",
+_OF_REPLIES = ("valid_rate", "accuracy", "majority_accuracy", *KAPPAS, "swap_consistency",
                "place_consistency", "position_bias", "first_place", "order_effect")  # fmt: skip
 """Coefficients that say something of a judge with a habit, too."""
 HABITS = (LeadCode.ONE_ANSWER.value, LeadCode.ONE_PLACE.value, LeadCode.FOLLOWS_PLACE.value)

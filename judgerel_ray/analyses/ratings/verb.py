@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
+from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core.verb import BY, Names, Written, command_on, flag, names_of, split_names, verb
 
 if TYPE_CHECKING:
@@ -81,8 +82,8 @@ class ScalesRequest(OwnScales):
         return scale_choice(mapping=self.mapping, preset=self.preset, pairing=self.pairing)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ScaleTables:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ScaleTables(Shown):
     """Consistency of ratings.
 
     Attributes

@@ -23,7 +23,7 @@ from judgerel_ray.analyses.reliability.headlines import (
     of_their_kind,
     unasked,
 )
-from judgerel_ray.analyses.reliability.short import Command, grouped, short_blocks
+from judgerel_ray.analyses.reliability.short import Command, legend_blocks, short_blocks
 from judgerel_ray.blocks.blocks import Block, Laid
 from judgerel_ray.blocks.columns import WIDTH, plain_table
 from judgerel_ray.blocks.result import Result
@@ -129,14 +129,10 @@ def reduced_result(
         standing = tolerance_text(frame, source=source)
         return short_blocks(found, named=chosen, standing=standing, command=command)
 
-    def legend() -> list[Block]:
-        rows = [row for group in grouped(found.coefficients) for row in group.rows]
-        return [Laid("\n".join(_legend(rows, {})))]
-
     caution = (found.caution,) if found.caution else ()
     return Result(
         found=frame, tables=frame, full=blocks, notes=(*notes, *caution),
-        short=short if found.coefficients.height else None, legend=legend,
+        short=short if found.coefficients.height else None, legend=lambda: legend_blocks(found),
     )  # fmt: skip
 
 

@@ -69,8 +69,8 @@ class ReduceRequest(Labelled):
             "coefficients by name; default krippendorff_alpha, percent_agreement, fleiss_kappa, "
             "gwet_ac1, brennan_prediger, flip_rate, valid_rate, and where they apply "
             "class_agreement (of pass and fail), icc1 and standard_error (of ratings), "
-            "swap_consistency and those of places (of several orders), cronbach_alpha and the "
-            "omegas (with --items)",
+            "swap_consistency and those of places (of several orders), accuracy and cohen_kappa "
+            "(where labels are known), cronbach_alpha and the omegas (with --items)",
             "NAME",
             read=split_names,
             repeats=True,
@@ -162,10 +162,11 @@ def reduce(path: Judgments, request: ReduceRequest) -> Result[pl.DataFrame]:
     """
     from judgerel_ray.analyses.reliability.from_run import reduced
     from judgerel_ray.analyses.reliability.show import reduced_result
+    from judgerel_ray.counting.files.labelled import READ
     from judgerel_ray.counting.snapshot import Snapshot
 
     options = request.options()
-    with Snapshot.open(path, request, apart=options.told_apart) as judged:
+    with Snapshot.open(path, request, apart=options.told_apart, columns=READ) as judged:
         command = partial(command_on, source=path, reading=request)
         return reduced_result(reduced(judged, options), options, judged.run_notes, command)
 

@@ -52,7 +52,7 @@ from judgerel_ray.protocols import (
 from judgerel_ray.protocols.ask import AskKind
 from judgerel_ray.protocols.respond import PROTOCOL as RESPOND
 from judgerel_ray.stats import COEFFICIENTS
-from judgerel_ray.stats.agreement.agreement import CORRECTNESS
+from judgerel_ray.stats.agreement.agreement import OF_GOLD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -417,7 +417,7 @@ def check_tolerance(tolerance: Mapping[str, float]) -> None:
     ...
     judgerel_ray.core.errors.SweepError: tolerance.kripendorff_alpha is no coefficient. Try: ...
     """
-    known = (*COEFFICIENTS, *CORRECTNESS)
+    known = (*COEFFICIENTS, *OF_GOLD)
     for name, value in tolerance.items():
         if name not in known:
             close = get_close_matches(name, known, n=1)

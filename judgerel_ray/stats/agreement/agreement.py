@@ -503,6 +503,10 @@ def _name_and_options(
 
 CORRECTNESS = ("accuracy", "majority_accuracy", "agreement_right", "agreement_wrong")
 """Coefficients of verdicts that can be right or wrong."""
+KAPPAS = ("cohen_kappa", "people_kappa")
+"""Cohen's kappa of a judge with labels, and of the people who gave them with each other."""
+OF_GOLD = (*CORRECTNESS, *KAPPAS)
+"""Coefficients that need to know what is right."""
 
 
 def correctness_statistic(name: str) -> CountStatistic:

@@ -184,7 +184,7 @@ def led(path, tmp_path, capsys, *flags):
     for row in json.loads(capsys.readouterr().out):
         names = list(row)[: list(row).index("coefficient")]
         groups.setdefault(tuple(row[name] for name in names), []).append(row)
-    assert main(["reduce", path, *flags]) == 0
+    assert main(["reduce", path, *flags, "--full"]) == 0
     terminal = " ".join(capsys.readouterr().out.split())
     page = tmp_path / "page.html"
     assert main(["report", path, *flags, "--out", str(page)]) == 0
@@ -306,7 +306,7 @@ def test_the_lead_says_how_few_questions_it_rests_on(items, said, tmp_path, caps
     ]
     path, page = str(tmp_path / "rows.csv"), tmp_path / "page.html"
     pl.DataFrame(rows).write_csv(path)
-    assert main(["reduce", path]) == 0
+    assert main(["reduce", path, "--full"]) == 0
     told = " ".join(capsys.readouterr().out.split("(" + str(items))[0].split())
     assert main(["report", path, "--out", str(page)]) == 0
     written = page.read_text()
@@ -325,7 +325,7 @@ def test_only_groups_whose_repeats_judge_other_answers_say_so(tmp_path, capsys):
         for times in range(3)
     ]  # fmt: skip
     pl.DataFrame(rows).write_csv(file := tmp_path / "rows.csv")
-    assert main(["reduce", str(file)]) == 0
+    assert main(["reduce", str(file), "--full"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     fixed, mixed = said.split(" mixed 20 questions")
     assert "Asked the same prompt again, one rating of this judge" in fixed
