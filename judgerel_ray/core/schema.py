@@ -146,7 +146,7 @@ class Schema:
         return type(cls.__name__, (dy.Schema,), {"__doc__": cls.__doc__, **columns})
 
 
-Tables: TypeAlias = Mapping[str, Mapping[str, type[Schema]]]
+SchemasByVerb: TypeAlias = Mapping[str, Mapping[str, type[Schema]]]
 """Of each verb, of each of its tables ("" where it prints one list, or beside its tables), its
 schema."""
 
@@ -154,5 +154,5 @@ schema."""
 def tables_of(verb: Verb) -> Mapping[str, type[Schema]]:
     """The tables of a verb's JSON: of ``tables.py`` beside its module."""
     beside = verb.act.__module__.rpartition(".")[0]
-    known: Tables = import_module(f"{beside}.tables").TABLES
+    known: SchemasByVerb = import_module(f"{beside}.tables").TABLES
     return known[verb.name]

@@ -20,7 +20,7 @@ from judgerel_ray.core.verb import (
 if TYPE_CHECKING:
     from judgerel_ray.analyses.advice.advice import Advice
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ def _result(
     help="how many more replications, questions or judges a target needs",
     prints="format",
 )
-def advise(path: Judgments, request: AdviseRequest) -> Result[Advice]:
+def advise(path: JudgmentSource, request: AdviseRequest) -> Result[Advice]:
     """Advise on what more judgments, prompts, questions and judges would buy.
 
     Returns

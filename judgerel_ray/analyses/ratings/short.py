@@ -11,9 +11,9 @@ from judgerel_ray.analyses.ratings.cells import (
     COEFFICIENTS,
     agreement_line,
     around,
-    cells_said,
     mapped,
     rank_cells,
+    rank_sentences,
 )
 from judgerel_ray.blocks.blocks import Block, Paragraph
 from judgerel_ray.blocks.short import (
@@ -199,7 +199,7 @@ def ranks_short(
             rows.append({"temperature": heat, **cells})
         who = f"temperature {cell(heat)}" if several else ""
         findings += _of_ranks(part, who)
-        findings += [Finding(text=text, who=who, kind=text) for text in cells_said(part)]
+        findings += [Finding(text=text, who=who, kind=text) for text in rank_sentences(part)]
     lines_of_pairs = map(agreement_line, agreements.iter_rows(named=True))
     findings += [Finding(text=text, kind="tau") for text in lines_of_pairs if text]
     groups = groups_of(rows, ["temperature", "judge"])

@@ -13,10 +13,10 @@ from judgerel_ray.analyses.reliability.from_run import Reduced
 from judgerel_ray.analyses.reliability.headlines import (
     FEW_QUESTIONS,
     Lead,
-    asked_anew,
     lead,
     of_ratings,
     of_their_kind,
+    spans_prompts,
 )
 from judgerel_ray.blocks.columns import WIDTH, natural
 from judgerel_ray.blocks.words import (
@@ -353,7 +353,7 @@ def _unknown(group: GroupRows, code: LeadCode | None) -> Iterator[tuple[int, str
         return
     if any(Flag.OTHER_ANSWERS in dict(noted(row)) for row in rows):
         yield 3, _CONFOUNDED
-    elif not any(asked_anew(row) for row in rows):
+    elif not any(spans_prompts(row) for row in rows):
         classes = any(str(row["coefficient"]).startswith("class_agreement") for row in rows)
         yield 5, _UNWORDED if of_ratings(group.rows) or classes else _UNPLACED
 

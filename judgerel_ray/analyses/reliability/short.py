@@ -90,16 +90,16 @@ def scope_line(groups: Sequence[GroupRows], varying: Sequence[str]) -> str:
     each = " each" if len(groups) > 1 else ""
     most = f"{min(items):,} to " if len(items) > 1 else ""
     parts.append(f"{most}{count_of(max(items), 'question')}{each}")
-    parts += dict.fromkeys(_asked_of(group) for group in groups) if _alike(groups) else []
+    parts += dict.fromkeys(_judges_by_anchors(group) for group in groups) if _alike(groups) else []
     n_replies = sum(cast(int, row["n_judgments"]) for row in first)
     return f"{', '.join(parts)}: {count_of(n_replies, 'reply', 'replies')}"
 
 
 def _alike(groups: Sequence[GroupRows]) -> bool:
-    return len({_asked_of(group) for group in groups}) == 1
+    return len({_judges_by_anchors(group) for group in groups}) == 1
 
 
-def _asked_of(group: GroupRows) -> str:
+def _judges_by_anchors(group: GroupRows) -> str:
     """How often a question was asked: in how many orders or wordings, and each how often."""
     row, again = group.row("krippendorff_alpha") or group.rows[0], group.again
     n = cast(int, row["n_replications"])

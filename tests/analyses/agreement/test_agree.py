@@ -59,11 +59,14 @@ def kappa_of(rows: pl.DataFrame) -> float:
     names = {name for pair in cells for name in pair}
     n = sum(cells.values())
     same = sum(cells.get((name, name), 0) for name in names) / n
-    chance = sum(
-        sum(v for (g, _), v in cells.items() if g == name)
-        * sum(v for (_, w), v in cells.items() if w == name)
-        for name in names
-    ) / n**2
+    chance = (
+        sum(
+            sum(v for (g, _), v in cells.items() if g == name)
+            * sum(v for (_, w), v in cells.items() if w == name)
+            for name in names
+        )
+        / n**2
+    )
     return (same - chance) / (1 - chance)
 
 
@@ -80,9 +83,11 @@ def test_reduce_gives_kappa_where_labels_are_known(lost):
         assert (row["noise_floor"], row["measurement"], row["unit"]) == (0.0, "nominal", "item_id")
         assert row["n_missing"] == rows.filter(judge=row["judge"]).height - part.height
         assert row["n_compared"] == part["item_id"].n_unique()
-    assert judgerel_ray.reduce(rows.drop("gold")).filter(
-        pl.col("coefficient").is_in(["accuracy", "cohen_kappa"])
-    ).is_empty()
+    assert (
+        judgerel_ray.reduce(rows.drop("gold"))
+        .filter(pl.col("coefficient").is_in(["accuracy", "cohen_kappa"]))
+        .is_empty()
+    )
 
 
 def test_a_named_coefficient_needs_labels_and_gives_why_it_has_none():
@@ -155,9 +160,12 @@ def test_labels_of_several_people_are_the_ceiling(people):
         (judge, name): number
         for judge, name, number in found.select("judge", "coefficient", "value").rows()
     }
-    accuracy = rows.filter(judge="a").with_columns(
-        gold=pl.col("item_id").replace_strict(GOLD)
-    ).select((pl.col("verdict") == pl.col("gold")).mean()).item()
+    accuracy = (
+        rows.filter(judge="a")
+        .with_columns(gold=pl.col("item_id").replace_strict(GOLD))
+        .select((pl.col("verdict") == pl.col("gold")).mean())
+        .item()
+    )
     assert value["a", "accuracy"] == pytest.approx(accuracy)  # by the commonest label
     # Three of six failures are one person's passes: of six ordered pairs two agree there.
     same = (27 + 3 * 2 / 6) / 30
@@ -214,9 +222,7 @@ def test_agree_lays_out_labels_classes_and_pairs():
     assert found.labels.select("judge", "missing").rows() == [(one, "drop") for one in "abc"]
     fail = found.classes.filter(judge="a", label="fail").row(0, named=True)
     mine = rows.filter(judge="a").drop_nulls("verdict")
-    by_item = mine.group_by("item_id", "gold").agg(
-        fails=(pl.col("verdict") == "fail").mean()
-    )
+    by_item = mine.group_by("item_id", "gold").agg(fails=(pl.col("verdict") == "fail").mean())
     given, missed = by_item.filter(gold="fail"), by_item.filter(gold="pass")
     assert fail["n_items"] == given.height
     assert fail["recall"] == pytest.approx(given["fails"].mean())

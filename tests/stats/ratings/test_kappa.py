@@ -57,7 +57,11 @@ def test_kappa_is_that_of_scikit_learn_with_one_over_m(m, weights):
     metrics = pytest.importorskip("sklearn.metrics", reason="extra [legacy] is not installed")
     labels, verdicts, items = drawn(m, 50, 4, m)
     expected = metrics.cohen_kappa_score(
-        labels, verdicts, weights=weights, labels=range(4), sample_weight=np.full(labels.size, 1 / m)
+        labels,
+        verdicts,
+        weights=weights,
+        labels=range(4),
+        sample_weight=np.full(labels.size, 1 / m),
     )
     found = cohen_kappa(labels, verdicts, items_N=items, weights=weights)
     assert found.value == pytest.approx(expected, abs=1e-12)
@@ -132,9 +136,7 @@ def test_weighted_kappa_keeps_to_affine_maps_of_the_scale(seed, shift, unit):
 
 def test_one_item_asked_often_weighs_as_much_as_one_asked_once():
     once = cohen_kappa(["a", "b", "a"], ["a", "b", "b"], items_N=[0, 1, 2])
-    often = cohen_kappa(
-        ["a"] * 5 + ["b", "a"], ["a"] * 5 + ["b", "b"], items_N=[0] * 5 + [1, 2]
-    )
+    often = cohen_kappa(["a"] * 5 + ["b", "a"], ["a"] * 5 + ["b", "b"], items_N=[0] * 5 + [1, 2])
     assert often.value == pytest.approx(once.value, abs=1e-12)
     assert (often.low, often.high) == pytest.approx((once.low, once.high), abs=1e-12)
 
