@@ -123,7 +123,7 @@ class Result(Generic[FoundT]):
 
     def closing(self) -> list[str]:
         """Notes of the facts, and the last paragraph: what JUnit says below its cases."""
-        last = [block for block in self.blocks() if isinstance(block, Paragraph)][-1:]
+        last = [block for block in self.full() if isinstance(block, Paragraph)][-1:]
         words = ["".join(span.text for span in block.spans) for block in last]
         noted = self.facts.get("notes", ())
         return [*map(str, noted if isinstance(noted, tuple | list) else ()), *words]

@@ -25,7 +25,7 @@ from judgerel_ray.blocks.blocks import (
     Section,
     Table,
 )
-from judgerel_ray.blocks.columns import WIDTH, fit_cell, plain_table
+from judgerel_ray.blocks.columns import WIDTH, fit_cell, fitted_table, plain_table
 from judgerel_ray.core import LONGEST_WORD, printable, shortened
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def _lines(block: Block) -> Iterator[str]:
         case Facts():
             yield _grid(["", ""], block.pairs)
         case Lines():
-            yield from (_text(f"- {text}", indent="  ") for text in block.texts)
+            mark = "" if block.kind == "findings" else "- "
+            yield from (_text(f"{mark}{text}", indent="  ") for text in block.texts)
         case Laid():
             yield shortened(printable(block.text, lines=True), LONGEST_WORD)
         case Heat():
@@ -104,7 +105,8 @@ def _table(table: Table) -> Iterator[str]:
         yield _text(table.caption)
     heads = [column.head for column in table.columns]
     rows = range(len(table.columns[0].cells) if table.columns else 0)
-    yield _grid(heads, [[column.text_at(row) for column in table.columns] for row in rows])
+    lines = [[column.text_at(row) for column in table.columns] for row in rows]
+    yield _grid(heads, lines, fits=table.fits)
     for place, note in enumerate(table.notes, start=1):
         yield _text(f"{place}: {note}")
 
@@ -119,17 +121,21 @@ def _heat(matrix: Heat) -> Iterator[str]:
     yield _grid(matrix.heads, lines)
 
 
-def _grid(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+def _grid(heads: Sequence[str], lines: Sequence[Sequence[str]], *, fits: bool = False) -> str:
     """Cells in columns; very long ids and verdicts lose their middle."""
     if all(cell.isascii() for line in (heads, *lines) for cell in line):
-        return plain_table(heads, lines).lstrip("\n")
+        table = plain_table(heads, lines).lstrip("\n")
+        is_wide = fits and max(map(len, table.split("\n"))) > WIDTH
+        return fitted_table(heads, lines) if is_wide else table
     from rich.table import Table as Grid
     from rich.text import Text
 
     grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="",
                 show_header=any(heads))  # fmt: skip
     for head in heads:
-        grid.add_column(Text(fit_cell(head)), no_wrap=True, overflow="ignore")
+        grid.add_column(
+            Text(fit_cell(head)), no_wrap=not fits, overflow="fold" if fits else "ignore"
+        )
     for line in lines:
         grid.add_row(*(Text(fit_cell(cell)) for cell in line))
-    return _by_rich(grid, _UNWRAPPED)
+    return _by_rich(grid, WIDTH if fits else _UNWRAPPED)

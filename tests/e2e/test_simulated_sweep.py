@@ -221,7 +221,7 @@ def test_every_question_of_a_run_has_its_accuracy(landed, capsys):
     assert {row["undefined"] for row in warm} == {None}
     assert all(row["low"] <= row["accuracy"] <= row["high"] for row in rows)
     assert {row["undefined"] for row in rows if row["temperature"] == 0} == {"single_replication"}
-    assert main(["questions", landed.out]) == 0
+    assert main(["questions", "--full", landed.out]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 1 + 2 * 2 * N_ITEMS + 2  # what agreement is of
     assert "same prompt (repeatability)" in lines[-2]

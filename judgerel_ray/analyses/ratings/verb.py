@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from judgerel_ray.blocks.shown import Shown
-from judgerel_ray.core.verb import BY, Names, Written, flag, names_of, split_names, verb
+from judgerel_ray.core.verb import BY, Names, Written, command_on, flag, names_of, split_names, verb
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,7 +104,10 @@ class ScaleTables(Shown):
         return {"self_consistency": self.self_consistency, "inter_scale": self.inter_scale}
 
 
-def _result_scales(found: ScaleTables, notes: tuple[str, ...]) -> Result[ScaleTables]:
+def _result_scales(
+    found: ScaleTables, notes: tuple[str, ...], command: str | None
+) -> Result[ScaleTables]:
+    from judgerel_ray.analyses.ratings.short import scales_short
     from judgerel_ray.analyses.ratings.show import scales_blocks
     from judgerel_ray.blocks.result import Result
 
@@ -113,6 +116,7 @@ def _result_scales(found: ScaleTables, notes: tuple[str, ...]) -> Result[ScaleTa
         notes=notes,
         tables=found.tables(),
         full=lambda: scales_blocks(found.self_consistency, found.inter_scale),
+        short=lambda: scales_short(found.self_consistency, found.inter_scale, command),
         rows=found.inter_scale,
         whole_json=True,
     )
@@ -156,7 +160,8 @@ def scales(path: JudgmentSource, request: ScalesRequest) -> Result[ScaleTables]:
     with request.opened(path) as ratings:
         self_consistency, across = ratings.self_consistency(), ratings.across(choice)
         found = ScaleTables(self_consistency=self_consistency, inter_scale=across)
-        return _result_scales(found, ratings.judged.run_notes)
+        command = command_on("rank", path, request)
+        return _result_scales(found, ratings.judged.run_notes, command)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +181,10 @@ class AlignRequest(ScaleOptions):
     )
 
 
-def _result_alignment(found: pl.DataFrame, notes: tuple[str, ...]) -> Result[pl.DataFrame]:
+def _result_alignment(
+    found: pl.DataFrame, notes: tuple[str, ...], command: str | None
+) -> Result[pl.DataFrame]:
+    from judgerel_ray.analyses.ratings.short import aligned_short
     from judgerel_ray.analyses.ratings.show import alignment_blocks
     from judgerel_ray.blocks.result import Result
 
@@ -185,6 +193,7 @@ def _result_alignment(found: pl.DataFrame, notes: tuple[str, ...]) -> Result[pl.
         notes=notes,
         tables=found,
         full=lambda: alignment_blocks(found),
+        short=lambda: aligned_short(found, command),
         rows=found,
         whole_json=True,
     )
@@ -227,7 +236,8 @@ def align(path: JudgmentSource, request: AlignRequest) -> Result[pl.DataFrame]:
     """
     with request.opened(path) as ratings:
         found = ratings.aligned(fspath(request.reference), names_of(request.coefficients))
-        return _result_alignment(found, ratings.judged.run_notes)
+        command = command_on("scales", path, request)
+        return _result_alignment(found, ratings.judged.run_notes, command)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +251,10 @@ class RankRequest(ScalesRequest):
     outside: str | PathLike[str] | None = field(default=None, metadata=OUTSIDE)
 
 
-def _result_ranks(found: JudgeRanks, notes: tuple[str, ...]) -> Result[JudgeRanks]:
+def _result_ranks(
+    found: JudgeRanks, notes: tuple[str, ...], command: str | None
+) -> Result[JudgeRanks]:
+    from judgerel_ray.analyses.ratings.short import ranks_short
     from judgerel_ray.analyses.ratings.show import ranking_blocks
     from judgerel_ray.blocks.result import Result
 
@@ -250,6 +263,7 @@ def _result_ranks(found: JudgeRanks, notes: tuple[str, ...]) -> Result[JudgeRank
         notes=notes,
         tables=found.tables(),
         full=lambda: ranking_blocks(found.ranks, found.mean_ranks, found.agreements),
+        short=lambda: ranks_short(found.ranks, found.mean_ranks, found.agreements, command),
         rows=found.ranks,
         whole_json=True,
     )
@@ -295,4 +309,5 @@ def rank(path: JudgmentSource, request: RankRequest) -> Result[JudgeRanks]:
             reference=None if request.reference is None else fspath(request.reference),
             outside=None if request.outside is None else fspath(request.outside),
         )
-        return _result_ranks(found, ratings.judged.run_notes)
+        command = command_on("scales", path, request)
+        return _result_ranks(found, ratings.judged.run_notes, command)

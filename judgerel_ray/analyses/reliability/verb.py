@@ -208,6 +208,7 @@ def questions(path: JudgmentSource, request: QuestionsRequest) -> Result[pl.Data
     [('simulated-steady', 'q7', 1.0), ('simulated-steady', 'q8', 0.5)]
     """
     from judgerel_ray.analyses.reliability.from_run import questions_of
+    from judgerel_ray.analyses.reliability.questions_short import questions_short
     from judgerel_ray.analyses.reliability.show import questions_text
     from judgerel_ray.blocks.blocks import Laid
     from judgerel_ray.blocks.result import Result
@@ -223,6 +224,7 @@ def questions(path: JudgmentSource, request: QuestionsRequest) -> Result[pl.Data
         found = questions_of(judged, options)
         return Result(
             found=found, tables=found, full=lambda: [Laid(questions_text(found))],
+            short=lambda: questions_short(found, command_on("reduce", path, request)),
             notes=judged.run_notes,
         )  # fmt: skip
 
@@ -277,11 +279,15 @@ def serving(path: JudgmentSource, request: ServingRequest) -> Result[pl.DataFram
     from judgerel_ray.counting.snapshot import Snapshot
     from judgerel_ray.measuring.noise import SERVING
     from judgerel_ray.measuring.reducing import ReduceOptions
-    from judgerel_ray.measuring.show_serving import serving_blocks
+    from judgerel_ray.measuring.show_serving import serving_blocks, serving_short
 
     options = ReduceOptions(by=names_of(request.by), block=str(request.block), coefficients=SERVING)
     with Snapshot.open(path, request, apart=options.extra_keys) as judged:
         found = reduced(judged, options).rows
         return Result(
-            found=found, tables=found, full=lambda: serving_blocks(found), notes=judged.run_notes
+            found=found,
+            tables=found,
+            full=lambda: serving_blocks(found),
+            short=lambda: serving_short(found, command_on("reduce", path, request)),
+            notes=judged.run_notes,
         )

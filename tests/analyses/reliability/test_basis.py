@@ -129,7 +129,7 @@ def test_an_unfinished_run_says_so_before_its_numbers(half_run, capsys):
     said = "unfinished: rests on 12 of 24 requests; judge x has none"
     assert main(["reduce", half_run]) == 0
     assert capsys.readouterr().out.splitlines()[0] == said
-    assert main(["questions", half_run]) == 0
+    assert main(["questions", "--full", half_run]) == 0
     assert capsys.readouterr().out.splitlines()[0] == said
     assert main(["reduce", half_run, "--format", "json"]) == 0
     out, err = capsys.readouterr()

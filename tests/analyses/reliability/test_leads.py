@@ -256,7 +256,7 @@ def test_nothing_is_met_or_higher_where_few_replies_hold_a_verdict(tmp_path, cap
     compared = json.loads(capsys.readouterr().out)
     assert min(row["p_holm"] for row in compared if row["p_holm"] is not None) < 0.05
     assert {(row["standing"], row["reason"]) for row in compared} == {("undecided", "few_verdicts")}
-    assert main(["compare", path, "--by", "judge"]) == 0
+    assert main(["compare", "--full", path, "--by", "judge"]) == 0
     told = capsys.readouterr().out
     assert re.match(r"\d+ of 100 replies hold a verdict \(silent\): nothing is said", told)
     assert main(["advise", path, "--format", "json"]) == 0
@@ -265,7 +265,7 @@ def test_nothing_is_met_or_higher_where_few_replies_hold_a_verdict(tmp_path, cap
     assert row["undefined"] == "few_verdicts"
     assert row["estimate"] is None
     assert {row["judge"] for row in tables["needs"]} == {"noisy"}
-    assert main(["advise", path]) == 0
+    assert main(["advise", "--full", path]) == 0
     assert "silent: " in (text := " ".join(capsys.readouterr().out.split()))
     assert "replies hold a verdict: nothing is said of what more judgments are worth." in text
 
