@@ -22,7 +22,15 @@ from judgerel_ray.counting.files.meaning import (
     Meaning,
     Siblings,
 )
-from judgerel_ray.counting.files.names import is_request, is_time, is_try
+from judgerel_ray.counting.files.names import (
+    facet_of,
+    is_aside,
+    is_request,
+    is_time,
+    is_try,
+    key_of,
+    roles_of,
+)
 from judgerel_ray.counting.files.records import values_series
 from judgerel_ray.counting.files.source import Source
 
@@ -78,6 +86,56 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
         source, rows=rows, notes=tuple(notes), indexed=source.indexed and not is_made,
         is_foreign=True,
     )  # fmt: skip
+
+
+def keyed(begin: pl.DataFrame) -> dict[str, tuple[str | None, str]]:
+    """Columns of objects whose keys tell one thing: which it is, if known, and what they hold.
+
+    Examples
+    --------
+    >>> keyed(pl.DataFrame({"id": ["p"], "scores": ['{"gpt-4o": 1, "claude-3": 0}']}))
+    {'scores': ('judge', 'score')}
+    """
+    found: dict[str, tuple[str | None, str]] = {}
+    for column in begin.head(SAMPLE).iter_columns():
+        single = key_of(column.name).removesuffix("s")
+        own = {"judge", REPLICATION, "criterion"} & {*roles_of(single)} - {*roles_of(column.name)}
+        if not (own or {*VALUES} & {*roles_of(single)} or single == "feedback"):
+            continue
+        objects = [one for one, *_ in values_at(column, []) if isinstance(one, dict)]
+        keys = list(dict.fromkeys(key for one in objects for key in one))
+        inner = [value for one in objects for value in one.values() if value is not None]
+        if len(keys) < _FEWEST_RUNS or not inner or any(roles_of(key) or is_aside(key) for key in keys):
+            continue
+        told = own.pop() if own else facet_of(keys)
+        told = "criterion" if told is None and single == "feedback" else told
+        is_rated = all(isinstance(one, int | float) and not isinstance(one, bool) for one in inner)
+        found[column.name] = (told, "score" if is_rated else "verdict")
+    return found
+
+
+def unkeyed(source: Source, column: str, told: str) -> Source:
+    """The rows, one for each key of the objects in a column, whose keys tell a facet.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"id": ["p"], "scores": ['{"gpt-4o": 1, "claude-3": 0}']})
+    >>> unkeyed(Source(rows=rows), "scores", "judge").rows.collect().rows()
+    [('p', 1, 'gpt-4o'), ('p', 0, 'claude-3')]
+    """
+    table = source.rows.collect(engine="streaming")
+    cells = [one for one, *_ in values_at(table[column], [])]
+    each = [(row, key, value) for row, cell in enumerate(cells) if isinstance(cell, dict)
+            for key, value in cell.items()]  # fmt: skip
+    values = values_series(column, (value for _, _, value in each))
+    keys = pl.Series(told, [key for _, key, _ in each], dtype=pl.String)
+    rows = table[[row for row, _, _ in each]].with_columns(values, keys).lazy()
+    notes = [f"read the keys of {column} as {told}"]
+    if empty := values.null_count():
+        notes.append(f"{column}: {count_of(empty, 'key')} without a value: no verdict")
+    if none := sum(not isinstance(cell, dict) for cell in cells):
+        notes.append(f"{column}: {count_of(none, 'row')} without an object left out")
+    return replace(source, rows=rows, notes=(*source.notes, *notes), indexed=False)
 
 
 def key_in(names: Collection[str]) -> list[str]:
@@ -316,12 +374,13 @@ def _stacked(rows: pl.LazyFrame, siblings: Siblings) -> pl.LazyFrame:
     cell = pl.col(names).cast(pl.Float64) if is_rated else pl.col(names).cast(pl.String)
     cells = rows.with_columns(cell if is_rated else cell.str.strip_chars())
     long = cells.unpivot(names, index=rest, variable_name="__name", value_name=siblings.holds)
-    is_number = siblings.facet in _NUMBERED_TEXTS
-    values = dict(zip(names, map(int, siblings.values) if is_number else siblings.values,
-                      strict=True))  # fmt: skip
-    kind = pl.Int64() if is_number else pl.String()
-    facet = pl.col("__name").replace_strict(values, return_dtype=kind).alias(siblings.facet)
-    return long.with_columns(facet).drop("__name")
+    for facet, told in siblings.facets.items():
+        is_number = facet in _NUMBERED_TEXTS and all(one.isdecimal() for one in told)
+        values = dict(zip(names, map(int, told) if is_number else told, strict=True))
+        kind = pl.Int64() if is_number else pl.String()
+        value = pl.col("__name").replace_strict(values, return_dtype=kind)
+        long = long.with_columns(value.alias(facet))
+    return long.drop("__name")
 
 
 def as_numbers(rows: pl.LazyFrame) -> tuple[pl.LazyFrame, list[str]]:

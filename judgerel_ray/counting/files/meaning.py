@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import chain
+from math import prod
+from os.path import commonprefix
 from shlex import quote
 
 import polars as pl
@@ -22,7 +24,11 @@ import polars as pl
 from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value
 from judgerel_ray.counting.files.cells import is_nested, leaves, parsed_cell, parted, values_at
 from judgerel_ray.counting.files.names import (
+    BARE,
     JUDGES,
+    ORDERS,
+    facet_of,
+    facets_in,
     is_aggregate,
     is_annotator,
     is_answer,
@@ -30,8 +36,11 @@ from judgerel_ray.counting.files.names import (
     is_category,
     is_metric,
     is_of_people,
+    is_seed,
     key_of,
+    patterns_of,
     roles_of,
+    told_by,
 )
 
 SAMPLE = 20_000  # rows by which values are judged
@@ -44,9 +53,10 @@ _MOST_ORDERS = 24  # of four options
 _RUNNING = ("order", "ordering", "reihenfolge", "顺序", "orden", "ordre")
 _NAMED_VALUE = ("name", "value")
 """Columns that mean something together alone: a metric's name and its value."""
-_BARE = ("", "r", "k")
-"""Letters before a number that name a repeat; ``q1`` and ``s1`` may be questions or criteria."""
-_ORDERS = re.compile(r"(?i)^(ab|ba|original|swapped|forward|reversed?|order_?[01]|first|second)$")
+_UNSURE = re.compile(r"\{judge\}[_\-. ]*\{replication\}")
+"""A number behind the name of a judge, which may be of that name: ``claude-3``."""
+_UNNAMED = "no name of judgments"
+_MOST_BESIDE = 200  # columns whose names are looked at together
 STATED = (
     r"(?i)^(?:([a-z]+)\s*[:=]\s*)?([-+]?\d+(?:[.,]\d+)?)"
     r"\s*(?:(?:/|out of|of|von|sur|de)\s*(\d+)|(%))?$"
@@ -60,8 +70,7 @@ class Siblings:
     """Columns of judgments side by side, and what tells them apart."""
 
     columns: tuple[str, ...]
-    facet: str  # Of judgments: `replication`, `judge`, `criterion` or `option_order`.
-    values: tuple[str, ...]  # The facet's value of each column.
+    facets: Mapping[str, tuple[str, ...]]  # Of judgments: the value of each column, by facet.
     holds: str  # `verdict` or `score`.
 
 
@@ -80,6 +89,8 @@ class Meaning:
     # Places not read by which repeats may prove to be none.
     telling: tuple[str, ...] = ()
     stated: frozenset[str] = frozenset()  # Roles that the caller stated, which need no line.
+    # What would settle columns side by side: a role, and names with a facet in braces each.
+    ways: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_whole(self) -> bool:
@@ -98,10 +109,10 @@ class Meaning:
             for role, place in self.columns.items()
             if place != role and role not in self.stated
         ]
-        if self.siblings is not None and self.siblings.facet not in self.stated:
-            several = self.siblings
-            names = ", ".join(several.columns)
-            read.append(f"{names} as {several.holds}, a {several.facet} each")
+        several = self.siblings
+        if several is not None and not {several.holds, *several.facets} & self.stated:
+            names, told = ", ".join(several.columns), " and ".join(several.facets)
+            read.append(f"{names} as {several.holds}, a {told} each")
         if self.is_numbered:
             what = "elements of one list" if self.has_lists else "rows alike"
             read.append(f"{what} as repeats, numbered in their order")
@@ -152,8 +163,9 @@ class _Reader:
         self.begin = rows.head(SAMPLE).collect(engine="streaming")
         self.stated = stated
         self.missing = missing
-        self.roles: dict[str, str] = dict(stated)
+        self.roles = {role: place for role, place in stated.items() if not facets_in(place)}
         self.open: dict[str, tuple[str, ...]] = {}
+        self.patterns: list[tuple[str, str]] = []  # Of columns side by side: a role and a pattern.
         self.said_beside: set[str] = set()  # Scores of judges whose verdicts are read.
         columns = self.begin.columns
         places = [part for place in stated.values() for part in re.split("[,:]", place)]
@@ -185,18 +197,20 @@ class _Reader:
         elif not self._has_value():
             self._choose_value()
         # A table whose columns have the names that judgments have is read by these alone.
+        told = siblings.facets if siblings else {}
         for role in ("judge", "responder", "criterion", "option_order", "temperature"):
-            if role not in self.roles and not is_ours:
+            if role not in self.roles and role not in told and not is_ours:
                 self._choose(role)
         named = self._named_value
-        if "criterion" in named.keys() - self.roles.keys() and self.roles.items() & named.items():
+        if "criterion" not in told and "criterion" in named.keys() - self.roles.keys() and self.roles.items() & named.items():
             self._take("criterion", named["criterion"])
-        if REPLICATION not in self.roles and not (siblings and siblings.facet == REPLICATION):
+        if REPLICATION not in self.roles and REPLICATION not in told:
             self._choose(REPLICATION)
-        if "item_id" not in self.roles:
+        if "item_id" not in self.roles and "item_id" not in told:
             self._choose_item()
         is_numbered = self._is_numbered(siblings)
-        lacking = [] if "item_id" in self.roles or "item_id" in self.open else ["item_id"]
+        known = {*self.roles, *self.open, *told}
+        lacking = [] if "item_id" in known else ["item_id"]
         if siblings is None and not self._has_value() and not set(VALUES) & set(self.open):
             lacking.append("verdict or score")
         return Meaning(
@@ -209,6 +223,7 @@ class _Reader:
             telling=self._telling(siblings),
             counts_rows=is_numbered or self._counts_lists(),
             stated=frozenset({*self.stated, *([REPLICATION] if self.beside else [])}),
+            ways=() if siblings or self._has_value() else self._ways(),
         )
 
     # ---- values
@@ -296,6 +311,10 @@ class _Reader:
     def _choose(self, role: str) -> None:
         """Take the one place that a role may have; several are left open."""
         there = [one for one in self._places.get(role, []) if self._fits(role, one)]
+        if role == REPLICATION:
+            there = [one for one in there if not is_seed(one)] or [
+                one for one in there if self._numbers(one)
+            ]
         if role == "judge" and "responder" in self._places:
             there = [one for one in there if key_of(one) not in ("model", "modell", "modele")]
         if role == "judge" and len(there) > 1:
@@ -305,6 +324,20 @@ class _Reader:
             self._take(role, there[0])
         elif there:
             self.open[role] = tuple(there)
+
+    def _numbers(self, place: str) -> bool:
+        """Whether a column numbers the rows of what comes again in another."""
+        if place not in self.begin.columns:
+            return False
+        items = [one for one in self._places.get("item_id", ()) if one in self.begin.columns]
+        facets = [one for role, one in self.roles.items()
+                  if role in FACETS and one in self.begin.columns]  # fmt: skip
+        items = [one for one in ({self.roles.get("item_id")} & {*self.begin.columns} or items)]
+        return any(
+            self._comes_again(one)
+            and not self.begin.select(pl.struct(one, place, *facets).is_duplicated().any()).item()
+            for one in items
+        )
 
     def _take(self, role: str, place: str) -> None:
         self.roles[role] = place
@@ -400,21 +433,110 @@ class _Reader:
         """Columns of one shape that hold judgments; None where there are none, or it is open."""
         free = [name for name in self.begin.columns if name not in self.taken]
         free = [name for name in free if not is_of_people(name) and name in self._texts]
-        for group in (self._numbered, self._ordered, self._of_judges, self._of_metrics):
-            if found := group(free):
+        groups = (self._of_patterns, self._numbered, self._ordered, self._of_judges,
+                  self._of_metrics)  # fmt: skip
+        for group in groups:
+            found = group(free)
+            if found or self.open:
                 return found
         return None
 
     def _stated_siblings(self) -> Siblings | None:
         """Repeats side by side by a pattern that was stated."""
+        for role in VALUES:
+            if role in self.stated and (facets := facets_in(self.stated[role])):
+                named = self._like(role, self.stated[role])
+                return _siblings_of(named, facets, role)
         if not self.beside:
             return None
         is_rated = all(self.is_number(one) or not len(self._values(one)) for one in self.beside)
         return Siblings(
-            columns=tuple(self.beside), facet=REPLICATION,
-            values=tuple(map(str, range(len(self.beside)))),
+            columns=tuple(self.beside),
+            facets={REPLICATION: tuple(map(str, range(len(self.beside))))},
             holds="score" if is_rated else "verdict",
         )  # fmt: skip
+
+    def _like(self, role: str, pattern: str) -> dict[str, dict[str, str]]:
+        """Columns that are like a pattern and may hold a role, with what each tells."""
+        there = [one for one in self.begin.columns if one in self._texts and one not in self.taken]
+        if not re.sub(r"\{\w+\}", "", pattern):  # without a word, what is called so is no judgment
+            there = [one for one in there
+                     if not (roles_of(one) or is_aside(one) or is_aggregate(one) or is_annotator(one)
+                             or any(map(is_of_people, (one, *chain(*_halves(one))))))]  # fmt: skip
+        fitting = [one for one in there if self._fits(role, one) or not len(self._texts[one])]
+        return told_by(pattern, fitting)
+
+    def _of_patterns(self, free: Sequence[str]) -> Siblings | None:
+        """Columns whose names tell two things, each value of one beside each of the other."""
+        found: list[tuple[bool, str, str, Mapping[str, Mapping[str, str]]]] = []
+        for pattern, named in patterns_of(free[:_MOST_BESIDE]).items():
+            facets, holds = facets_in(pattern), self._held([*named])
+            if holds is None or set(facets) & self.roles.keys():
+                continue
+            each = [{told[facet] for told in named.values()} for facet in facets]
+            is_whole = len(named) == prod(map(len, each)) > 1
+            if _UNSURE.search(pattern) and not (is_whole and all(len(one) > 1 for one in each)):
+                continue
+            beside = self._like(holds, pattern).keys() - named.keys()
+            of_answers = holds == "score" and any("first" in told.values() for told in named.values())
+            is_unsure = set(facets) == {"judge", "criterion"} or of_answers
+            is_sure = is_whole and not (is_unsure or beside or _UNSURE.search(pattern))
+            if is_sure or len(named) + len(beside) > 1:
+                found.append((is_sure, holds, pattern, named))
+        # Of two cuts of the same names the one that has more words in common.
+        found.sort(key=lambda one: sum(map(len, chain(*(told.values() for told in one[3].values())))))
+        cuts = {frozenset(one[3]): one for one in reversed(found)}
+        found = [one for one in found if cuts[frozenset(one[3])] is one]
+        sure = [one for one in found if one[0]]
+        if len(sure) == 1 and all(one[3].keys() <= sure[0][3].keys() for one in found):
+            _, holds, pattern, named = sure[0]
+            return _siblings_of(named, facets_in(pattern), holds)
+        for _, holds, pattern, named in found:
+            self.open[holds] = tuple(dict.fromkeys((*self.open.get(holds, ()), *named)))
+            self.patterns.append((holds, pattern))
+        return None
+
+    def _ways(self) -> tuple[tuple[str, str], ...]:
+        """Patterns by which columns side by side are read, where nothing says what they are."""
+        ways = [*self.patterns]
+        ways += [(role, one.replace("{judge}", "{responder}")) for role, one in ways
+                 if set(facets_in(one)) == {"judge", "criterion"}]  # fmt: skip
+        opened = [one for role in VALUES for one in self.open.get(role, ())]
+        if ways or (opened and not _in_common(opened)):
+            return tuple(ways)
+        free = opened or [
+            name for name, why in self._unused().items()
+            if why == _UNNAMED and "item_id" not in chain(*map(roles_of, chain(*_halves(name))))
+        ]  # fmt: skip
+        free = [name for name in free if name in self._texts and not is_aggregate(name)
+                and 1 < self._texts[name].n_unique() and not self._is_id(name)]  # fmt: skip
+        rated = [name for name in free if self.is_number(name)]
+        for role, names in (("score", rated), ("verdict", [
+            name for name in free if name not in rated and self.is_choice(name)
+        ])):  # fmt: skip
+            if len(names) < 2:  # noqa: PLR2004
+                ways += [(role, name) for name in names]
+                continue
+            begin, end = _in_common(names) or ("", "")
+            inner = [name[len(begin) : len(name) - len(end)] for name in names]
+            is_counted = REPLICATION not in roles_of(re.split(r"[_\-. ]+", begin.strip("_-. "))[-1])
+            is_counted &= all(one.isdecimal() for one in inner)
+            whole = facet_of(names)
+            known = whole or (None if is_counted else facet_of(inner))
+            several = [known] if known else ["judge", "criterion", REPLICATION, "responder"]
+            if not known and "item_id" not in {*self.roles, *self.open}:
+                several.insert(0, "item_id")
+            several += ["responder"] if known == "judge" else []
+            named = "{{{}}}" if whole and whole != REPLICATION else f"{begin}{{{{{{}}}}}}{end}"
+            ways += [(role, named.format(one)) for one in several if one not in self.roles]
+        return tuple(ways)
+
+    def _is_id(self, name: str) -> bool:
+        """Whether a column numbers rows."""
+        texts = self._texts[name]
+        return texts.n_unique() == len(texts) > _MOST_VERDICTS and texts.str.contains(
+            r"^\d+$"
+        ).all()
 
     def _held(self, names: Sequence[str]) -> str | None:
         """What columns side by side hold: a score, a verdict, or nothing that is either."""
@@ -440,9 +562,11 @@ class _Reader:
                 [words] if roles_of(words) else [one for one in re.split(r"[_\-. ]+", words) if one]
             )
             known = [set(roles_of(one)) for one in parts]
+            if whole := roles_of(before + after):
+                known = [set(whole)]
             what = set(roles_of(after.strip("_-. "))).union(*known)
             # A word of another thing numbers that: turn1_score, answer1_score, model1_score.
-            is_bare = words.lower() in _BARE
+            is_bare = words.lower() in BARE
             of_these = {REPLICATION, "judge", *VALUES}
             numbers_these = is_bare or all(one & of_these for one in known)
             if not numbers_these or "model" in before.lower():
@@ -475,7 +599,7 @@ class _Reader:
             values = tuple(cut if len(set(cut)) == len(cut) else names)
         else:
             values = tuple(map(str, range(len(names))))
-        return Siblings(columns=tuple(names), facet=facet, values=values, holds=holds)
+        return Siblings(columns=tuple(names), facets={facet: values}, holds=holds)
 
     def _parted(self, free: Sequence[str]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         """Columns that end alike in a word for a verdict or a score, with what stands before it."""
@@ -500,17 +624,17 @@ class _Reader:
             return None
         for first in free:
             stem, _, mark = first.rpartition("_")
-            if not stem or not _ORDERS.match(mark) or not set(roles_of(stem)) & set(VALUES):
+            if not stem or not ORDERS.match(mark) or not set(roles_of(stem)) & set(VALUES):
                 continue
             names = [one for one in free if one.rpartition("_")[0] == stem]
-            marked = all(_ORDERS.match(one.rpartition("_")[2]) for one in names)
+            marked = all(ORDERS.match(one.rpartition("_")[2]) for one in names)
             holds = self._held(names) if len(names) > 1 and marked else None
             if holds == "score" and any(one.endswith(("first", "second")) for one in names):
                 continue  # of the first and the second answer
             if holds:
                 values = tuple(map(str, range(len(names))))
                 return Siblings(
-                    columns=tuple(names), facet="option_order", values=values, holds=holds
+                    columns=tuple(names), facets={"option_order": values}, holds=holds
                 )
         return None
 
@@ -526,9 +650,9 @@ class _Reader:
             if len(named) > 1 and n_models * 2 > len(named) and (holds := self._held(names)):
                 is_open |= n_models < len(named)
                 values = tuple(before for _, before in named)
-                found.append(Siblings(columns=names, facet="judge", holds=holds, values=values))
+                found.append(Siblings(columns=names, facets={"judge": values}, holds=holds))
         verdicts = [one for one in found if one.holds == "verdict"]
-        if len(verdicts) == 1 and len({one.values for one in found}) == 1 and not is_open:
+        if len(verdicts) == 1 and len({one.facets["judge"] for one in found}) == 1 and not is_open:
             self.said_beside.update(name for one in found if one.holds == "score"
                                     for name in one.columns)  # fmt: skip
             return verdicts[0]
@@ -553,8 +677,8 @@ class _Reader:
         if holds is None:
             return None
         return Siblings(
-            columns=tuple(name for name, _ in named), facet="criterion", holds=holds,
-            values=tuple(called for _, called in named),
+            columns=tuple(name for name, _ in named), holds=holds,
+            facets={"criterion": tuple(called.removesuffix(".score") for _, called in named)},
         )  # fmt: skip
 
     # ---- repeats without a number
@@ -563,7 +687,7 @@ class _Reader:
         """Whether no column numbers repeats, and no names of columns do."""
         if REPLICATION in self.roles or REPLICATION in self.open:
             return False
-        return siblings is None or siblings.facet != REPLICATION
+        return siblings is None or REPLICATION not in siblings.facets
 
     def _counts_lists(self) -> bool:
         """Whether elements of lists are numbered, in rows that are numbered already."""
@@ -623,7 +747,7 @@ class _Reader:
             elif is_aside(name):
                 found[name] = "text, time or cost"
             else:
-                found[name] = "no name of judgments"
+                found[name] = _UNNAMED
         return found
 
 
@@ -686,3 +810,20 @@ def _halves(name: str) -> Iterator[tuple[str, str]]:
     """A name cut in two at each of its joints, the last first."""
     for joint in reversed([one.start() for one in re.finditer(r"[_\-. :]", name)]):
         yield name[:joint], name[joint + 1 :]
+
+
+def _siblings_of(
+    named: Mapping[str, Mapping[str, str]], facets: Sequence[str], holds: str
+) -> Siblings:
+    """Columns side by side of what their names tell."""
+    told = {facet: tuple(one[facet] for one in named.values()) for facet in facets}
+    return Siblings(columns=tuple(named), facets=told, holds=holds)
+
+
+def _in_common(names: Sequence[str]) -> tuple[str, str] | None:
+    """How names begin and end alike; None where they do neither."""
+    begin = commonprefix(names)
+    end = commonprefix([name[len(begin) :][::-1] for name in names])[::-1]
+    if any(len(name) == len(begin) + len(end) for name in names):
+        begin, end = "", ""
+    return (begin, end) if begin or end else None

@@ -16,7 +16,14 @@ from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
-from judgerel_ray.counting.files.laid_out import key_in, laid_out, splitting, telling
+from judgerel_ray.counting.files.laid_out import (
+    key_in,
+    keyed,
+    laid_out,
+    splitting,
+    telling,
+    unkeyed,
+)
 from judgerel_ray.counting.files.meaning import (
     REPLICATION,
     SAMPLE,
@@ -25,11 +32,13 @@ from judgerel_ray.counting.files.meaning import (
     column_flag,
     meaning_of,
 )
-from judgerel_ray.counting.files.names import is_answer, roles_of
+from judgerel_ray.counting.columns import FACETS
+from judgerel_ray.counting.files.names import facets_in, is_answer, roles_of, told_by
 from judgerel_ray.counting.files.records import values_series
 from judgerel_ray.counting.files.source import Source, names_told
 
 _MOST_TOLD = 4
+_KEYS = ("judge", "criterion", REPLICATION)  # what keys may tell
 _FEW = 100  # events of a type that are looked at
 _SINGLE = (*VALUES, "gold", "label")
 """Columns whose text is no object or list either; an item may be called anything."""
@@ -73,6 +82,7 @@ def understood(
         if is_ours(columns):
             return source
         _refuse_log(source)
+    source, stated = _without_keys(source, stated)
     if stated:
         begin = source.rows.head(SAMPLE).collect(engine="streaming")
         stated = _by_roles(stated, source, begin.columns)
@@ -103,6 +113,29 @@ def understood(
         ).of(meaning)
     inside = [name for name in meaning.telling if name not in columns]
     return replace(found, rows=found.rows.drop(inside)) if inside else found
+
+
+def _without_keys(
+    source: Source, stated: Mapping[str, str] | None
+) -> tuple[Source, Mapping[str, str] | None]:
+    """Rows whose judgments are no longer below keys that tell them apart, and where they are."""
+    columns = source.rows.collect_schema().names()
+    for role, place in (stated or {}).items():
+        column, rest = parted(place, columns)
+        if role in VALUES and column in columns and rest and facets_in(rest[0]):
+            [told] = facets_in(rest[0])
+            source = unkeyed(source, column, told)
+            return source, {**(stated or {}), role: ".".join([column, *rest[1:]])}
+    if {*VALUES} & {*(stated or ())}:
+        return source, stated
+    objects = keyed(source.rows.head(SAMPLE).collect(engine="streaming"))
+    known = [(column, told, role) for column, (told, role) in objects.items() if told]
+    if len(objects) != 1 or not known or {known[0][1], *VALUES} & {*columns} - {known[0][0]}:
+        return source, stated
+    [(column, told, role)] = known
+    found = unkeyed(source, column, told)
+    is_plain = not leaves(found.rows.select(column).head(SAMPLE).collect()[column])
+    return (found, {**(stated or {}), role: column}) if is_plain else (found, stated)
 
 
 def _by_roles(stated: Mapping[str, str], source: Source, columns: Sequence[str]) -> dict[str, str]:
@@ -138,7 +171,7 @@ def _telling_hint(names: Sequence[str], meaning: Meaning, rows: pl.LazyFrame) ->
     key = pl.struct(*key_in(rows.collect_schema().names()), name)
     twice = rows.select(key.is_duplicated().any()).collect(engine="streaming").item()
     taken = {*meaning.columns, *([REPLICATION] if twice else [])}
-    taken |= {meaning.siblings.facet} if meaning.siblings else set()
+    taken |= {*meaning.siblings.facets} if meaning.siblings else set()
     asked += [
         f"{column_flag(role, name)}, where it {what}" for role, what in where if role not in taken
     ]
@@ -199,6 +232,8 @@ def _check_place(place: str, role: str, source: Source, begin: pl.DataFrame) -> 
         if is_nested(begin[place].dtype) or role in _SINGLE:
             refuse_inside(begin[place], name=role, where=source.where)
         return
+    if told := facets_in(place):
+        return _check_told(place, told, role, source, begin.columns)
     names, sign, pattern = place.partition(":")
     if sign:
         _check_pattern(pattern)
@@ -219,6 +254,24 @@ def _check_place(place: str, role: str, source: Source, begin: pl.DataFrame) -> 
             )
         if path:
             _check_path(one, role, source, begin[column], path)
+
+
+def _check_told(
+    place: str, told: Sequence[str], role: str, source: Source, columns: Sequence[str]
+) -> None:
+    """Refuse braces that tell nothing that judgments have, or beside what is told already."""
+    there = [name for name in told if name in columns]
+    if role not in VALUES or there or not set(told) <= {"item_id", REPLICATION, *FACETS}:
+        raise SweepError(
+            f"{place!r} tells {' and '.join(told)} by names of columns or keys, for {role}"
+            + (f", and a column {there[0]} is there" if there else ""),
+            where=source.where,
+            hint="verdict or score, with judge, criterion, replication, option_order, responder or "
+            "item_id in braces: --column 'score={judge}_{criterion}'",
+        )
+    if not told_by(place, columns):
+        raise SweepError(f"no column is like {place!r}, got {names_told(columns)}",
+                         where=source.where)  # fmt: skip
 
 
 def _check_path(
@@ -273,11 +326,16 @@ def _check_repeats(pattern: str, source: Source, taken: Collection[str]) -> None
 
 def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> ColumnsMissing:
     """Why a table cannot be read as judgments, and the flags that would settle it."""
-    if values := [role for role in VALUES if role in meaning.open]:
+    values = [role for role in VALUES if role in meaning.open]
+    objects = keyed(source.rows.head(SAMPLE).collect(engine="streaming"))
+    told = [*meaning.ways, *((role, f"{column}.{{{facet}}}") for column, (known, role)
+                             in objects.items() for facet in ([known] if known else _KEYS))]
+    ways = " or ".join(column_flag(role, place) for role, place in told[:_MOST_TOLD])
+    if values:
         places = [(role, place) for role in values for place in meaning.open[role]]
         names = " and ".join(dict.fromkeys(place for _, place in places))
         problem = f"several columns may hold what the judge said: {names}"
-        hint = " or ".join(column_flag(role, place) for role, place in places[:_MOST_TOLD])
+        hint = ways or " or ".join(column_flag(role, place) for role, place in places[:_MOST_TOLD])
     elif meaning.open:
         role, found = next(iter(meaning.open.items()))
         problem = f"several columns may be {role}: {' and '.join(found)}"
@@ -289,6 +347,8 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
         some = names_told(free) if free else "the table"
         flags = " ".join(f"--column {one}=COLUMN" for one in wanted)
         hint = f"{flags}, COLUMN one of {some}; judgerel doctor shows what each may be"
+        if "item_id" not in wanted and ways:
+            hint = ways
         if wanted == ["item_id"]:
             hint = f"{flags}, COLUMN one of {some}; or --item-by-row, where each row is an item"
     return ColumnsMissing(problem, where=source.where, hint=hint).of(meaning)
