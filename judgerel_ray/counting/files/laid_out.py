@@ -84,7 +84,7 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
     is_made = copies or meaning.is_numbered or meaning.siblings is not None or not is_renamed
     return replace(
         source, rows=rows, notes=tuple(notes), indexed=source.indexed and not is_made,
-        is_foreign=True,
+        is_foreign=True, item=meaning.columns.get("item_id", "item_id"),
     )  # fmt: skip
 
 

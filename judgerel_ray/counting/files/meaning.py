@@ -25,8 +25,6 @@ from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value
 from judgerel_ray.counting.files.cells import is_nested, leaves, parsed_cell, parted, values_at
 from judgerel_ray.counting.files.names import (
     BARE,
-    JUDGES,
-    ORDERS,
     facet_of,
     facets_in,
     is_aggregate,
@@ -36,6 +34,7 @@ from judgerel_ray.counting.files.names import (
     is_category,
     is_metric,
     is_of_people,
+    is_question,
     is_seed,
     key_of,
     patterns_of,
@@ -183,7 +182,12 @@ class _Reader:
     def _all_of(self, name: str) -> str:
         """A column, or all elements of its lists where nothing else numbers repeats."""
         is_list = name in VALUES and REPLICATION not in self.begin.columns
-        return f"{name}.*" if is_list and leaves(self.begin[name]) == [f"{name}.*"] else name
+        inside = leaves(self.begin[name])
+        if name in FACETS and inside:  # who is an object with a name
+            return inside[0] if len(inside) == 1 else next(
+                (one for one in inside if one in (f"{name}.name", f"{name}.id")), name
+            )  # fmt: skip
+        return f"{name}.*" if is_list and inside == [f"{name}.*"] else name
 
     def meaning(self) -> Meaning:
         """Roles in the order in which one depends on the other."""
@@ -313,8 +317,10 @@ class _Reader:
         there = [one for one in self._places.get(role, []) if self._fits(role, one)]
         if role == REPLICATION:
             there = [one for one in there if not is_seed(one)] or [
-                one for one in there if self._numbers(one)
-            ]
+                one for one in there
+                if any(self._comes_again(item) and self._is_key(item, number=one)
+                       for item in self._places.get("item_id", ()))
+            ]  # fmt: skip
         if role == "judge" and "responder" in self._places:
             there = [one for one in there if key_of(one) not in ("model", "modell", "modele")]
         if role == "judge" and len(there) > 1:
@@ -324,20 +330,6 @@ class _Reader:
             self._take(role, there[0])
         elif there:
             self.open[role] = tuple(there)
-
-    def _numbers(self, place: str) -> bool:
-        """Whether a column numbers the rows of what comes again in another."""
-        if place not in self.begin.columns:
-            return False
-        items = [one for one in self._places.get("item_id", ()) if one in self.begin.columns]
-        facets = [one for role, one in self.roles.items()
-                  if role in FACETS and one in self.begin.columns]  # fmt: skip
-        items = [one for one in ({self.roles.get("item_id")} & {*self.begin.columns} or items)]
-        return any(
-            self._comes_again(one)
-            and not self.begin.select(pl.struct(one, place, *facets).is_duplicated().any()).item()
-            for one in items
-        )
 
     def _take(self, role: str, place: str) -> None:
         self.roles[role] = place
@@ -406,15 +398,41 @@ class _Reader:
         there = [one for one in self._places.get("item_id", []) if one not in self.taken]
         there = [one for one in there if self._fits("item_id", one)]
         coming_again = [one for one in there if self._comes_again(one)]
+        keys = [one for one in coming_again if self._is_key(one)]
         # A task of many rows beside an id of each: items, or kinds of them.
         is_kind = coming_again and all(map(is_category, coming_again))
-        there = there if is_kind else coming_again or there
+        there = keys or (there if is_kind else coming_again or there)
         if len(there) > 1 and all(self._same(there[0], one) for one in there[1:]):
             there = there[:1]
-        if len(there) == 1:
+        if len(there) > 1 and not keys and self._is_key(*there):
+            there = [",".join(there), *(one for one in there if one not in coming_again)]
+            self.open["item_id"] = tuple(there)
+        elif len(there) == 1 and (others := self._questions(there[0])):
+            self.open["item_id"] = (*others, there[0])
+        elif len(there) == 1:
             self._take("item_id", there[0])
         elif there:
             self.open["item_id"] = tuple(there)
+
+    def _questions(self, item: str) -> list[str]:
+        """Columns that may be the item rather than one that is another in every row."""
+        if item not in self._texts or self._comes_again(item):
+            return []
+        free = [one for one in self._texts if one not in self.taken and self._comes_again(one)]
+        if self.roles.get(REPLICATION) in self._texts:
+            return [one for one in free if self._is_key(one)]
+        if any(map(is_answer, self.begin.columns)):
+            return []
+        return [one for one in free if is_question(one)
+                and self._texts[one].is_duplicated().all()]  # fmt: skip
+
+    def _is_key(self, *places: str, number: str = REPLICATION) -> bool:
+        """Whether columns tell all rows apart, with the facets and what numbers repeats."""
+        facets = [place for role, place in self.roles.items() if role in FACETS]
+        named = [*places, self.roles.get(number, number), *facets]
+        if any(one not in self.begin.columns for one in named):
+            return False
+        return not self.begin.select(pl.struct(named).is_duplicated().any()).item()
 
     def _comes_again(self, place: str) -> bool:
         texts = self._values(place)
@@ -433,9 +451,7 @@ class _Reader:
         """Columns of one shape that hold judgments; None where there are none, or it is open."""
         free = [name for name in self.begin.columns if name not in self.taken]
         free = [name for name in free if not is_of_people(name) and name in self._texts]
-        groups = (self._of_patterns, self._numbered, self._ordered, self._of_judges,
-                  self._of_metrics)  # fmt: skip
-        for group in groups:
+        for group in (self._of_patterns, self._numbered, self._of_metrics):
             found = group(free)
             if found or self.open:
                 return found
@@ -467,7 +483,7 @@ class _Reader:
         return told_by(pattern, fitting)
 
     def _of_patterns(self, free: Sequence[str]) -> Siblings | None:
-        """Columns whose names tell two things, each value of one beside each of the other."""
+        """Columns whose names tell things apart, each value of one beside each of the others."""
         found: list[tuple[bool, str, str, Mapping[str, Mapping[str, str]]]] = []
         for pattern, named in patterns_of(free[:_MOST_BESIDE]).items():
             facets, holds = facets_in(pattern), self._held([*named])
@@ -475,18 +491,23 @@ class _Reader:
                 continue
             each = [{told[facet] for told in named.values()} for facet in facets]
             is_whole = len(named) == prod(map(len, each)) > 1
-            if _UNSURE.search(pattern) and not (is_whole and all(len(one) > 1 for one in each)):
+            of_name = _UNSURE.search(pattern) is not None
+            if of_name and not (is_whole and all(len(one) > 1 for one in each)):
                 continue
-            beside = self._like(holds, pattern).keys() - named.keys()
-            of_answers = holds == "score" and any("first" in told.values() for told in named.values())
-            is_unsure = set(facets) == {"judge", "criterion"} or of_answers
-            is_sure = is_whole and not (is_unsure or beside or _UNSURE.search(pattern))
-            if is_sure or len(named) + len(beside) > 1:
+            beside = [one for one in self._like(holds, pattern) if one not in named]
+            answers = holds == "score" and any("first" in told.values() for told in named.values())
+            of_either = set(facets) == {"judge", "criterion"}  # who answered, or who judged
+            if len(named) + len(beside) > 1:
+                is_sure = is_whole and not (of_name or beside or answers or of_either)
                 found.append((is_sure, holds, pattern, named))
-        # Of two cuts of the same names the one that has more words in common.
-        found.sort(key=lambda one: sum(map(len, chain(*(told.values() for told in one[3].values())))))
-        cuts = {frozenset(one[3]): one for one in reversed(found)}
-        found = [one for one in found if cuts[frozenset(one[3])] is one]
+        # Of several cuts of the same names the one that has most words in common.
+        found.sort(key=lambda one: sum(len(text) for told in one[3].values() for text in told.values()))
+        first = {frozenset(one[3]): one for one in reversed(found)}
+        found = [one for one in found if first[frozenset(one[3])] is one]
+        verdicts = [one for one in found if one[1] == "verdict"]
+        if len(verdicts) == 1 and len({str([*one[3].values()]) for one in found}) == 1:
+            self.said_beside.update(name for one in found if one[1] == "score" for name in one[3])
+            found = verdicts
         sure = [one for one in found if one[0]]
         if len(sure) == 1 and all(one[3].keys() <= sure[0][3].keys() for one in found):
             _, holds, pattern, named = sure[0]
@@ -494,49 +515,36 @@ class _Reader:
         for _, holds, pattern, named in found:
             self.open[holds] = tuple(dict.fromkeys((*self.open.get(holds, ()), *named)))
             self.patterns.append((holds, pattern))
+            if {"judge", "criterion"} == {*facets_in(pattern)}:
+                self.patterns.append((holds, pattern.replace("{judge}", "{responder}")))
         return None
 
     def _ways(self) -> tuple[tuple[str, str], ...]:
-        """Patterns by which columns side by side are read, where nothing says what they are."""
-        ways = [*self.patterns]
-        ways += [(role, one.replace("{judge}", "{responder}")) for role, one in ways
-                 if set(facets_in(one)) == {"judge", "criterion"}]  # fmt: skip
+        """Places by which columns are read that say not what they are, side by side or alone."""
         opened = [one for role in VALUES for one in self.open.get(role, ())]
-        if ways or (opened and not _in_common(opened)):
-            return tuple(ways)
+        if self.patterns or (opened and not _in_common(opened)):
+            return tuple(self.patterns)
         free = opened or [
             name for name, why in self._unused().items()
             if why == _UNNAMED and "item_id" not in chain(*map(roles_of, chain(*_halves(name))))
         ]  # fmt: skip
         free = [name for name in free if name in self._texts and not is_aggregate(name)
-                and 1 < self._texts[name].n_unique() and not self._is_id(name)]  # fmt: skip
+                and 1 < self._texts[name].n_unique() and not self._numbers_rows(name)]  # fmt: skip
         rated = [name for name in free if self.is_number(name)]
-        for role, names in (("score", rated), ("verdict", [
-            name for name in free if name not in rated and self.is_choice(name)
-        ])):  # fmt: skip
-            if len(names) < 2:  # noqa: PLR2004
-                ways += [(role, name) for name in names]
-                continue
-            begin, end = _in_common(names) or ("", "")
-            inner = [name[len(begin) : len(name) - len(end)] for name in names]
-            is_counted = REPLICATION not in roles_of(re.split(r"[_\-. ]+", begin.strip("_-. "))[-1])
-            is_counted &= all(one.isdecimal() for one in inner)
-            whole = facet_of(names)
-            known = whole or (None if is_counted else facet_of(inner))
-            several = [known] if known else ["judge", "criterion", REPLICATION, "responder"]
-            if not known and "item_id" not in {*self.roles, *self.open}:
-                several.insert(0, "item_id")
-            several += ["responder"] if known == "judge" else []
-            named = "{{{}}}" if whole and whole != REPLICATION else f"{begin}{{{{{{}}}}}}{end}"
-            ways += [(role, named.format(one)) for one in several if one not in self.roles]
+        worded = [name for name in free if name not in rated and self.is_choice(name)]
+        ways = []
+        for role, names in (("score", rated), ("verdict", worded)):
+            places = _patterns_like(names) if len(names) > 1 else names
+            if "item_id" in {*self.roles, *self.open}:
+                places = [one for one in places if "{item_id}" not in one]
+            ways += [(role, one) for one in places if not {*facets_in(one)} & self.roles.keys()]
         return tuple(ways)
 
-    def _is_id(self, name: str) -> bool:
-        """Whether a column numbers rows."""
+    def _numbers_rows(self, name: str) -> bool:
+        """Whether a column numbers the rows."""
         texts = self._texts[name]
-        return texts.n_unique() == len(texts) > _MOST_VERDICTS and texts.str.contains(
-            r"^\d+$"
-        ).all()
+        is_whole = texts.str.contains(r"^\d+$").all()
+        return texts.n_unique() == len(texts) > _MOST_VERDICTS and bool(is_whole)
 
     def _held(self, names: Sequence[str]) -> str | None:
         """What columns side by side hold: a score, a verdict, or nothing that is either."""
@@ -601,67 +609,6 @@ class _Reader:
             values = tuple(map(str, range(len(names))))
         return Siblings(columns=tuple(names), facets={facet: values}, holds=holds)
 
-    def _parted(self, free: Sequence[str]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Columns that end alike in a word for a verdict or a score, with what stands before it."""
-        by_end: dict[str, list[tuple[str, str]]] = {}
-        for name in free:
-            if any(map(is_of_people, chain(*_halves(name)))):
-                continue
-            for before, end in _halves(name):
-                if set(roles_of(end)) & set(VALUES):
-                    by_end.setdefault(key_of(end), []).append((name, before))
-                    break
-            else:
-                for before, end in _halves(name):
-                    if set(roles_of(before)) & set(VALUES) and JUDGES.search(end):
-                        by_end.setdefault(key_of(before), []).append((name, end))
-                        break
-        yield from ((end, named) for end, named in by_end.items() if len(named) > 1)
-
-    def _ordered(self, free: Sequence[str]) -> Siblings | None:
-        """Verdicts of both orders side by side: ``verdict_ab``, ``verdict_ba``."""
-        if "option_order" in self.roles:
-            return None
-        for first in free:
-            stem, _, mark = first.rpartition("_")
-            if not stem or not ORDERS.match(mark) or not set(roles_of(stem)) & set(VALUES):
-                continue
-            names = [one for one in free if one.rpartition("_")[0] == stem]
-            marked = all(ORDERS.match(one.rpartition("_")[2]) for one in names)
-            holds = self._held(names) if len(names) > 1 and marked else None
-            if holds == "score" and any(one.endswith(("first", "second")) for one in names):
-                continue  # of the first and the second answer
-            if holds:
-                values = tuple(map(str, range(len(names))))
-                return Siblings(
-                    columns=tuple(names), facets={"option_order": values}, holds=holds
-                )
-        return None
-
-    def _of_judges(self, free: Sequence[str]) -> Siblings | None:
-        """A column a judge, where what tells them apart is the name of a model."""
-        if "judge" in self.roles:
-            return None
-        found, is_open = [], False
-        for _, several in self._parted(free):
-            named = [one for one in several if not is_aggregate(one[1])]
-            n_models = sum(bool(JUDGES.search(before)) for _, before in named)
-            names = tuple(name for name, _ in named)
-            if len(named) > 1 and n_models * 2 > len(named) and (holds := self._held(names)):
-                is_open |= n_models < len(named)
-                values = tuple(before for _, before in named)
-                found.append(Siblings(columns=names, facets={"judge": values}, holds=holds))
-        verdicts = [one for one in found if one.holds == "verdict"]
-        if len(verdicts) == 1 and len({one.facets["judge"] for one in found}) == 1 and not is_open:
-            self.said_beside.update(name for one in found if one.holds == "score"
-                                    for name in one.columns)  # fmt: skip
-            return verdicts[0]
-        if is_open or len(found) > 1:
-            for one in found:
-                self.open[one.holds] = (*self.open.get(one.holds, ()), *one.columns)
-            return None
-        return found[0] if found else None
-
     def _of_metrics(self, free: Sequence[str]) -> Siblings | None:
         """A column a criterion: metrics by their names, or what stands below ``feedback``."""
         if "criterion" in self.roles:
@@ -673,13 +620,26 @@ class _Reader:
         named = [(name, called) for name, called in named if self._held([name])]
         if len(named) < 2:
             return None
-        holds = self._held([name for name, _ in named])
+        names = [name for name, _ in named]
+        holds = self._held(names)
         if holds is None:
             return None
+        if beside := [name for name in free if self._may_be_beside(name, names)]:
+            self.open[holds] = (*names, *beside)
+            return None
         return Siblings(
-            columns=tuple(name for name, _ in named), holds=holds,
+            columns=tuple(names), holds=holds,
             facets={"criterion": tuple(called.removesuffix(".score") for _, called in named)},
         )  # fmt: skip
+
+    def _may_be_beside(self, name: str, names: Sequence[str]) -> bool:
+        """Whether a column without a name that is known holds what those beside it hold."""
+        if name in names or roles_of(name) or is_aside(name) or is_aggregate(name):
+            return False
+        if not self.is_number(name) or self._texts[name].n_unique() < 2:  # noqa: PLR2004
+            return False
+        known = pl.concat([self._texts[one].rename("t") for one in names]).unique()
+        return bool(self._texts[name].is_in(known.implode()).all())
 
     # ---- repeats without a number
 
@@ -824,6 +784,22 @@ def _in_common(names: Sequence[str]) -> tuple[str, str] | None:
     """How names begin and end alike; None where they do neither."""
     begin = commonprefix(names)
     end = commonprefix([name[len(begin) :][::-1] for name in names])[::-1]
-    if any(len(name) == len(begin) + len(end) for name in names):
-        begin, end = "", ""
     return (begin, end) if begin or end else None
+
+
+def _patterns_like(names: Sequence[str]) -> list[str]:
+    """Patterns that names are like, by what may stand where they differ."""
+    begin, end = _in_common(names) or ("", "")
+    inner = [name[len(begin) : len(name) - len(end)] for name in names]
+    word = re.split(r"[_\-. ]+", begin.strip("_-. "))[-1]
+    # Bare numbers are of repeats where a word says so: of judges and models as well.
+    is_bare = all(one.isdecimal() for one in inner) and REPLICATION not in roles_of(word)
+    known = None if is_bare else facet_of(inner)
+    if known is None and (whole := facet_of(names)) not in (None, REPLICATION):
+        begin, end, known = "", "", whole
+    if "" in inner:
+        begin, end = "", ""
+    several = ["item_id", "judge", "criterion", REPLICATION, "responder"]
+    if known is not None:
+        several = [known, *(["responder"] if known == "judge" else [])]
+    return [f"{begin}{{{one}}}{end}" for one in several]

@@ -126,9 +126,12 @@ TEXTS = (
     "judge_reason", "judge_output", "response", "answer", "output", "completion", "text", "prompt",
     "question_text", "notes", "error", "begruendung", "kommentar", "antwort", "理由", "原因",
     "评语", "razon", "comentario", "raison", "commentaire", "question", "user_input", "title",
-    "description",
+    "description", "input", "inputs",
 )  # fmt: skip
 """Free text, which says why and tells no judgments apart."""
+QUESTIONS = ("prompt", "question", "question_text", "input", "user_input", "query", "frage",
+             "问题", "pregunta")  # fmt: skip
+"""The text of a question, beside which an id may be of the row."""
 ANSWERS = (
     "answer", "response", "output", "completion", "summary", "solution", "translation", "essay",
     "generation", "candidate", "message", "antwort", "zusammenfassung", "回答", "respuesta",
@@ -158,6 +161,11 @@ JUDGES = re.compile(
     r"(\b|[-_.\d])"
 )
 """Names of models, by how they begin."""
+VARIANTS = frozenset(
+    "large medium small tiny mini nano micro pro flash lite turbo ultra max plus r base instruct it "
+    "chat coder reasoner thinking preview beta exp latest".split()
+)
+"""Words behind the name of a model that are of the name."""
 METRICS = (
     "faithfulness", "answer_relevancy", "answer_relevance", "context_precision", "context_recall",
     "context_relevancy", "answer_correctness", "answer_similarity", "factual_correctness",
@@ -199,7 +207,7 @@ _ANSWERS, _REQUESTS = map(_keys, (ANSWERS, REQUESTS))
 _ANNOTATORS, _CATEGORIES, _AGGREGATES, _TRIES = map(
     _keys, (ANNOTATORS, CATEGORIES, AGGREGATES, TRIES)
 )
-_METRICS, _SEEDS = _keys(METRICS), _keys(SEEDS)
+_METRICS, _SEEDS, _QUESTIONS = map(_keys, (METRICS, SEEDS, QUESTIONS))
 _SIZES = _keys(("length", "len", "chars", "words", "count", "ms", "s", "seconds"))
 
 
@@ -275,9 +283,27 @@ def is_try(name: str) -> bool:
     return key_of(name) in _TRIES
 
 
+def is_question(name: str) -> bool:
+    """Whether a column holds the text of a question."""
+    return key_of(name) in _QUESTIONS
+
+
 def is_seed(name: str) -> bool:
     """Whether a column holds what a repeat was drawn by."""
     return key_of(name) in _SEEDS
+
+
+def is_model(name: str) -> bool:
+    """Whether a name is of a model throughout.
+
+    Examples
+    --------
+    >>> is_model("claude-3-opus"), is_model("openai/gpt-4o"), is_model("gpt_tone")
+    (True, True, False)
+    """
+    found = JUDGES.search(name)
+    rest = re.split(r"[_\-. :]+", name[found.end() :].lower()) if found else ["none"]
+    return all(not one.isalpha() or one in VARIANTS or JUDGES.match(one) for one in rest)
 
 
 def is_metric(name: str) -> bool:
@@ -350,7 +376,7 @@ def _told(name: str, deep: int = 0) -> tuple[tuple[str, Mapping[str, str]], ...]
     roles = set(roles_of(name))
     if roles & {"verdict", "score", "judge"}:
         found.append((name, {}))
-    if JUDGES.search(name):
+    if is_model(name):
         found.append(("{judge}", {"judge": name}))
     if is_metric(name):
         found.append(("{criterion}", {"criterion": name}))
@@ -382,7 +408,6 @@ def patterns_of(names: Iterable[str]) -> dict[str, dict[str, Mapping[str, str]]]
         for pattern, told in _told(name):
             literal = {role for word in re.split(r"[_\-. :/]+", _BRACES.sub("", pattern))
                        for role in roles_of(word)}  # fmt: skip
-            is_said = ("judge" in told and "judge" in literal) or ("criterion" in told and literal)
-            if len(told) > 1 or (told and is_said):
+            if len(told) > 1 or (literal and told.keys() & {"judge", "criterion", "option_order"}):
                 found.setdefault(pattern, {})[name] = told
     return found

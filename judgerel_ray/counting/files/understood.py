@@ -33,7 +33,7 @@ from judgerel_ray.counting.files.meaning import (
     meaning_of,
 )
 from judgerel_ray.counting.columns import FACETS
-from judgerel_ray.counting.files.names import facets_in, is_answer, roles_of, told_by
+from judgerel_ray.counting.files.names import facet_of, facets_in, is_answer, roles_of, told_by
 from judgerel_ray.counting.files.records import values_series
 from judgerel_ray.counting.files.source import Source, names_told
 
@@ -167,6 +167,7 @@ def _telling_hint(names: Sequence[str], meaning: Meaning, rows: pl.LazyFrame) ->
         asked.append(f"{column_flag('reply', name)}, where the judge wrote it in a repeat")
         return "; ".join(asked)
     where = (("template", "names a prompt"), ("judge", "says who judged"),
+             *([("responder", "says who answered")] if "judge" in roles_of(name) else []),
              (REPLICATION, "numbers repeats"), ("note", "tells nothing apart"))  # fmt: skip
     key = pl.struct(*key_in(rows.collect_schema().names()), name)
     twice = rows.select(key.is_duplicated().any()).collect(engine="streaming").item()
@@ -339,7 +340,11 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
     elif meaning.open:
         role, found = next(iter(meaning.open.items()))
         problem = f"several columns may be {role}: {' and '.join(found)}"
-        hint = " or ".join(column_flag(role, place) for place in found[:_MOST_TOLD])
+        if "," in found[0]:
+            problem = f"no column alone tells items apart, several do together: {found[0]}"
+        plain = role == "item_id" and not any({*".:,"} & {*one} for one in found)
+        places = [*found, ",".join(found)] if plain else found
+        hint = " or ".join(column_flag(role, place) for place in places[:_MOST_TOLD])
     else:
         free = sorted(meaning.unused, key=lambda one: meaning.unused[one] != "no name of judgments")
         problem = f"column missing: {', '.join(meaning.lacking)}; got {names_told(columns)}"
@@ -349,6 +354,9 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
         hint = f"{flags}, COLUMN one of {some}; judgerel doctor shows what each may be"
         if "item_id" not in wanted and ways:
             hint = ways
-        if wanted == ["item_id"]:
-            hint = f"{flags}, COLUMN one of {some}; or --item-by-row, where each row is an item"
+        if "item_id" in wanted and not any("{item_id}" in place for _, place in told):
+            items = [column_flag("item_id", one) for one in free if facet_of([one]) is None]
+            items = items[: _MOST_TOLD - 1]
+            items += ["--item-by-row, where each row is an item"]
+            hint = " or ".join(items) + (f"; {ways}" if ways else "")
     return ColumnsMissing(problem, where=source.where, hint=hint).of(meaning)
