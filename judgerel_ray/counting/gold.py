@@ -86,7 +86,8 @@ def strangers_of(judged: Snapshot, gold: pl.DataFrame | None = None) -> Stranger
         kinds = judged.frame.select(answer_columns).unique().collect(engine="streaming")
     found = gold_strangers(asked.group_by(GOLD).agg(pl.col("n").sum()), kinds)
     differing = contradicting(asked) if gold is None else None
-    warn_of(line for line in (found and found.line(), differing) if line)
+    lines = [found and found.line(), differing]
+    warn_of(line for line in lines if line and line not in judged.notes)
     return found
 
 

@@ -531,7 +531,8 @@ class _Reader:
         free = [name for name in free if name in self._texts and not is_aggregate(name)
                 and 1 < self._texts[name].n_unique() and not self._numbers_rows(name)]  # fmt: skip
         rated = [name for name in free if self.is_number(name)]
-        worded = [name for name in free if name not in rated and self.is_choice(name)]
+        worded = [name for name in free if name not in rated and self.is_choice(name)
+                  and self._comes_again(name)]  # fmt: skip
         ways = []
         for role, names in (("score", rated), ("verdict", worded)):
             places = _patterns_like(names) if len(names) > 1 else names

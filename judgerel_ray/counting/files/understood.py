@@ -40,6 +40,8 @@ from judgerel_ray.counting.files.source import Source, names_told
 _MOST_TOLD = 4
 _KEYS = ("judge", "criterion", REPLICATION)  # what keys may tell
 _FEW = 100  # events of a type that are looked at
+DOCTOR = "; judgerel doctor shows what each may be"
+"""What ends the hint of a refusal that names no column."""
 _SINGLE = (*VALUES, "gold", "label")
 """Columns whose text is no object or list either; an item may be called anything."""
 
@@ -351,12 +353,14 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
         wanted = [one.partition(" or ")[0] for one in meaning.lacking]
         some = names_told(free) if free else "the table"
         flags = " ".join(f"--column {one}=COLUMN" for one in wanted)
-        hint = f"{flags}, COLUMN one of {some}; judgerel doctor shows what each may be"
-        if "item_id" not in wanted and ways:
+        hint = f"{flags}, COLUMN one of {some}{DOCTOR}"
+        if ways and ("item_id" not in wanted or "{item_id}" in ways):
             hint = ways
-        if "item_id" in wanted and not any("{item_id}" in place for _, place in told):
+        elif "item_id" in wanted:
             items = [column_flag("item_id", one) for one in free if facet_of([one]) is None]
             items = items[: _MOST_TOLD - 1]
             items += ["--item-by-row, where each row is an item"]
             hint = " or ".join(items) + (f"; {ways}" if ways else "")
-    return ColumnsMissing(problem, where=source.where, hint=hint).of(meaning)
+    return ColumnsMissing(problem, where=source.where, hint=hint).of(
+        replace(meaning, ways=tuple(told))
+    )
