@@ -24,6 +24,7 @@ from judgerel_ray.counting.files.meaning import (
 )
 from judgerel_ray.counting.files.names import (
     facet_of,
+    is_aggregate,
     is_aside,
     is_request,
     is_time,
@@ -88,30 +89,51 @@ def laid_out(source: Source, meaning: Meaning) -> Source:
     )  # fmt: skip
 
 
-def keyed(begin: pl.DataFrame) -> dict[str, tuple[str | None, str]]:
-    """Columns of objects whose keys tell one thing: which it is, if known, and what they hold.
+def keyed(begin: pl.DataFrame) -> dict[str, tuple[str | None, str, str]]:
+    """Columns of objects whose keys tell one thing: which, if known; what stands below, and where.
 
     Examples
     --------
     >>> keyed(pl.DataFrame({"id": ["p"], "scores": ['{"gpt-4o": 1, "claude-3": 0}']}))
-    {'scores': ('judge', 'score')}
+    {'scores': ('judge', 'score', '')}
     """
-    found: dict[str, tuple[str | None, str]] = {}
+    found: dict[str, tuple[str | None, str, str]] = {}
     for column in begin.head(SAMPLE).iter_columns():
         single = key_of(column.name).removesuffix("s")
-        own = {"judge", REPLICATION, "criterion"} & {*roles_of(single)} - {*roles_of(column.name)}
-        if not (own or {*VALUES} & {*roles_of(single)} or single == "feedback"):
+        roles = {*roles_of(single)}
+        own = {"judge", REPLICATION, "criterion"} & roles - {*roles_of(column.name)}
+        if not (own or {*VALUES} & roles or single == "feedback"):
             continue
         objects = [one for one, *_ in values_at(column, []) if isinstance(one, dict)]
         keys = list(dict.fromkeys(key for one in objects for key in one))
         inner = [value for one in objects for value in one.values() if value is not None]
-        if len(keys) < _FEWEST_RUNS or not inner or any(roles_of(key) or is_aside(key) for key in keys):
+        if not inner or any(roles_of(key) or is_aside(key) for key in keys):
             continue
-        told = own.pop() if own else facet_of(keys)
-        told = "criterion" if told is None and single == "feedback" else told
+        told = own.pop() if own else facet_of(_of_one(keys)) or (
+            "criterion" if single == "feedback" else None
+        )  # fmt: skip
+        below = _below(inner[0])
+        if below is None or (len(keys) < _FEWEST_RUNS and told is None):
+            continue
         is_rated = all(isinstance(one, int | float) and not isinstance(one, bool) for one in inner)
-        found[column.name] = (told, "score" if is_rated else "verdict")
+        of_name = {*VALUES} & {*roles_of(below.rpartition(".")[2]), *roles}
+        is_rated |= below != "" and "score" in of_name
+        found[column.name] = (told, "score" if is_rated else "verdict", below)
     return found
+
+
+def _of_one(keys: Sequence[str]) -> list[str]:
+    """Keys without those of what is computed of the others."""
+    return [key for key in keys if not is_aggregate(key)] or [*keys]
+
+
+def _below(value: object) -> str | None:
+    """Where a judgment stands below a key; None where nothing tells."""
+    if isinstance(value, dict):
+        named = [key for key in value if {*VALUES} & {*roles_of(key)}]
+        told = facet_of(value)
+        return f".{named[0]}" if named else f".{{{told}}}" if told else None
+    return ".*" if isinstance(value, list) else ""
 
 
 def unkeyed(source: Source, column: str, told: str) -> Source:
@@ -127,10 +149,15 @@ def unkeyed(source: Source, column: str, told: str) -> Source:
     cells = [one for one, *_ in values_at(table[column], [])]
     each = [(row, key, value) for row, cell in enumerate(cells) if isinstance(cell, dict)
             for key, value in cell.items()]  # fmt: skip
+    every = list(dict.fromkeys(key for _, key, _ in each))
+    kept = every if told in ("criterion", "item_id") else _of_one(every)
+    each = [one for one in each if one[1] in kept]
     values = values_series(column, (value for _, _, value in each))
     keys = pl.Series(told, [key for _, key, _ in each], dtype=pl.String)
     rows = table[[row for row, _, _ in each]].with_columns(values, keys).lazy()
     notes = [f"read the keys of {column} as {told}"]
+    if left := [key for key in every if key not in kept]:
+        notes.append(f"{column}: left out {', '.join(left)}, computed of the others")
     if empty := values.null_count():
         notes.append(f"{column}: {count_of(empty, 'key')} without a value: no verdict")
     if none := sum(not isinstance(cell, dict) for cell in cells):

@@ -475,10 +475,11 @@ class _Reader:
     def _like(self, role: str, pattern: str) -> dict[str, dict[str, str]]:
         """Columns that are like a pattern and may hold a role, with what each tells."""
         there = [one for one in self.begin.columns if one in self._texts and one not in self.taken]
+        there = [one for one in there
+                 if not any(map(is_of_people, (one, *chain(*_halves(one)))))]  # fmt: skip
         if not re.sub(r"\{\w+\}", "", pattern):  # without a word, what is called so is no judgment
-            there = [one for one in there
-                     if not (roles_of(one) or is_aside(one) or is_aggregate(one) or is_annotator(one)
-                             or any(map(is_of_people, (one, *chain(*_halves(one))))))]  # fmt: skip
+            there = [one for one in there if not (is_metric(one) and "{judge}" in pattern) and not
+                     (roles_of(one) or is_aside(one) or is_aggregate(one) or is_annotator(one))]
         fitting = [one for one in there if self._fits(role, one) or not len(self._texts[one])]
         return told_by(pattern, fitting)
 
@@ -494,12 +495,13 @@ class _Reader:
             of_name = _UNSURE.search(pattern) is not None
             if of_name and not (is_whole and all(len(one) > 1 for one in each)):
                 continue
-            beside = [one for one in self._like(holds, pattern) if one not in named]
+            beside = {name: told for name, told in self._like(holds, pattern).items()
+                      if name not in named}  # fmt: skip
             answers = holds == "score" and any("first" in told.values() for told in named.values())
             of_either = set(facets) == {"judge", "criterion"}  # who answered, or who judged
             if len(named) + len(beside) > 1:
                 is_sure = is_whole and not (of_name or beside or answers or of_either)
-                found.append((is_sure, holds, pattern, named))
+                found.append((is_sure, holds, pattern, {**named, **beside}))
         # Of several cuts of the same names the one that has most words in common.
         found.sort(key=lambda one: sum(len(text) for told in one[3].values() for text in told.values()))
         first = {frozenset(one[3]): one for one in reversed(found)}
@@ -517,6 +519,10 @@ class _Reader:
             self.patterns.append((holds, pattern))
             if {"judge", "criterion"} == {*facets_in(pattern)}:
                 self.patterns.append((holds, pattern.replace("{judge}", "{responder}")))
+            if holds == "score" and "{option_order}" in pattern:  # of the first and second answer
+                self.patterns.append((holds, pattern.replace("{option_order}", "{responder}")))
+            if _UNSURE.search(pattern):
+                self.patterns += [(holds, one) for one in _patterns_like([*named])]
         return None
 
     def _ways(self) -> tuple[tuple[str, str], ...]:
@@ -524,15 +530,21 @@ class _Reader:
         opened = [one for role in VALUES for one in self.open.get(role, ())]
         if self.patterns or (opened and not _in_common(opened)):
             return tuple(self.patterns)
+        judge = self.roles.get("judge", "")  # llm_judge: who judged, or what was said
         free = opened or [
-            name for name, why in self._unused().items()
-            if why == _UNNAMED and "item_id" not in chain(*map(roles_of, chain(*_halves(name))))
+            *([judge] if self.stated.get("judge") != judge != "judge" else []),
+            *(name for name, why in self._unused().items()
+            if why == _UNNAMED and "item_id" not in chain(*map(roles_of, chain(*_halves(name))))),
         ]  # fmt: skip
         free = [name for name in free if name in self._texts and not is_aggregate(name)
                 and 1 < self._texts[name].n_unique() and not self._numbers_rows(name)]  # fmt: skip
         rated = [name for name in free if self.is_number(name)]
         worded = [name for name in free if name not in rated and self.is_choice(name)
                   and self._comes_again(name)]  # fmt: skip
+        # What stands side by side has values in common.
+        worded = [name for name in worded if len(worded) == 1 or any(
+            self._texts[name].is_in(self._texts[one].implode()).any() for one in worded if one != name
+        )] or worded  # fmt: skip
         ways = []
         for role, names in (("score", rated), ("verdict", worded)):
             places = _patterns_like(names) if len(names) > 1 else names
@@ -627,6 +639,7 @@ class _Reader:
             return None
         if beside := [name for name in free if self._may_be_beside(name, names)]:
             self.open[holds] = (*names, *beside)
+            self.patterns.append((holds, "{criterion}"))
             return None
         return Siblings(
             columns=tuple(names), holds=holds,

@@ -16,7 +16,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "item", "item_id", "question_id", "question", "qid", "id", "prompt_id", "example_id",
         "sample_id", "doc_id", "case_id", "case", "task_id", "problem_id", "query_id", "pair_id",
         "trace_id", "testidx", "user_input", "uid", "instance_id", "conversation_id", "record_id",
-        "task", "problem", "reference_example_id", "test_case", "test_id", "nr", "frage_nr",
+        "task", "problem", "pair", "reference_example_id", "test_case", "test_id", "nr", "frage_nr",
         "frage_id", "frage", "aufgabe", "aufgaben_id", "fall", "fall_id", "beispiel_id",
         "题目编号", "题号", "问题编号", "样本编号", "编号", "题目", "问题", "序号",
         "id_pregunta", "pregunta_id", "pregunta", "id_ejemplo", "caso",
@@ -373,7 +373,7 @@ def _told(name: str, deep: int = 0) -> tuple[tuple[str, Mapping[str, str]], ...]
     if deep > _MOST_JOINTS or len(joints) > _MOST_JOINTS:
         return ()
     found: list[tuple[str, Mapping[str, str]]] = []
-    roles = set(roles_of(name))
+    roles = {*roles_of(name), *roles_of(name.removesuffix("s"))}
     if roles & {"verdict", "score", "judge"}:
         found.append((name, {}))
     if is_model(name):
@@ -406,8 +406,8 @@ def patterns_of(names: Iterable[str]) -> dict[str, dict[str, Mapping[str, str]]]
     found: dict[str, dict[str, Mapping[str, str]]] = {}
     for name in names:
         for pattern, told in _told(name):
-            literal = {role for word in re.split(r"[_\-. :/]+", _BRACES.sub("", pattern))
-                       for role in roles_of(word)}  # fmt: skip
+            words = re.split(r"[_\-. :/]+", _BRACES.sub("", pattern))
+            literal = any(roles_of(one) or roles_of(one.removesuffix("s")) for one in words)
             if len(told) > 1 or (literal and told.keys() & {"judge", "criterion", "option_order"}):
                 found.setdefault(pattern, {})[name] = told
     return found

@@ -125,19 +125,17 @@ def _without_keys(
     for role, place in (stated or {}).items():
         column, rest = parted(place, columns)
         if role in VALUES and column in columns and rest and facets_in(rest[0]):
-            [told] = facets_in(rest[0])
+            [told, *_] = facets_in(rest[0])
             source = unkeyed(source, column, told)
-            return source, {**(stated or {}), role: ".".join([column, *rest[1:]])}
+            return _without_keys(source, {**(stated or {}), role: ".".join([column, *rest[1:]])})
     if {*VALUES} & {*(stated or ())}:
         return source, stated
     objects = keyed(source.rows.head(SAMPLE).collect(engine="streaming"))
-    known = [(column, told, role) for column, (told, role) in objects.items() if told]
+    known = [(column, told, *rest) for column, (told, *rest) in objects.items() if told]
     if len(objects) != 1 or not known or {known[0][1], *VALUES} & {*columns} - {known[0][0]}:
         return source, stated
-    [(column, told, role)] = known
-    found = unkeyed(source, column, told)
-    is_plain = not leaves(found.rows.select(column).head(SAMPLE).collect()[column])
-    return (found, {**(stated or {}), role: column}) if is_plain else (found, stated)
+    [(column, told, role, below)] = known
+    return _without_keys(source, {**(stated or {}), role: f"{column}.{{{told}}}{below}"})
 
 
 def _by_roles(stated: Mapping[str, str], source: Source, columns: Sequence[str]) -> dict[str, str]:
@@ -175,6 +173,8 @@ def _telling_hint(names: Sequence[str], meaning: Meaning, rows: pl.LazyFrame) ->
     twice = rows.select(key.is_duplicated().any()).collect(engine="streaming").item()
     taken = {*meaning.columns, *([REPLICATION] if twice else [])}
     taken |= {*meaning.siblings.facets} if meaning.siblings else set()
+    if name.rpartition(".")[2] == "name":
+        asked.append(f"{column_flag('criterion', name)}, where it is what was judged by")
     asked += [
         f"{column_flag(role, name)}, where it {what}" for role, what in where if role not in taken
     ]
@@ -331,8 +331,8 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
     """Why a table cannot be read as judgments, and the flags that would settle it."""
     values = [role for role in VALUES if role in meaning.open]
     objects = keyed(source.rows.head(SAMPLE).collect(engine="streaming"))
-    told = [*meaning.ways, *((role, f"{column}.{{{facet}}}") for column, (known, role)
-                             in objects.items() for facet in ([known] if known else _KEYS))]
+    told = [*meaning.ways, *((role, f"{column}.{{{facet}}}{below}")
+                             for column, (known, role, below) in objects.items() for facet in ([known] if known else _KEYS))]
     ways = " or ".join(column_flag(role, place) for role, place in told[:_MOST_TOLD])
     if values:
         places = [(role, place) for role in values for place in meaning.open[role]]

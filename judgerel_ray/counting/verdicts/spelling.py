@@ -100,10 +100,6 @@ def loosened(key: pl.Expr) -> pl.Expr:
     return folded(word).replace(_SHORT)
 
 
-_BITS, _TRUTH = ("0", "1"), ("false", "true")
-"""Words of one meaning, where the verdicts of a file are of one kind alone."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Spellings:
     """How the verdicts of a file are spelled, and what each of them is shown as."""
@@ -137,13 +133,16 @@ class Spellings:
         >>> pl.DataFrame({"gold": ["pass ", "FAIL", "n/a"]}).select(
         ...     spellings_of(seen).compared("gold")).to_series().to_list()
         ['PASS', 'FAIL', None]
+        >>> seen = pl.DataFrame({"text": ["True", "False"], "n": [3, 2]})
+        >>> pl.DataFrame({"gold": ["1", "0"]}).select(
+        ...     spellings_of(seen).compared("gold")).to_series().to_list()
+        ['True', 'False']
         """
         text = pl.col(column).cast(pl.String)
         first = self.known.drop_nulls("shown").unique("key", maintain_order=True)
-        for words, others in (_BITS, _TRUTH), (_TRUTH, _BITS):
-            if first.height and set(first["key"]) <= set(words):
-                alias = first.with_columns(pl.col("key").replace_strict([*words], [*others]))
-                first = pl.concat([first, alias])
+        for words in (_TRUTHS, {word: number for number, word in _TRUTHS.items()}):
+            if {*first["key"]} == {*words}:  # of either kind alone: no other verdict is there
+                first = pl.concat([first, first.with_columns(pl.col("key").replace(words))])
         kept = self.known.drop_nulls("shown").filter(pl.col("key").is_in(NO_VALUE))["key"]
         no_value = is_no_value(text) & ~folded(text).is_in(kept.implode())
         shown = folded(text).replace_strict(
