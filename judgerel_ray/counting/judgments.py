@@ -513,7 +513,7 @@ def refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
             where=where,
             hint="add the column that tells them apart (judge, template, ...), or number the rows",
         )
-    own = {role: f"is the {role}" for role in roles_of(name) if role in FACETS and role not in first}
+    own = {role: f"is the {role}" for role in roles_of(name) if role in FACETS}
     if "judge" in first and "judge" in roles_of(name):
         own["responder"] = "says who answered"
     ways = {**own, "template": "names a prompt", "judge": "says who judged"}

@@ -248,7 +248,7 @@ def test_what_is_of_the_question_is_joined_to_its_item_by_one_flag(tmp_path, cap
          "differ in column prompt_version"),
         ("id,gpt-4o_verdict,o1_verdict,gpt-4o_score,claude_score\nq,x,y,1,2\nr,y,y,2,2\n",
          "several columns may hold"),
-        ("id,score_first,score_second\nq,1,4\nr,2,3\n", "column missing"),
+        ("id,score_first,score_second\nq,1,4\nr,2,3\n", "score=score_{responder}"),
         ("item,annotator,label\nq,anna,x\nq,ben,y\nr,anna,x\nr,ben,x\n", "judge=annotator"),
         ("id,run,rating\nq,0,A: 1\nq,1,B: 1\nr,0,A: 2\nr,1,B: 3\n", "expected"),
     ],

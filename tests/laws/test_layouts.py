@@ -184,8 +184,10 @@ def wide_layout(
 ) -> list[dict]:
     """Layouts in which two things stand in the names of columns, in keys, or in two columns."""
     value = "score" if known[0]["rated"] else "verdict"
-    form = draw.choice(("{0}_run{1}", "{0}-run-{1}", "run{1}_{0}", "{0} run {1}", f"{{0}}_{value}_{{1}}",
-                        f"{{0}}_rep{{1}}_{value}", f"trial{{1}}: {{0}} {value}"))  # fmt: skip
+    form = draw.choice((
+        "{0}_run{1}", "{0}-run-{1}", "run{1}_{0}", "{0} run {1}", f"{{0}}_{value}_{{1}}",
+        f"{{0}}_rep{{1}}_{value}", f"trial{{1}}: {{0}} {value}",
+    ))  # fmt: skip
     mark = draw.choice((("ab", "ba"), ("original", "swapped")))
     keys, single = draw.choice((("votes", "vote"), ("judgments", "judgment"), (f"{value}s", value)))
     rows: dict[tuple, dict] = {}
@@ -219,7 +221,7 @@ def wide_layout(
             plain_value = {single: said, "reason": "so"} if names["item"].islower() else said
             row.setdefault(keys, {})[told] = plain_value
     found = [*rows.values()]
-    if kind == "ragged" and len(found[0]) > 4:  # noqa: PLR2004
+    if kind == "ragged" and len(found[0]) > 4:
         last = [*found[0]][-1]
         found = [{name: one for name, one in row.items() if name != last} for row in found]
     return found

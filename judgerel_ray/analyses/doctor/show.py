@@ -31,8 +31,8 @@ def diagnosed(found: Diagnosis) -> Result[Diagnosis]:
         error = SweepError(
             found.notes[0], where={"file": found.source},
             hint=f"judgerel reduce {quote(found.source)} {found.proposal.flags}; for tables that "
-            "come again keep what is printed here as map.toml, fill in each ?, then judgerel import "
-            f"table {quote(found.source)} --map map.toml --out judgments.parquet",
+            "come again keep what is printed here as map.toml, fill in each ?, then judgerel "
+            f"import table {quote(found.source)} --map map.toml --out judgments.parquet",
         )  # fmt: skip
     parts: dict[str, object] = {
         "machine": [asdict(one) for one in found.machine],

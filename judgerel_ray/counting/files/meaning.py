@@ -10,13 +10,13 @@ never the first.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import chain
 from math import prod
-from os.path import commonprefix
 from shlex import quote
 
 import polars as pl
@@ -25,8 +25,8 @@ from judgerel_ray.counting.columns import FACETS, TYPED, is_no_value
 from judgerel_ray.counting.files.cells import is_nested, leaves, parsed_cell, parted, values_at
 from judgerel_ray.counting.files.names import (
     BARE,
-    facet_of,
     facets_in,
+    in_common,
     is_aggregate,
     is_annotator,
     is_answer,
@@ -37,6 +37,7 @@ from judgerel_ray.counting.files.names import (
     is_question,
     is_seed,
     key_of,
+    patterns_like,
     patterns_of,
     roles_of,
     told_by,
@@ -206,7 +207,8 @@ class _Reader:
             if role not in self.roles and role not in told and not is_ours:
                 self._choose(role)
         named = self._named_value
-        if "criterion" not in told and "criterion" in named.keys() - self.roles.keys() and self.roles.items() & named.items():
+        is_free = "criterion" in named.keys() - self.roles.keys() - {*told}
+        if is_free and self.roles.items() & named.items():
             self._take("criterion", named["criterion"])
         if REPLICATION not in self.roles and REPLICATION not in told:
             self._choose(REPLICATION)
@@ -477,9 +479,12 @@ class _Reader:
         there = [one for one in self.begin.columns if one in self._texts and one not in self.taken]
         there = [one for one in there
                  if not any(map(is_of_people, (one, *chain(*_halves(one)))))]  # fmt: skip
+        if "{judge}" in pattern or "{replication}" in pattern:
+            there = [one for one in there if not is_aggregate(one)]
         if not re.sub(r"\{\w+\}", "", pattern):  # without a word, what is called so is no judgment
-            there = [one for one in there if not (is_metric(one) and "{judge}" in pattern) and not
-                     (roles_of(one) or is_aside(one) or is_aggregate(one) or is_annotator(one))]
+            known = (roles_of, is_aside, is_aggregate, is_annotator,
+                     *([is_metric] if "{judge}" in pattern else []))  # fmt: skip
+            there = [one for one in there if not any(is_it(one) for is_it in known)]
         fitting = [one for one in there if self._fits(role, one) or not len(self._texts[one])]
         return told_by(pattern, fitting)
 
@@ -503,7 +508,9 @@ class _Reader:
                 is_sure = is_whole and not (of_name or beside or answers or of_either)
                 found.append((is_sure, holds, pattern, {**named, **beside}))
         # Of several cuts of the same names the one that has most words in common.
-        found.sort(key=lambda one: sum(len(text) for told in one[3].values() for text in told.values()))
+        found.sort(
+            key=lambda one: len("".join(chain(*(told.values() for told in one[3].values()))))
+        )
         first = {frozenset(one[3]): one for one in reversed(found)}
         found = [one for one in found if first[frozenset(one[3])] is one]
         verdicts = [one for one in found if one[1] == "verdict"]
@@ -512,52 +519,50 @@ class _Reader:
             found = verdicts
         sure = [one for one in found if one[0]]
         if len(sure) == 1 and all(one[3].keys() <= sure[0][3].keys() for one in found):
-            _, holds, pattern, named = sure[0]
-            return _siblings_of(named, facets_in(pattern), holds)
-        for _, holds, pattern, named in found:
-            self.open[holds] = tuple(dict.fromkeys((*self.open.get(holds, ()), *named)))
+            return _siblings_of(sure[0][3], facets_in(sure[0][2]), sure[0][1])
+        for _, holds, pattern, cells in found:
+            self.open[holds] = tuple(dict.fromkeys((*self.open.get(holds, ()), *cells)))
             self.patterns.append((holds, pattern))
             if {"judge", "criterion"} == {*facets_in(pattern)}:
                 self.patterns.append((holds, pattern.replace("{judge}", "{responder}")))
             if holds == "score" and "{option_order}" in pattern:  # of the first and second answer
                 self.patterns.append((holds, pattern.replace("{option_order}", "{responder}")))
             if _UNSURE.search(pattern):
-                self.patterns += [(holds, one) for one in _patterns_like([*named])]
+                self.patterns += [(holds, one) for one in patterns_like([*cells])]
         return None
 
     def _ways(self) -> tuple[tuple[str, str], ...]:
         """Places by which columns are read that say not what they are, side by side or alone."""
         opened = [one for role in VALUES for one in self.open.get(role, ())]
-        if self.patterns or (opened and not _in_common(opened)):
+        if self.patterns or (opened and not in_common(opened)):
             return tuple(self.patterns)
         judge = self.roles.get("judge", "")  # llm_judge: who judged, or what was said
         free = opened or [
-            *([judge] if self.stated.get("judge") != judge != "judge" else []),
+            *([judge] if key_of(judge) == "llmjudge" and judge not in self.stated.values() else []),
             *(name for name, why in self._unused().items()
             if why == _UNNAMED and "item_id" not in chain(*map(roles_of, chain(*_halves(name))))),
         ]  # fmt: skip
         free = [name for name in free if name in self._texts and not is_aggregate(name)
-                and 1 < self._texts[name].n_unique() and not self._numbers_rows(name)]  # fmt: skip
-        rated = [name for name in free if self.is_number(name)]
+                and self._texts[name].n_unique() > 1]  # fmt: skip
+        rated = [
+            name
+            for name in free
+            if self.is_number(name)
+            and (self._comes_again(name) or self._texts[name].str.contains(r"\.").any())
+        ]
         worded = [name for name in free if name not in rated and self.is_choice(name)
                   and self._comes_again(name)]  # fmt: skip
+        held = {name: {*self._texts[name]} for name in worded}
+        known = Counter(chain(*held.values()))
         # What stands side by side has values in common.
-        worded = [name for name in worded if len(worded) == 1 or any(
-            self._texts[name].is_in(self._texts[one].implode()).any() for one in worded if one != name
-        )] or worded  # fmt: skip
+        worded = [one for one in worded if any(known[text] > 1 for text in held[one])] or worded
         ways = []
         for role, names in (("score", rated), ("verdict", worded)):
-            places = _patterns_like(names) if len(names) > 1 else names
+            places = patterns_like(names) if len(names) > 1 else names
             if "item_id" in {*self.roles, *self.open}:
                 places = [one for one in places if "{item_id}" not in one]
             ways += [(role, one) for one in places if not {*facets_in(one)} & self.roles.keys()]
         return tuple(ways)
-
-    def _numbers_rows(self, name: str) -> bool:
-        """Whether a column numbers the rows."""
-        texts = self._texts[name]
-        is_whole = texts.str.contains(r"^\d+$").all()
-        return texts.n_unique() == len(texts) > _MOST_VERDICTS and bool(is_whole)
 
     def _held(self, names: Sequence[str]) -> str | None:
         """What columns side by side hold: a score, a verdict, or nothing that is either."""
@@ -650,7 +655,7 @@ class _Reader:
         """Whether a column without a name that is known holds what those beside it hold."""
         if name in names or roles_of(name) or is_aside(name) or is_aggregate(name):
             return False
-        if not self.is_number(name) or self._texts[name].n_unique() < 2:  # noqa: PLR2004
+        if not self.is_number(name) or self._texts[name].n_unique() < 2:
             return False
         known = pl.concat([self._texts[one].rename("t") for one in names]).unique()
         return bool(self._texts[name].is_in(known.implode()).all())
@@ -792,28 +797,3 @@ def _siblings_of(
     """Columns side by side of what their names tell."""
     told = {facet: tuple(one[facet] for one in named.values()) for facet in facets}
     return Siblings(columns=tuple(named), facets=told, holds=holds)
-
-
-def _in_common(names: Sequence[str]) -> tuple[str, str] | None:
-    """How names begin and end alike; None where they do neither."""
-    begin = commonprefix(names)
-    end = commonprefix([name[len(begin) :][::-1] for name in names])[::-1]
-    return (begin, end) if begin or end else None
-
-
-def _patterns_like(names: Sequence[str]) -> list[str]:
-    """Patterns that names are like, by what may stand where they differ."""
-    begin, end = _in_common(names) or ("", "")
-    inner = [name[len(begin) : len(name) - len(end)] for name in names]
-    word = re.split(r"[_\-. ]+", begin.strip("_-. "))[-1]
-    # Bare numbers are of repeats where a word says so: of judges and models as well.
-    is_bare = all(one.isdecimal() for one in inner) and REPLICATION not in roles_of(word)
-    known = None if is_bare else facet_of(inner)
-    if known is None and (whole := facet_of(names)) not in (None, REPLICATION):
-        begin, end, known = "", "", whole
-    if "" in inner:
-        begin, end = "", ""
-    several = ["item_id", "judge", "criterion", REPLICATION, "responder"]
-    if known is not None:
-        several = [known, *(["responder"] if known == "judge" else [])]
-    return [f"{begin}{{{one}}}{end}" for one in several]

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import takewhile
 
 ROLES: dict[str, tuple[str, ...]] = {
     "item_id": (
@@ -161,10 +162,11 @@ JUDGES = re.compile(
     r"(\b|[-_.\d])"
 )
 """Names of models, by how they begin."""
-VARIANTS = frozenset(
-    "large medium small tiny mini nano micro pro flash lite turbo ultra max plus r base instruct it "
-    "chat coder reasoner thinking preview beta exp latest".split()
-)
+VARIANTS = frozenset((
+    "large", "medium", "small", "tiny", "mini", "nano", "micro", "pro", "flash", "lite", "turbo",
+    "ultra", "max", "plus", "r", "base", "instruct", "it", "chat", "coder", "reasoner", "thinking",
+    "preview", "beta", "exp", "latest",
+))  # fmt: skip
 """Words behind the name of a model that are of the name."""
 METRICS = (
     "faithfulness", "answer_relevancy", "answer_relevance", "context_precision", "context_recall",
@@ -411,3 +413,46 @@ def patterns_of(names: Iterable[str]) -> dict[str, dict[str, Mapping[str, str]]]
             if len(told) > 1 or (literal and told.keys() & {"judge", "criterion", "option_order"}):
                 found.setdefault(pattern, {})[name] = told
     return found
+
+
+def in_common(names: Sequence[str]) -> tuple[str, str] | None:
+    """How names begin and end alike; None where they do neither.
+
+    Examples
+    --------
+    >>> in_common(["run1_x", "run2_x"]), in_common(["a", "b"])
+    (('run', '_x'), None)
+    """
+    begin = _begin_of(names)
+    end = _begin_of([name[len(begin) :][::-1] for name in names])[::-1]
+    return (begin, end) if begin or end else None
+
+
+def _begin_of(texts: Sequence[str]) -> str:
+    """The letters with which all texts begin."""
+    alike = takewhile(lambda letters: len({*letters}) == 1, zip(*texts, strict=False))
+    return "".join(first for first, *_ in alike)
+
+
+def patterns_like(names: Sequence[str]) -> list[str]:
+    """Patterns that names are like, by what may stand where they differ.
+
+    Examples
+    --------
+    >>> patterns_like(["run1_x", "run2_x"]), patterns_like(["gpt-4o", "claude-3"])
+    (['run{replication}_x'], ['{judge}', '{responder}'])
+    """
+    begin, end = in_common(names) or ("", "")
+    inner = [name[len(begin) : len(name) - len(end)] for name in names]
+    word = re.split(r"[_\-. ]+", begin.strip("_-. "))[-1]
+    # Bare numbers are of repeats where a word says so: of judges and models as well.
+    is_bare = all(one.isdecimal() for one in inner) and "replication" not in roles_of(word)
+    known = None if is_bare else facet_of(inner)
+    if known is None and (whole := facet_of(names)) not in (None, "replication"):
+        begin, end, known = "", "", whole
+    if "" in inner:
+        begin, end = "", ""
+    several = ["item_id", "judge", "criterion", "replication", "responder"]
+    if known is not None:
+        several = [known, *(["responder"] if known == "judge" else [])]
+    return [f"{begin}{{{one}}}{end}" for one in several]

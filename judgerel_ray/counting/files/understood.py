@@ -15,6 +15,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
 from judgerel_ray.counting.files.laid_out import (
     key_in,
@@ -32,7 +33,6 @@ from judgerel_ray.counting.files.meaning import (
     column_flag,
     meaning_of,
 )
-from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.files.names import facet_of, facets_in, is_answer, roles_of, told_by
 from judgerel_ray.counting.files.records import values_series
 from judgerel_ray.counting.files.source import Source, names_told
@@ -331,8 +331,10 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
     """Why a table cannot be read as judgments, and the flags that would settle it."""
     values = [role for role in VALUES if role in meaning.open]
     objects = keyed(source.rows.head(SAMPLE).collect(engine="streaming"))
-    told = [*meaning.ways, *((role, f"{column}.{{{facet}}}{below}")
-                             for column, (known, role, below) in objects.items() for facet in ([known] if known else _KEYS))]
+    told = [*meaning.ways, *(
+        (role, f"{column}.{{{one}}}{below}") for column, (known, role, below) in objects.items()
+        for one in ([known] if known else _KEYS)
+    )]  # fmt: skip
     ways = " or ".join(column_flag(role, place) for role, place in told[:_MOST_TOLD])
     if values:
         places = [(role, place) for role in values for place in meaning.open[role]]
@@ -340,13 +342,13 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
         problem = f"several columns may hold what the judge said: {names}"
         hint = ways or " or ".join(column_flag(role, place) for role, place in places[:_MOST_TOLD])
     elif meaning.open:
-        role, found = next(iter(meaning.open.items()))
-        problem = f"several columns may be {role}: {' and '.join(found)}"
+        part, found = next(iter(meaning.open.items()))
+        problem = f"several columns may be {part}: {' and '.join(found)}"
         if "," in found[0]:
             problem = f"no column alone tells items apart, several do together: {found[0]}"
-        plain = role == "item_id" and not any({*".:,"} & {*one} for one in found)
-        places = [*found, ",".join(found)] if plain else found
-        hint = " or ".join(column_flag(role, place) for place in places[:_MOST_TOLD])
+        plain = part == "item_id" and not any({*".:,"} & {*one} for one in found)
+        several = [*found, ",".join(found)] if plain else found
+        hint = " or ".join(column_flag(part, place) for place in several[:_MOST_TOLD])
     else:
         free = sorted(meaning.unused, key=lambda one: meaning.unused[one] != "no name of judgments")
         problem = f"column missing: {', '.join(meaning.lacking)}; got {names_told(columns)}"
@@ -358,7 +360,7 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
             hint = ways
         elif "item_id" in wanted:
             items = [column_flag("item_id", one) for one in free if facet_of([one]) is None]
-            items = items[: _MOST_TOLD - 1]
+            items = items[: _MOST_TOLD - 1] or [f"{flags}, COLUMN one of {some};"]
             items += ["--item-by-row, where each row is an item"]
             hint = " or ".join(items) + (f"; {ways}" if ways else "")
     return ColumnsMissing(problem, where=source.where, hint=hint).of(
