@@ -518,7 +518,7 @@ def refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
         own["responder"] = "says who answered"
     ways = {**own, "template": "names a prompt", "judge": "says who judged"}
     ways = {role: what for role, what in ways.items() if role not in first}
-    plain = not {".", ":"} & {*source.item, *name}
+    plain = not {".", ":", ","} & {*source.item, *name}
     joined = [f"{column_flag('item_id', f'{source.item},{name}')}, where it is of the question"]
     raise SweepError(
         f"rows of one repeat differ in column {name}, not read",

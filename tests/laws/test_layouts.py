@@ -197,7 +197,9 @@ def wide_layout(
             row = rows.setdefault((n,), {"__item": told, names["judge"]: who,
                                          names["verdict"]: said})  # fmt: skip
             if kind == "id of the row":
-                row |= {"uuid": f"u{n}", "id": n, "question": told, "run": one["repeat"]}
+                row |= {"uuid": f"u{n}", "question": told, "run": one["repeat"]}
+                if len(known) > len({other["item"] for other in known}):
+                    row |= {"id": n}
             elif kind == "seeds":
                 row |= {names["item"]: told, "seed": 17 * one["repeat"] + 5}
             else:

@@ -109,16 +109,17 @@ def keyed(begin: pl.DataFrame) -> dict[str, tuple[str | None, str, str]]:
         inner = [value for one in objects for value in one.values() if value is not None]
         if not inner or any(roles_of(key) or is_aside(key) for key in keys):
             continue
-        told = own.pop() if own else facet_of(_of_one(keys)) or (
+        facts = own.pop() if own else facet_of(_of_one(keys)) or (
             "criterion" if single == "feedback" else None
         )  # fmt: skip
         below = _below(inner[0])
-        if below is None or (len(keys) < _FEWEST_RUNS and told is None):
+        if below is None or (len(keys) < _FEWEST_RUNS and facts is None):
             continue
-        is_rated = all(isinstance(one, int | float) and not isinstance(one, bool) for one in inner)
+        numbers = pl.Series([str(one) for one in inner]).cast(pl.Float64, strict=False)
+        is_rated = not numbers.has_nulls()
         of_name = {*VALUES} & {*roles_of(below.rpartition(".")[2]), *roles}
         is_rated |= below != "" and "score" in of_name
-        found[column.name] = (told, "score" if is_rated else "verdict", below)
+        found[column.name] = (facts, "score" if is_rated else "verdict", below)
     return found
 
 
@@ -131,12 +132,12 @@ def _below(value: object) -> str | None:
     """Where a judgment stands below a key; None where nothing tells."""
     if isinstance(value, dict):
         named = [key for key in value if {*VALUES} & {*roles_of(key)}]
-        told = facet_of(value)
-        return f".{named[0]}" if named else f".{{{told}}}" if told else None
+        facts = facet_of(value)
+        return f".{named[0]}" if named else f".{{{facts}}}" if facts else None
     return ".*" if isinstance(value, list) else ""
 
 
-def unkeyed(source: Source, column: str, told: str) -> Source:
+def unkeyed(source: Source, column: str, facts: str) -> Source:
     """The rows, one for each key of the objects in a column, whose keys tell a facet.
 
     Examples
@@ -150,12 +151,12 @@ def unkeyed(source: Source, column: str, told: str) -> Source:
     each = [(row, key, value) for row, cell in enumerate(cells) if isinstance(cell, dict)
             for key, value in cell.items()]  # fmt: skip
     every = list(dict.fromkeys(key for _, key, _ in each))
-    kept = every if told in ("criterion", "item_id") else _of_one(every)
+    kept = every if facts in ("criterion", "item_id") else _of_one(every)
     each = [one for one in each if one[1] in kept]
     values = values_series(column, (value for _, _, value in each))
-    keys = pl.Series(told, [key for _, key, _ in each], dtype=pl.String)
+    keys = pl.Series(facts, [key for _, key, _ in each], dtype=pl.String)
     rows = table[[row for row, _, _ in each]].with_columns(values, keys).lazy()
-    notes = [f"read the keys of {column} as {told}"]
+    notes = [f"read the keys of {column} as {facts}"]
     if left := [key for key in every if key not in kept]:
         notes.append(f"{column}: left out {', '.join(left)}, computed of the others")
     if empty := values.null_count():
@@ -401,9 +402,9 @@ def _stacked(rows: pl.LazyFrame, siblings: Siblings) -> pl.LazyFrame:
     cell = pl.col(names).cast(pl.Float64) if is_rated else pl.col(names).cast(pl.String)
     cells = rows.with_columns(cell if is_rated else cell.str.strip_chars())
     long = cells.unpivot(names, index=rest, variable_name="__name", value_name=siblings.holds)
-    for facet, told in siblings.facets.items():
-        is_number = facet in _NUMBERED_TEXTS and all(one.isdecimal() for one in told)
-        values = dict(zip(names, map(int, told) if is_number else told, strict=True))
+    for facet, facts in siblings.facets.items():
+        is_number = facet in _NUMBERED_TEXTS and all(one.isdecimal() for one in facts)
+        values = dict(zip(names, map(int, facts) if is_number else facts, strict=True))
         kind = pl.Int64() if is_number else pl.String()
         value = pl.col("__name").replace_strict(values, return_dtype=kind)
         long = long.with_columns(value.alias(facet))

@@ -111,8 +111,8 @@ class Meaning:
         ]
         several = self.siblings
         if several is not None and not {several.holds, *several.facets} & self.stated:
-            names, told = ", ".join(several.columns), " and ".join(several.facets)
-            read.append(f"{names} as {several.holds}, a {told} each")
+            names, facts = ", ".join(several.columns), " and ".join(several.facets)
+            read.append(f"{names} as {several.holds}, a {facts} each")
         if self.is_numbered:
             what = "elements of one list" if self.has_lists else "rows alike"
             read.append(f"{what} as repeats, numbered in their order")
@@ -202,20 +202,20 @@ class _Reader:
         elif not self._has_value():
             self._choose_value()
         # A table whose columns have the names that judgments have is read by these alone.
-        told = siblings.facets if siblings else {}
+        facts = siblings.facets if siblings else {}
         for role in ("judge", "responder", "criterion", "option_order", "temperature"):
-            if role not in self.roles and role not in told and not is_ours:
+            if role not in self.roles and role not in facts and not is_ours:
                 self._choose(role)
         named = self._named_value
-        is_free = "criterion" in named.keys() - self.roles.keys() - {*told}
+        is_free = "criterion" in named.keys() - self.roles.keys() - {*facts}
         if is_free and self.roles.items() & named.items():
             self._take("criterion", named["criterion"])
-        if REPLICATION not in self.roles and REPLICATION not in told:
+        if REPLICATION not in self.roles and REPLICATION not in facts:
             self._choose(REPLICATION)
-        if "item_id" not in self.roles and "item_id" not in told:
+        if "item_id" not in self.roles and "item_id" not in facts:
             self._choose_item()
         is_numbered = self._is_numbered(siblings)
-        known = {*self.roles, *self.open, *told}
+        known = {*self.roles, *self.open, *facts}
         lacking = [] if "item_id" in known else ["item_id"]
         if siblings is None and not self._has_value() and not set(VALUES) & set(self.open):
             lacking.append("verdict or score")
@@ -373,6 +373,7 @@ class _Reader:
             stem = re.sub(r"[_\-. ]*\d+$", "", name)
             is_repeat = stem != name and (REPLICATION in roles_of(stem) or len(stem) == 1)
             is_value = any(set(roles_of(part)) & set(VALUES) for part in (*parts, stem))
+            is_value |= bool(patterns_of([name]))
             one_value = self._texts[name].n_unique() < 2  # a threshold, say
             if one_value or not (is_repeat or is_value or is_metric(name)):
                 continue
@@ -495,21 +496,23 @@ class _Reader:
             facets, holds = facets_in(pattern), self._held([*named])
             if holds is None or set(facets) & self.roles.keys():
                 continue
-            each = [{told[facet] for told in named.values()} for facet in facets]
+            each = [{facts[facet] for facts in named.values()} for facet in facets]
             is_whole = len(named) == prod(map(len, each)) > 1
             of_name = _UNSURE.search(pattern) is not None
             if of_name and not (is_whole and all(len(one) > 1 for one in each)):
                 continue
-            beside = {name: told for name, told in self._like(holds, pattern).items()
+            beside = {name: facts for name, facts in self._like(holds, pattern).items()
                       if name not in named}  # fmt: skip
-            answers = holds == "score" and any("first" in told.values() for told in named.values())
+            answers = holds == "score" and any(
+                "first" in facts.values() for facts in named.values()
+            )
             of_either = set(facets) == {"judge", "criterion"}  # who answered, or who judged
             if len(named) + len(beside) > 1:
                 is_sure = is_whole and not (of_name or beside or answers or of_either)
                 found.append((is_sure, holds, pattern, {**named, **beside}))
         # Of several cuts of the same names the one that has most words in common.
         found.sort(
-            key=lambda one: len("".join(chain(*(told.values() for told in one[3].values()))))
+            key=lambda one: len("".join(chain(*(facts.values() for facts in one[3].values()))))
         )
         first = {frozenset(one[3]): one for one in reversed(found)}
         found = [one for one in found if first[frozenset(one[3])] is one]
@@ -536,20 +539,15 @@ class _Reader:
         opened = [one for role in VALUES for one in self.open.get(role, ())]
         if self.patterns or (opened and not in_common(opened)):
             return tuple(self.patterns)
-        judge = self.roles.get("judge", "")  # llm_judge: who judged, or what was said
         free = opened or [
-            *([judge] if key_of(judge) == "llmjudge" and judge not in self.stated.values() else []),
-            *(name for name, why in self._unused().items()
-            if why == _UNNAMED and "item_id" not in chain(*map(roles_of, chain(*_halves(name))))),
+            name for name, why in self._unused().items()
+            if why == _UNNAMED and "item_id" not in chain(*map(roles_of, chain(*_halves(name))))
         ]  # fmt: skip
         free = [name for name in free if name in self._texts and not is_aggregate(name)
                 and self._texts[name].n_unique() > 1]  # fmt: skip
-        rated = [
-            name
-            for name in free
-            if self.is_number(name)
-            and (self._comes_again(name) or self._texts[name].str.contains(r"\.").any())
-        ]
+        rated = [name for name in free if self.is_number(name)
+                 and (self._comes_again(name) or self._texts[name].str.contains(r"\.").any())
+                 ]  # fmt: skip
         worded = [name for name in free if name not in rated and self.is_choice(name)
                   and self._comes_again(name)]  # fmt: skip
         held = {name: {*self._texts[name]} for name in worded}
@@ -561,6 +559,9 @@ class _Reader:
             places = patterns_like(names) if len(names) > 1 else names
             if "item_id" in {*self.roles, *self.open}:
                 places = [one for one in places if "{item_id}" not in one]
+            item = self.roles.get("item_id", "")
+            if item in self._texts and not self._is_key(item, number="item_id"):
+                places = [one for one in places if "{replication}" not in one]
             ways += [(role, one) for one in places if not {*facets_in(one)} & self.roles.keys()]
         return tuple(ways)
 
@@ -795,5 +796,5 @@ def _siblings_of(
     named: Mapping[str, Mapping[str, str]], facets: Sequence[str], holds: str
 ) -> Siblings:
     """Columns side by side of what their names tell."""
-    told = {facet: tuple(one[facet] for one in named.values()) for facet in facets}
-    return Siblings(columns=tuple(named), facets=told, holds=holds)
+    facts = {facet: tuple(one[facet] for one in named.values()) for facet in facets}
+    return Siblings(columns=tuple(named), facets=facts, holds=holds)

@@ -322,12 +322,12 @@ def facet_of(names: Iterable[str]) -> str | None:
     ('judge', 'replication', None)
     """
     each = [
-        {facet for pattern, told in _told(name) for facet in told
-         if pattern == f"{{{facet}}}" or (len(told) == 1 and _numbered(name))}
+        {facet for pattern, facts in _cuts_of(name) for facet in facts
+         if pattern == f"{{{facet}}}" or (len(facts) == 1 and _numbered(name))}
         for name in names
     ]  # fmt: skip
     order = ("replication", "option_order", "criterion", "judge")
-    return next((one for one in order if each and all(one in told for told in each)), None)
+    return next((one for one in order if each and all(one in facts for facts in each)), None)
 
 
 def facets_in(place: str) -> tuple[str, ...]:
@@ -357,7 +357,7 @@ def told_by(pattern: str, names: Sequence[str]) -> dict[str, dict[str, str]]:
         found = {name: match.groupdict() for name in names if (match := re.fullmatch(rule, name))}
         ways.append(found)
     return min(ways, key=lambda way: sum(
-        len({told[facet] for told in way.values()}) for facet in facets_in(pattern)
+        len({facts[facet] for facts in way.values()}) for facet in facets_in(pattern)
     ))  # fmt: skip
 
 
@@ -369,7 +369,7 @@ def _numbered(name: str) -> re.Match[str] | None:
 
 
 @lru_cache(maxsize=4096)
-def _told(name: str, deep: int = 0) -> tuple[tuple[str, Mapping[str, str]], ...]:
+def _cuts_of(name: str, deep: int = 0) -> tuple[tuple[str, Mapping[str, str]], ...]:
     """The patterns that a name is like, and what it tells by each."""
     joints = [*re.finditer(r"[_\-. :/]+", name)]
     if deep > _MOST_JOINTS or len(joints) > _MOST_JOINTS:
@@ -387,10 +387,10 @@ def _told(name: str, deep: int = 0) -> tuple[tuple[str, Mapping[str, str]], ...]
     if numbered := _numbered(name):
         found.append((numbered[1] + "{replication}", {"replication": numbered[2]}))
     for joint in joints:
-        for before, told in _told(name[: joint.start()], deep + 1):
-            for after, more in _told(name[joint.end() :], deep + 1):
-                if not told.keys() & more.keys():
-                    found.append((before + joint[0] + after, {**told, **more}))
+        for before, facts in _cuts_of(name[: joint.start()], deep + 1):
+            for after, more in _cuts_of(name[joint.end() :], deep + 1):
+                if not facts.keys() & more.keys():
+                    found.append((before + joint[0] + after, {**facts, **more}))
     return tuple(found)
 
 
@@ -407,11 +407,13 @@ def patterns_of(names: Iterable[str]) -> dict[str, dict[str, Mapping[str, str]]]
     """
     found: dict[str, dict[str, Mapping[str, str]]] = {}
     for name in names:
-        for pattern, told in _told(name):
+        for pattern, facts in _cuts_of(name):
             words = re.split(r"[_\-. :/]+", _BRACES.sub("", pattern))
             literal = any(roles_of(one) or roles_of(one.removesuffix("s")) for one in words)
-            if len(told) > 1 or (literal and told.keys() & {"judge", "criterion", "option_order"}):
-                found.setdefault(pattern, {})[name] = told
+            if len(facts) > 1 or (
+                literal and facts.keys() & {"judge", "criterion", "option_order"}
+            ):
+                found.setdefault(pattern, {})[name] = facts
     return found
 
 

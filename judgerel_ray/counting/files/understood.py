@@ -125,17 +125,20 @@ def _without_keys(
     for role, place in (stated or {}).items():
         column, rest = parted(place, columns)
         if role in VALUES and column in columns and rest and facets_in(rest[0]):
-            [told, *_] = facets_in(rest[0])
-            source = unkeyed(source, column, told)
+            [facts, *_] = facets_in(rest[0])
+            source = unkeyed(source, column, facts)
             return _without_keys(source, {**(stated or {}), role: ".".join([column, *rest[1:]])})
-    if {*VALUES} & {*(stated or ())}:
+    # A role may stand for the place that it is read from.
+    meant = {role: place for role, place in (stated or {}).items() if role in VALUES}
+    if any(place in columns or place not in VALUES for place in meant.values()):
         return source, stated
     objects = keyed(source.rows.head(SAMPLE).collect(engine="streaming"))
-    known = [(column, told, *rest) for column, (told, *rest) in objects.items() if told]
+    known = [(column, facts, *rest) for column, (facts, *rest) in objects.items() if facts]
     if len(objects) != 1 or not known or {known[0][1], *VALUES} & {*columns} - {known[0][0]}:
         return source, stated
-    [(column, told, role, below)] = known
-    return _without_keys(source, {**(stated or {}), role: f"{column}.{{{told}}}{below}"})
+    [(column, facts, role, below)] = known
+    role = next(iter(meant), role)
+    return _without_keys(source, {**(stated or {}), role: f"{column}.{{{facts}}}{below}"})
 
 
 def _by_roles(stated: Mapping[str, str], source: Source, columns: Sequence[str]) -> dict[str, str]:
@@ -235,8 +238,8 @@ def _check_place(place: str, role: str, source: Source, begin: pl.DataFrame) -> 
         if is_nested(begin[place].dtype) or role in _SINGLE:
             refuse_inside(begin[place], name=role, where=source.where)
         return
-    if told := facets_in(place):
-        return _check_told(place, told, role, source, begin.columns)
+    if facts := facets_in(place):
+        return _check_told(place, facts, role, source, begin.columns)
     names, sign, pattern = place.partition(":")
     if sign:
         _check_pattern(pattern)
@@ -260,13 +263,13 @@ def _check_place(place: str, role: str, source: Source, begin: pl.DataFrame) -> 
 
 
 def _check_told(
-    place: str, told: Sequence[str], role: str, source: Source, columns: Sequence[str]
+    place: str, facts: Sequence[str], role: str, source: Source, columns: Sequence[str]
 ) -> None:
     """Refuse braces that tell nothing that judgments have, or beside what is told already."""
-    there = [name for name in told if name in columns]
-    if role not in VALUES or there or not set(told) <= {"item_id", REPLICATION, *FACETS}:
+    there = [name for name in facts if name in columns]
+    if role not in VALUES or there or not set(facts) <= {"item_id", REPLICATION, *FACETS}:
         raise SweepError(
-            f"{place!r} tells {' and '.join(told)} by names of columns or keys, for {role}"
+            f"{place!r} tells {' and '.join(facts)} by names of columns or keys, for {role}"
             + (f", and a column {there[0]} is there" if there else ""),
             where=source.where,
             hint="verdict or score, with judge, criterion, replication, option_order, responder or "
@@ -331,11 +334,11 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
     """Why a table cannot be read as judgments, and the flags that would settle it."""
     values = [role for role in VALUES if role in meaning.open]
     objects = keyed(source.rows.head(SAMPLE).collect(engine="streaming"))
-    told = [*meaning.ways, *(
+    facts = [*meaning.ways, *(
         (role, f"{column}.{{{one}}}{below}") for column, (known, role, below) in objects.items()
         for one in ([known] if known else _KEYS)
     )]  # fmt: skip
-    ways = " or ".join(column_flag(role, place) for role, place in told[:_MOST_TOLD])
+    ways = " or ".join(column_flag(role, place) for role, place in facts[:_MOST_TOLD])
     if values:
         places = [(role, place) for role in values for place in meaning.open[role]]
         names = " and ".join(dict.fromkeys(place for _, place in places))
@@ -364,5 +367,5 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
             items += ["--item-by-row, where each row is an item"]
             hint = " or ".join(items) + (f"; {ways}" if ways else "")
     return ColumnsMissing(problem, where=source.where, hint=hint).of(
-        replace(meaning, ways=tuple(told))
+        replace(meaning, ways=tuple(facts))
     )
