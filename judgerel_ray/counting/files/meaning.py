@@ -432,10 +432,10 @@ class _Reader:
     def _is_key(self, *places: str, number: str = REPLICATION) -> bool:
         """Whether columns tell all rows apart, with the facets and what numbers repeats."""
         facets = [place for role, place in self.roles.items() if role in FACETS]
-        named = [*places, self.roles.get(number, number), *facets]
+        named = {*places, self.roles.get(number, number), *facets}
         if any(one not in self.begin.columns for one in named):
             return False
-        return not self.begin.select(pl.struct(named).is_duplicated().any()).item()
+        return not self.begin.select(pl.struct(*named).is_duplicated().any()).item()
 
     def _comes_again(self, place: str) -> bool:
         texts = self._values(place)
