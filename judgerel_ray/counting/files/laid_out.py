@@ -25,8 +25,8 @@ from judgerel_ray.counting.files.meaning import (
 from judgerel_ray.counting.files.names import (
     facet_of,
     is_aggregate,
-    is_aside,
     is_request,
+    is_side_column,
     is_time,
     is_try,
     key_of,
@@ -107,7 +107,7 @@ def keyed(begin: pl.DataFrame) -> dict[str, tuple[str | None, str, str]]:
         objects = [one for one, *_ in values_at(column, []) if isinstance(one, dict)]
         keys = list(dict.fromkeys(key for one in objects for key in one))
         inner = [value for one in objects for value in one.values() if value is not None]
-        if not inner or any(roles_of(key) or is_aside(key) for key in keys):
+        if not inner or any(roles_of(key) or is_side_column(key) for key in keys):
             continue
         facts = own.pop() if own else facet_of(_of_one(keys)) or (
             "criterion" if single == "feedback" else None
@@ -235,10 +235,10 @@ def _tries_left_out(rows: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFr
         ~is_no_value(pl.col(name).cast(pl.String)).fill_null(True)
         for name in VALUES if name in names
     )  # fmt: skip
-    n_said = has.sum().over(key_in(names))
-    if rows.select((n_said > 1).any()).collect(engine="streaming").item():
+    n_filled = has.sum().over(key_in(names))
+    if rows.select((n_filled > 1).any()).collect(engine="streaming").item():
         return rows, []
-    kept = rows.filter(has | (n_said == 0))
+    kept = rows.filter(has | (n_filled == 0))
     n_rows, n_kept = (one.select(pl.len()).collect(engine="streaming").item()
                       for one in (rows, kept))  # fmt: skip
     if n_kept == n_rows:

@@ -30,12 +30,12 @@ from judgerel_ray.counting.files.names import (
     is_aggregate,
     is_annotator,
     is_answer,
-    is_aside,
     is_category,
     is_metric,
     is_of_people,
     is_question,
     is_seed,
+    is_side_column,
     key_of,
     patterns_like,
     patterns_of,
@@ -166,7 +166,7 @@ class _Reader:
         self.roles = {role: place for role, place in stated.items() if not facets_in(place)}
         self.open: dict[str, tuple[str, ...]] = {}
         self.patterns: list[tuple[str, str]] = []  # Of columns side by side: a role and a pattern.
-        self.said_beside: set[str] = set()  # Scores of judges whose verdicts are read.
+        self.extra_scores: set[str] = set()  # Scores of judges whose verdicts are read.
         columns = self.begin.columns
         places = [part for place in stated.values() for part in re.split("[,:]", place)]
         self.taken = {*stated.values(), *places}
@@ -193,7 +193,7 @@ class _Reader:
     def meaning(self) -> Meaning:
         """Roles in the order in which one depends on the other."""
         there = set(self.begin.columns)
-        is_ours = {"item_id", REPLICATION} <= there and bool(set(VALUES) & there)
+        has_judgment_columns = {"item_id", REPLICATION} <= there and bool(set(VALUES) & there)
         siblings = self._stated_siblings()
         if siblings is None and not self._has_value():
             siblings = self._siblings()
@@ -204,7 +204,7 @@ class _Reader:
         # A table whose columns have the names that judgments have is read by these alone.
         facts = siblings.facets if siblings else {}
         for role in ("judge", "responder", "criterion", "option_order", "temperature"):
-            if role not in self.roles and role not in facts and not is_ours:
+            if role not in self.roles and role not in facts and not has_judgment_columns:
                 self._choose(role)
         named = self._named_value
         is_free = "criterion" in named.keys() - self.roles.keys() - {*facts}
@@ -365,7 +365,7 @@ class _Reader:
     def _alone(self, known: Collection[str]) -> Iterator[tuple[str, str]]:
         """Columns that would be judgments beside others of their shape, and stand alone."""
         for name in self.begin.columns:
-            if name in self.taken or name in known or is_aside(name) or is_of_people(name):
+            if name in self.taken or name in known or is_side_column(name) or is_of_people(name):
                 continue
             parts = [part for half in _halves(name) for part in half]
             if roles_of(name) or any(map(is_of_people, parts)) or name not in self._texts:
@@ -483,7 +483,7 @@ class _Reader:
         if "{judge}" in pattern or "{replication}" in pattern:
             there = [one for one in there if not is_aggregate(one)]
         if not re.sub(r"\{\w+\}", "", pattern):  # without a word, what is called so is no judgment
-            known = (roles_of, is_aside, is_aggregate, is_annotator,
+            known = (roles_of, is_side_column, is_aggregate, is_annotator,
                      *([is_metric] if "{judge}" in pattern else []))  # fmt: skip
             there = [one for one in there if not any(is_it(one) for is_it in known)]
         fitting = [one for one in there if self._fits(role, one) or not len(self._texts[one])]
@@ -518,7 +518,7 @@ class _Reader:
         found = [one for one in found if first[frozenset(one[3])] is one]
         verdicts = [one for one in found if one[1] == "verdict"]
         if len(verdicts) == 1 and len({str([*one[3].values()]) for one in found}) == 1:
-            self.said_beside.update(name for one in found if one[1] == "score" for name in one[3])
+            self.extra_scores.update(name for one in found if one[1] == "score" for name in one[3])
             found = verdicts
         sure = [one for one in found if one[0]]
         if len(sure) == 1 and all(one[3].keys() <= sure[0][3].keys() for one in found):
@@ -604,7 +604,7 @@ class _Reader:
                 self._held(names) if len(names) > 1 and (is_value or is_judge or is_repeat)
                 else None
             )  # fmt: skip
-            if holds and not is_aside(after.strip("_-. ")):
+            if holds and not is_side_column(after.strip("_-. ")):
                 found.append((is_value, "judge" if is_judge else REPLICATION, names, holds))
         found = [one for one in found if one[0]] or found
         if len(found) != 1:
@@ -654,7 +654,7 @@ class _Reader:
 
     def _may_be_beside(self, name: str, names: Sequence[str]) -> bool:
         """Whether a column without a name that is known holds what those beside it hold."""
-        if name in names or roles_of(name) or is_aside(name) or is_aggregate(name):
+        if name in names or roles_of(name) or is_side_column(name) or is_aggregate(name):
             return False
         if not self.is_number(name) or self._texts[name].n_unique() < 2:
             return False
@@ -702,7 +702,7 @@ class _Reader:
         values = {value for role, value in self._named_value.items() if role in VALUES}
         if is_metric(called) or name in values or set(roles_of(called)) & set(VALUES):
             return True  # what was said beside the verdict
-        if is_aside(called) or is_of_people(called) or name.startswith("column "):
+        if is_side_column(called) or is_of_people(called) or name.startswith("column "):
             return True
         texts = self._values(name)
         if texts.n_unique() == len(texts):  # an id of the row
@@ -720,11 +720,11 @@ class _Reader:
                 found[name] = f"who of several people: {column_flag('judge', name)} takes it so"
             elif is_of_people(name) or any(map(is_of_people, chain(*_halves(name)))):
                 found[name] = f"what people said: {column_flag('gold', name)} takes it as right"
-            elif name in self.said_beside:
+            elif name in self.extra_scores:
                 found[name] = "scores of the same judges, whose verdicts are read"
             elif set(roles_of(name)) & set(VALUES):
                 found[name] = f"a name of verdicts: {column_flag('verdict', name)} reads it instead"
-            elif is_aside(name):
+            elif is_side_column(name):
                 found[name] = "text, time or cost"
             else:
                 found[name] = _UNNAMED

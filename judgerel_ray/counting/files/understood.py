@@ -35,9 +35,9 @@ from judgerel_ray.counting.files.meaning import (
 )
 from judgerel_ray.counting.files.names import facet_of, facets_in, is_answer, roles_of, told_by
 from judgerel_ray.counting.files.records import values_series
-from judgerel_ray.counting.files.source import Source, names_told
+from judgerel_ray.counting.files.source import Source, quote_names
 
-_MOST_TOLD = 4
+_MOST_QUOTED = 4
 _KEYS = ("judge", "criterion", REPLICATION)  # what keys may tell
 _FEW = 100  # events of a type that are looked at
 DOCTOR = "; judgerel doctor shows what each may be"
@@ -81,7 +81,7 @@ def understood(
     if set(columns) >= _EVENTS:
         source = _verdict_events(source)
     if not stated and repeats is None:
-        if is_ours(columns):
+        if has_judgment_columns(columns):
             return source
         _refuse_log(source)
     source, stated = _without_keys(source, stated)
@@ -97,7 +97,7 @@ def understood(
         if source.rows.head(1).collect().is_empty():
             raise SweepError("the file of judgments has no rows", where=source.where)
         raise _refusal(source, meaning, columns)
-    if meaning.is_numbered and not _files_told_apart(source):
+    if meaning.is_numbered and not _paths_name_files(source):
         raise ColumnsMissing(
             "the files are of one table each, and no column says what tells them apart",
             where=source.where,
@@ -108,7 +108,7 @@ def understood(
     tells = telling if meaning.counts_rows else splitting
     if names := tells(found.rows, meaning.telling):
         raise ColumnsMissing(
-            f"rows of one item differ in column{'s' * (len(names) > 1)} {names_told(names)}, not "
+            f"rows of one item differ in column{'s' * (len(names) > 1)} {quote_names(names)}, not "
             "read: they may be no repeats",
             where=source.where,
             hint=_telling_hint(names, meaning, found.rows),
@@ -151,7 +151,7 @@ def _by_roles(stated: Mapping[str, str], source: Source, columns: Sequence[str])
             for role, place in stated.items()}  # fmt: skip
 
 
-def _files_told_apart(source: Source) -> bool:
+def _paths_name_files(source: Source) -> bool:
     """Whether parts of their paths tell several files apart: ``judge=NAME``."""
     folders = [tuple(part for part in Path(file).parts[:-1] if "=" in part)
                for file in source.files]  # fmt: skip
@@ -227,7 +227,7 @@ def _refuse_log(source: Source) -> None:
         )
 
 
-def is_ours(columns: Sequence[str]) -> bool:
+def has_judgment_columns(columns: Sequence[str]) -> bool:
     """Whether the columns that judgments need have their own names."""
     return {"item_id", REPLICATION} <= set(columns) and bool(set(VALUES) & set(columns))
 
@@ -248,7 +248,7 @@ def _check_place(place: str, role: str, source: Source, begin: pl.DataFrame) -> 
         if column not in begin.columns:
             near = get_close_matches(one, begin.columns, n=1)
             raise SweepError(
-                f"no column {one!r} for {role}, got {names_told(begin.columns)}",
+                f"no column {one!r} for {role}, got {quote_names(begin.columns)}",
                 where=source.where,
                 hint=column_flag(role, near[0]) if near else None,
             )
@@ -276,7 +276,7 @@ def _check_told(
             "item_id in braces: --column 'score={judge}_{criterion}'",
         )
     if not told_by(place, columns):
-        raise SweepError(f"no column is like {place!r}, got {names_told(columns)}",
+        raise SweepError(f"no column is like {place!r}, got {quote_names(columns)}",
                          where=source.where)  # fmt: skip
 
 
@@ -318,7 +318,7 @@ def _check_repeats(pattern: str, source: Source, taken: Collection[str]) -> None
     beside = [name for name in columns if fnmatchcase(name, pattern)]
     if not beside:
         raise SweepError(
-            f"no column is like {pattern!r}, got {names_told(columns)}", where=source.where
+            f"no column is like {pattern!r}, got {quote_names(columns)}", where=source.where
         )
     for name in beside:
         begin = source.rows.select(name).head(SAMPLE).collect(engine="streaming")
@@ -338,12 +338,14 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
         (role, f"{column}.{{{one}}}{below}") for column, (known, role, below) in objects.items()
         for one in ([known] if known else _KEYS)
     )]  # fmt: skip
-    ways = " or ".join(column_flag(role, place) for role, place in facts[:_MOST_TOLD])
+    ways = " or ".join(column_flag(role, place) for role, place in facts[:_MOST_QUOTED])
     if values:
         places = [(role, place) for role in values for place in meaning.open[role]]
         names = " and ".join(dict.fromkeys(place for _, place in places))
         problem = f"several columns may hold what the judge said: {names}"
-        hint = ways or " or ".join(column_flag(role, place) for role, place in places[:_MOST_TOLD])
+        hint = ways or " or ".join(
+            column_flag(role, place) for role, place in places[:_MOST_QUOTED]
+        )
     elif meaning.open:
         part, found = next(iter(meaning.open.items()))
         problem = f"several columns may be {part}: {' and '.join(found)}"
@@ -351,19 +353,19 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
             problem = f"no column alone tells items apart, several do together: {found[0]}"
         plain = part == "item_id" and not any({*".:,"} & {*one} for one in found)
         several = [*found, ",".join(found)] if plain else found
-        hint = " or ".join(column_flag(part, place) for place in several[:_MOST_TOLD])
+        hint = " or ".join(column_flag(part, place) for place in several[:_MOST_QUOTED])
     else:
         free = sorted(meaning.unused, key=lambda one: meaning.unused[one] != "no name of judgments")
-        problem = f"column missing: {', '.join(meaning.lacking)}; got {names_told(columns)}"
+        problem = f"column missing: {', '.join(meaning.lacking)}; got {quote_names(columns)}"
         wanted = [one.partition(" or ")[0] for one in meaning.lacking]
-        some = names_told(free) if free else "the table"
+        some = quote_names(free) if free else "the table"
         flags = " ".join(f"--column {one}=COLUMN" for one in wanted)
         hint = f"{flags}, COLUMN one of {some}{DOCTOR}"
         if ways and ("item_id" not in wanted or "{item_id}" in ways):
             hint = ways
         elif "item_id" in wanted:
             items = [column_flag("item_id", one) for one in free if facet_of([one]) is None]
-            items = items[: _MOST_TOLD - 1] or [f"{flags}, COLUMN one of {some};"]
+            items = items[: _MOST_QUOTED - 1] or [f"{flags}, COLUMN one of {some};"]
             items += ["--item-by-row, where each row is an item"]
             hint = " or ".join(items) + (f"; {ways}" if ways else "")
     return ColumnsMissing(problem, where=source.where, hint=hint).of(
