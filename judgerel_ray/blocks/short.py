@@ -30,7 +30,7 @@ good to know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Remark:
     """A sentence on a group."""
 
     text: str
@@ -70,7 +70,7 @@ def groups_of(rows: Sequence[Row], columns: Sequence[str]) -> Groups:
     """
     known = {name: {row[name] for row in rows} for name in columns}
     varying = [name for name, values in known.items() if len(values) > 1]
-    told = [
+    alike = [
         f"{name.replace('_', ' ')} {cell(value)}"
         for name, values in known.items()
         if len(values) == 1 and (value := next(iter(values))) is not None
@@ -85,7 +85,7 @@ def groups_of(rows: Sequence[Row], columns: Sequence[str]) -> Groups:
     return Groups(
         rows=[*kept.values()],
         varying=varying,
-        shared=f" ({', '.join(told)})" if told else "",
+        shared=f" ({', '.join(alike)})" if alike else "",
         labels=dict(zip(kept, words, strict=False)),
     )
 
@@ -131,7 +131,7 @@ def _cell_of(name: str) -> Callable[[Row], str]:
     return lambda row: cell(row[name])
 
 
-def findings_of_row(row: Row, who: str = "", what: str = "") -> Iterator[Finding]:
+def findings_of_row(row: Row, who: str = "", what: str = "") -> Iterator[Remark]:
     """Say all that weakens a number or forbids it: noise, no interval, every flag.
 
     `what` names the number where the table has several.
@@ -152,12 +152,12 @@ def findings_of_row(row: Row, who: str = "", what: str = "") -> Iterator[Finding
         severity = HARMFUL if text == NOISE or text.startswith("undecided") else WEAK
         if code == Flag.FEW_VERDICTS:
             severity = GRAVE
-        said = f"{what} {text}" if what and text == NOISE else text
-        said = f"{what}: {text}" if what and text != NOISE else said
-        yield Finding(text=said, who=who, severity=severity, kind=f"{what}{code}")
+        words = f"{what} {text}" if what and text == NOISE else text
+        words = f"{what}: {text}" if what and text != NOISE else words
+        yield Remark(text=words, who=who, severity=severity, kind=f"{what}{code}")
 
 
-def finding_lines(findings: Iterable[Finding], everyone: Sequence[str] = ()) -> list[str]:
+def finding_lines(findings: Iterable[Remark], everyone: Sequence[str] = ()) -> list[str]:
     """Write findings, the most harmful first, each once with all groups that it holds of.
 
     Of one kind with a number of its own for every group, two are written out, or the first and
@@ -165,8 +165,8 @@ def finding_lines(findings: Iterable[Finding], everyone: Sequence[str] = ()) -> 
 
     Examples
     --------
-    >>> finding_lines([Finding(text="few questions", who="a"), Finding(text="few questions",
-    ...                who="b"), Finding(text="is noise", who="b", severity=GRAVE)])
+    >>> finding_lines([Remark(text="few questions", who="a"), Remark(text="few questions",
+    ...                who="b"), Remark(text="is noise", who="b", severity=GRAVE)])
     ['b: is noise', 'a and b: few questions']
     """
     kinds: dict[tuple[int, str], dict[str, list[str]]] = {}
@@ -228,7 +228,7 @@ def _joined(texts: Sequence[str]) -> str:
 def short_blocks(
     scope: str,
     tables: Sequence[Block],
-    findings: Iterable[Finding],
+    findings: Iterable[Remark],
     *steps: tuple[str, str | None],
     everyone: Iterable[str] = (),
 ) -> list[Block]:

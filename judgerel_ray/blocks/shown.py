@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import sys
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from judgerel_ray.blocks.result import Result
+
+class ShortAnswer(Protocol):
+    """What a verb found, as text: :class:`judgerel_ray.blocks.result.Result`."""
+
+    def as_text(self) -> str:
+        """Lay it out for a terminal."""
+
+    def as_html(self) -> str:
+        """Write it for a notebook."""
 
 
 class Shown:
@@ -19,7 +26,7 @@ class Shown:
     __slots__ = ("_shown",)
 
     def __repr__(self) -> str:
-        result: Result[Any] | None = getattr(self, "_shown", None)
+        result: ShortAnswer | None = getattr(self, "_shown", None)
         if result is not None:
             return result.as_text()
         parts = [f"{one.name}={getattr(self, one.name)!r}" for one in fields(self)]  # type: ignore[arg-type]
@@ -27,11 +34,11 @@ class Shown:
 
     def _repr_html_(self) -> str | None:
         """The same in a notebook."""
-        result: Result[Any] | None = getattr(self, "_shown", None)
+        result: ShortAnswer | None = getattr(self, "_shown", None)
         return None if result is None else result.as_html()
 
 
-def shown_as(found: Any, result: Result[Any]) -> Any:
+def shown_as(found: Any, result: ShortAnswer) -> Any:
     """Let what was found print as its result; what is no table and no result stays as it is."""
     if isinstance(found, Shown):
         object.__setattr__(found, "_shown", result)

@@ -157,9 +157,8 @@ def _tallied(
             raise SweepError("the file of judgments has no rows", where=source.where)
         if "verdict" in columns:
             refuse_inside(nested.kinds["verdict"], name="verdict", where=source.where)
-        read = _spelled(
-            source, nested, extra, exact=exact_values or set(columns) >= _WRITTEN_COLUMNS
-        )
+        exact = exact_values or set(columns) >= _WRITTEN_COLUMNS
+        read = _spelled(source, nested, extra, exact=exact)
         typed = frame.with_columns(typed_columns(schema)).with_columns(read.columns)
         if at_fault or any(_any_fault(part) for part in (read.nested.units, read.nested.kinds)):
             filled, line = filled_down(frame, columns)

@@ -55,11 +55,11 @@ def in_process(
                 capacity=lambda: ROOM,
                 in_use=lambda: Capacity(cpus=0.0, gpus=0.0),
                 demand=lambda _: None,
-                make_actor=partial(make_actor, loop, judge),
+                make_actor=partial(judge_here, loop, judge),
                 kill_actor=lambda handle: handle.actor.end(),
                 is_placed=lambda _: True,
-                finished=finished,
-                result_of=result_of,
+                finished=ended_calls,
+                result_of=call_result,
                 providers=partial(ProvidersHere, loop),
                 record=lambda *_: None,
             )
@@ -68,7 +68,7 @@ def in_process(
         thread.join()
 
 
-def make_actor(
+def judge_here(
     loop: asyncio.AbstractEventLoop,
     judge: Callable[[JudgeSpec], JudgeActor],
     spec: JudgeSpec,
@@ -101,7 +101,7 @@ def make_actor(
     return ActorHandle(actor=SimpleNamespace(**methods, end=end))
 
 
-def finished(calls: Sequence[Future[object]], wait_s: float) -> Sequence[Future[object]]:
+def ended_calls(calls: Sequence[Future[object]], wait_s: float) -> Sequence[Future[object]]:
     """All calls that have ended, once one has, or none after `wait_s` seconds.
 
     Effects: waits.
@@ -109,7 +109,7 @@ def finished(calls: Sequence[Future[object]], wait_s: float) -> Sequence[Future[
     return list(wait(calls, timeout=wait_s, return_when=FIRST_COMPLETED).done)
 
 
-def result_of(call: Future[object]) -> object:
+def call_result(call: Future[object]) -> object:
     """What a call returned, or the error it ended with, named as a cluster names it."""
     try:
         return call.result(timeout=0)

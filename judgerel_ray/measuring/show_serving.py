@@ -10,7 +10,7 @@ import polars as pl
 from judgerel_ray.blocks.blocks import Block, Paragraph, Section, Table, row_columns
 from judgerel_ray.blocks.short import (
     HARMFUL,
-    Finding,
+    Remark,
     findings_of_row,
     groups_of,
     named,
@@ -89,12 +89,12 @@ def serving_short(serving: pl.DataFrame, command: str | None) -> list[Block]:
             for row in every
             for one in findings_of_row({**row, "flags": [], "flag_numbers": []}, groups.of(row))
         ),
-        Finding(text="this is no sampling variation; no number of another temperature has it"),
+        Remark(text="this is no sampling variation; no number of another temperature has it"),
     ]
     if differing:
         who = named(groups.of(row) for row in differing)
         text = "the server does not repeat itself: a judge cannot be steadier than that"
-        findings.append(Finding(text=text, who=who, severity=HARMFUL))
+        findings.append(Remark(text=text, who=who, severity=HARMFUL))
     items = sorted({cast(int, row["n_items"]) for row in every})
     asked = " to ".join(f"{one:,}" for one in dict.fromkeys((items[0], items[-1])))
     return short_blocks(

@@ -75,7 +75,7 @@ from judgerel_ray.measuring.alpha_figures import floor_figure
 from judgerel_ray.measuring.failures import failure_lines
 from judgerel_ray.measuring.page_data import PageData, page_data
 from judgerel_ray.measuring.tolerance import AT_MOST
-from judgerel_ray.measuring.unstable import UNSTABLE, QuestionTexts, question_text, verdict_shares
+from judgerel_ray.measuring.unstable import UNSTABLE, QuestionTexts, question_text, replied_shares
 from judgerel_ray.reporting.standing import no_verdicts, unfinished_notice
 from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, scan_judgments
 from judgerel_ray.store.parts import encode_parquet
@@ -609,7 +609,7 @@ def _wavering(row: Row, names: Sequence[str], questions: QuestionTexts) -> str:
     answer = f"answer of {row['responder']}" if row.get("responder") is not None else ""
     of = ", ".join(part for part in (whose, answer) if part)
     question = question_text(row, questions) or row["item_id"]
-    replies = f"{row['n_replications']:,} replies {verdict_shares(row)}"
+    replies = f"{row['n_replications']:,} replies {replied_shares(row)}"
     return f"{apart}{f' ({of})' if of else ''}: {question}: {replies}"
 
 

@@ -26,7 +26,8 @@ from judgerel_ray.fleet import address as ray_address
 WRITTEN = ["--exact-values", "--leading-word", "--item-by-row", "--column NAME=COLUMN"]
 NAMED = [*WRITTEN, "--verdict-names WHAT"]
 READ = [*NAMED, "--labels FILE"]
-SHOWN = ["--format NAMES", "--md", "--full", "--explain", "--out FILE", "--force", "--raw-cells"]
+SHORTENED = ["--format NAMES", "--md", "--full", "--explain"]
+SHOWN = [*SHORTENED, "--out FILE", "--force", "--raw-cells"]
 SCALED = ["--scale FILE", "--mapping NAME", "--preset NAME", "--pairing HOW"]
 BY = ["--by COLS"]
 OPTIONS = {
@@ -144,7 +145,7 @@ OPTIONS = {
         "--facet-size NAME=N",
         "--nested COLS",
         *READ, *BY,
-        "--format NAMES", "--md", "--full", "--explain",
+        *SHORTENED,
     ],
     "compare": [
         "A",
@@ -152,7 +153,7 @@ OPTIONS = {
         "--coefficient NAME",
         "--tolerance D",
         *READ, *BY,
-        "--format NAMES", "--md", "--full", "--explain",
+        *SHORTENED,
     ],
     "gate": [
         "PATH",
@@ -160,7 +161,7 @@ OPTIONS = {
         "--rules FILE",
         "--ledger FILE",
         *READ, *BY,
-        "--format NAMES", "--md", "--full", "--explain",
+        *SHORTENED,
     ],
     "correct": [
         "PATH", "--labels FILE", "--positive VERDICT", "--width W", "--seed S", *NAMED, *BY,

@@ -22,8 +22,8 @@ from judgerel_ray.blocks.short import (
     HARMFUL,
     PLAIN,
     WEAK,
-    Finding,
     Groups,
+    Remark,
     Row,
     findings_of_row,
     groups_of,
@@ -45,7 +45,7 @@ from judgerel_ray.core.codes import Flag
 from judgerel_ray.measuring.lead_codes import LeadCode
 
 _FIRST = ("component", "design", "target", "n_items", "n_judges")
-_UNKNOWN = Finding(
+_UNKNOWN = Remark(
     text="reproducibility is unknown, as only the same prompt was asked again: option_orders = 2 "
     "or a second template asks it",
     severity=HARMFUL,
@@ -90,7 +90,7 @@ def advised_short(
         {**row, "need": leading.get(who := groups.of(row)), "one": _one(ones.get(who, []))}
         for row in groups.rows
     ]
-    has_asked = _asked_apart(known.get("designs"))
+    has_asked = _levels_known(known.get("designs"))
     findings = [
         *_of_components(known.get("components"), groups),
         *([] if has_asked else [_UNKNOWN]),
@@ -102,7 +102,7 @@ def advised_short(
     table = short_table(rows, groups, columns_shown) if targets else []
     return short_blocks(
         _scope(known.get("components"), groups),
-        [*table, *_told([row for row in leading.values() if row], alike)],
+        [*table, *_conditions([row for row in leading.values() if row], alike)],
         findings,
         ("check against requirements", command),
         everyone=groups.labels.values(),
@@ -149,11 +149,11 @@ def _one(designs: Sequence[Row]) -> Mapping[str, Row]:
     return {str(row["design"]): row for row in designs if row["n_judgments"] == 1}
 
 
-def _asked_apart(designs: pl.DataFrame | None) -> bool:
+def _levels_known(designs: pl.DataFrame | None) -> bool:
     """Whether orders or wordings varied; of nothing that is known, whether that matters."""
     if designs is None or designs["design"].is_null().all():
         return True
-    return "apart" in designs["design"]
+    return bool((designs["design"] == "apart").any())
 
 
 def _scope(components: pl.DataFrame | None, groups: Groups) -> str:
@@ -177,7 +177,7 @@ def _target(target: Target) -> str:
     return _TARGETS.get(str(name), f"{reason(name)} {{}}").format(cell(wanted))
 
 
-def _told(needs: Sequence[Row], alike: Sequence[Target]) -> Iterator[Block]:
+def _conditions(needs: Sequence[Row], alike: Sequence[Target]) -> Iterator[Block]:
     """What the table is about, in a line below it: the targets, and how judgments are spread."""
     ways = dict.fromkeys(lever("lever", in_full=False)(row) for row in needs if row["lever"])
     if ways:
@@ -246,33 +246,33 @@ _COLUMNS = {
 }
 
 
-def _of_components(components: pl.DataFrame | None, groups: Groups) -> Iterator[Finding]:
+def _of_components(components: pl.DataFrame | None, groups: Groups) -> Iterator[Remark]:
     """The largest error of every group, what its numbers lack, and why some have none."""
     if components is None:
         return
     split, few = nested_split(components), few_verdicts(components)
-    yield from [Finding(text=few, severity=GRAVE)] if few else ()
-    yield from [Finding(text=split, severity=WEAK)] if split else ()
+    yield from [Remark(text=few, severity=GRAVE)] if few else ()
+    yield from [Remark(text=split, severity=WEAK)] if split else ()
     for who, rows in _by_group(components, groups).items():
         errors = [row for row in rows if row["part"] == "error" and row["component"] != "residual"]
         worst = max(errors, key=lambda row: row["share"] or 0, default=None)
         if worst is not None and (worst["share"] or 0) >= _LARGE:
             text = f"{percent(worst['share'])} of a judgment's variance is {component(worst)}"
-            yield Finding(text=text, who=who, severity=HARMFUL, kind="largest error")
+            yield Remark(text=text, who=who, severity=HARMFUL, kind="largest error")
         for row in rows:
             if (row["undefined"] or LeadCode.FEW_VERDICTS) != LeadCode.FEW_VERDICTS:
                 what = f"{component(row)}: " if row["component"] is not None else ""
                 text = f"{what}{explanation(reason(row['undefined']))}"
-                yield Finding(text=text, who=who, severity=WEAK)
+                yield Remark(text=text, who=who, severity=WEAK)
             for one in findings_of_row(row, who):
                 if Flag.FEW_VERDICTS not in one.kind:
                     yield one
 
 
-def _of_needs(rows: Sequence[Row], alike: Sequence[Target], who: str) -> Iterator[Finding]:
+def _of_needs(rows: Sequence[Row], alike: Sequence[Target], who: str) -> Iterator[Remark]:
     """What every other target takes by every lever, and what keeps one from being reached."""
     leading = _leading(rows)
-    told: dict[str, list[Target]] = {}
+    ways: dict[str, list[Target]] = {}
     if leading["lever"] is None:  # what varies says why nothing is known
         return
     for target in dict.fromkeys((row["target"], row["wanted"]) for row in rows):
@@ -284,15 +284,15 @@ def _of_needs(rows: Sequence[Row], alike: Sequence[Target], who: str) -> Iterato
             if leading["unreachable"] and target == alike[0]:
                 named_ways.append(leading)
             for row in named_ways:
-                yield Finding(text=_way(row), who=who, severity=HARMFUL)
+                yield Remark(text=_way(row), who=who, severity=HARMFUL)
         else:
-            told.setdefault("; ".join(map(_way, those)), []).append(target)
-    for text, targets in told.items():
+            ways.setdefault("; ".join(map(_way, those)), []).append(target)
+    for text, targets in ways.items():
         names = " and ".join(map(_target, targets))
         reached = any(row["needed"] is not None for row in rows
                       if (row["target"], row["wanted"]) in targets)  # fmt: skip
         severity = PLAIN if reached else WEAK
-        yield Finding(text=f"{names}: {text}", who=who, severity=severity, kind=names)
+        yield Remark(text=f"{names}: {text}", who=who, severity=severity, kind=names)
 
 
 def _way(row: Row) -> str:
@@ -309,17 +309,17 @@ def _way(row: Row) -> str:
     return f"{row['needed_whole']:,} {by}{', not sure' * unsure} ({purchase(row)})"
 
 
-def _of_splits(splits: pl.DataFrame | None, groups: Groups) -> Iterator[Finding]:
+def _of_splits(splits: pl.DataFrame | None, groups: Groups) -> Iterator[Remark]:
     """The best way to split the budget."""
     for row in splits.filter("best").iter_rows(named=True) if splits is not None else ():
         text = (
             f"best split of the budget, for the same prompt: {row['n_items']:,} questions x "
             f"{row['n_replications']:,} replications, alpha's interval {number(row['width'])} wide"
         )
-        yield Finding(text=text, who=groups.of(row), kind="split")
+        yield Remark(text=text, who=groups.of(row), kind="split")
 
 
-def _of_panel(panel: pl.DataFrame | None) -> Iterator[Finding]:
+def _of_panel(panel: pl.DataFrame | None) -> Iterator[Remark]:
     """What the judges are worth together."""
     if panel is None:
         return
@@ -327,7 +327,7 @@ def _of_panel(panel: pl.DataFrame | None) -> Iterator[Finding]:
     groups = groups_of(rows, _before_content(panel))
     worth = with_interval("effective", "effective_low", "effective_high")
     for row in rows:
-        told = (
+        ways = (
             f"their worth is not known ({reason(row['undefined'])})"
             if row["undefined"]
             else f"worth {worth(row)} with independent errors"
@@ -335,6 +335,6 @@ def _of_panel(panel: pl.DataFrame | None) -> Iterator[Finding]:
         agree = f"agrees with another {percent(row['agreement'])} of the time; "
         agree = agree if row["agreement"] is not None else ""
         n = f"panel of {row['judges']:,} judges"
-        text = f"a {n} {agree}{told}" if agree else f"a {n} is {told}"
+        text = f"a {n} {agree}{ways}" if agree else f"a {n} is {ways}"
         who = group_label(row, groups.varying) if groups.varying else ""
-        yield Finding(text=text, who=who, kind="panel")
+        yield Remark(text=text, who=who, kind="panel")

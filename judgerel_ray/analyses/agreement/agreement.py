@@ -41,11 +41,11 @@ from judgerel_ray.stats import Interval, clopper_pearson
 from judgerel_ray.stats.agreement.agreement import KAPPAS
 from judgerel_ray.stats.intervals.interval import student_interval
 from judgerel_ray.stats.ratings.kappa import (
-    alpha_of,
-    confusion_table,
     kappa_floor,
     kappa_undefined,
     label_agreement,
+    label_cells_table,
+    pooled_alpha,
 )
 
 JUDGE = "judge"
@@ -140,7 +140,7 @@ def _classes(group: Group, missing: Sequence[Missing]) -> Iterator[Row]:
     for policy in policies:
         pairs = labelled_pairs(rows, policy, "nominal")
         codes = range(len(pairs.names))
-        cells = confusion_table(
+        cells = label_cells_table(
             pairs.labels_N, pairs.verdicts_N, len(codes), items_N=pairs.items_N, n_N=pairs.n_N
         )
         total = max(1.0, float(cells.sum()))
@@ -248,7 +248,7 @@ def _pair(
             weights=weights_at("interval" if of_numbers else "nominal"),
         )  # fmt: skip
         why = kappa_undefined(found)
-        ends, alpha = kappa_ends(found), alpha_of(found)
+        ends, alpha = kappa_ends(found), pooled_alpha(found)
         of_alpha = kappa_ends(alpha)
         terms = found.terms.terms_CT
         yield {

@@ -13,8 +13,8 @@ from judgerel_ray.blocks.short import (
     HARMFUL,
     PLAIN,
     WEAK,
-    Finding,
     Groups,
+    Remark,
     Row,
     findings_of_row,
     groups_of,
@@ -68,11 +68,11 @@ def compared_short(
     firsts = [_leading(rows) for rows in pairs.values()]
     those = groups_of(firsts, groups)
     findings = [one for rows in pairs.values() for one in _findings(rows, those)]
-    findings += [Finding(text=left_out, severity=WEAK)] if left_out else []
+    findings += [Remark(text=left_out, severity=WEAK)] if left_out else []
     findings += _of_shared(shared) if shared is not None else []
     return short_blocks(
         _scope(firsts),
-        [*short_table(firsts, those, _columns(firsts), what="pair"), *_told(firsts)],
+        [*short_table(firsts, those, _columns(firsts), what="pair"), *_conditions_below(firsts)],
         findings,
         ("see what more judgments would show", command),
         everyone=those.labels.values(),
@@ -134,20 +134,20 @@ def _columns(firsts: Sequence[Row]) -> Mapping[str, Callable[[Row], str]]:
 def _higher(row: Row) -> str:
     """Which side is higher, by its name."""
     standing = str(row["standing"] or "-")
-    side = standing.removesuffix(" higher")
-    return cell(row[side]) if side in ("a", "b") else standing
+    side = {"a higher": "a", "b higher": "b"}.get(standing)
+    return cell(row[side]) if side else standing
 
 
-def _told(firsts: Sequence[Row]) -> Iterator[Block]:
+def _conditions_below(firsts: Sequence[Row]) -> Iterator[Block]:
     """What the values are of, in a line below the table."""
     names = dict.fromkeys(map(coefficient_name, firsts))
     under = dict.fromkeys(str(row["conditions"]) for row in firsts)
-    told = [_CONDITIONS[one] for one in under if one in _CONDITIONS]
+    drawn = [_CONDITIONS[one] for one in under if one in _CONDITIONS]
     if len({row["coefficient"] for row in firsts}) == 1:
-        yield Paragraph(f"{', '.join(names)}, {' or '.join(told) or 'as named'}", kind="soft")
+        yield Paragraph(f"{', '.join(names)}, {' or '.join(drawn) or 'as named'}", kind="soft")
 
 
-def _findings(rows: Sequence[Row], groups: Groups) -> Iterator[Finding]:
+def _findings(rows: Sequence[Row], groups: Groups) -> Iterator[Remark]:
     """Why a pair is undecided, what weakens it, and where other coefficients come out."""
     first = _leading(rows)
     who = groups.of(first)
@@ -160,11 +160,11 @@ def _findings(rows: Sequence[Row], groups: Groups) -> Iterator[Finding]:
         weak = {one.text: one for one in findings_of_row({**row, "reason": None}, who)}
         if row is first:
             if row["undefined"] and row["difference"] is None:
-                yield Finding(text=f"no difference: {reason(row['undefined'])}", who=who,
+                yield Remark(text=f"no difference: {reason(row['undefined'])}", who=who,
                               severity=GRAVE)  # fmt: skip
             if why := row["reason"]:
                 text = f"undecided: {_WHY.get(str(why), reason(why))}"
-                yield Finding(text=text, who=who, severity=HARMFUL)
+                yield Remark(text=text, who=who, severity=HARMFUL)
             leading = weak.keys()
             few = why == Flag.FEW_INFORMATIVE  # said already
             yield from (one for text, one in weak.items() if not (few and text == FEW_INFORMATIVE))
@@ -177,10 +177,10 @@ def _findings(rows: Sequence[Row], groups: Groups) -> Iterator[Finding]:
         verb = {"undecided": "undecided", "equivalent": "equivalent"}.get(other, f"{other} higher")
         severity = PLAIN if other == standing else WEAK
         text = f"besides {label}, {verb}: {', '.join(those)}"
-        yield Finding(text=text, who=who, severity=severity, kind=f"others {other == standing}")
+        yield Remark(text=text, who=who, severity=severity, kind=f"others {other == standing}")
 
 
-def _of_shared(shared: SharedRequests) -> Iterator[Finding]:
+def _of_shared(shared: SharedRequests) -> Iterator[Remark]:
     """How often requests that both runs sent were answered otherwise."""
     for row in shared.rows.iter_rows(named=True):
         text = (
@@ -188,8 +188,8 @@ def _of_shared(shared: SharedRequests) -> Iterator[Finding]:
             f"{cell(row['temperature'])}, {share_words(row)} have other {row['what']}"
         )
         severity = WEAK if row["n_differing"] else PLAIN
-        yield Finding(text=text, who=cell(row["judge"]), severity=severity)
+        yield Remark(text=text, who=cell(row["judge"]), severity=severity)
     differing = {name: those for name, those in shared.settings.items() if those}
     for those in dict.fromkeys(differing.values()):
-        who = named(name for name, own in differing.items() if own == those)
-        yield Finding(text=f"engines differ in {'; '.join(those)}", who=who, severity=WEAK)
+        who = named(name for name, others in differing.items() if others == those)
+        yield Remark(text=f"engines differ in {'; '.join(those)}", who=who, severity=WEAK)

@@ -14,8 +14,8 @@ from judgerel_ray.blocks.short import (
     HARMFUL,
     PLAIN,
     WEAK,
-    Finding,
     Groups,
+    Remark,
     Row,
     findings_of_row,
     groups_of,
@@ -81,22 +81,22 @@ def _share(row: Row, name: str) -> str:
     return f"{number(row[name], 2)}{ends} of {n:,}"
 
 
-def _of_labels(row: Row, groups: Groups) -> Iterator[Finding]:
+def _of_labels(row: Row, groups: Groups) -> Iterator[Remark]:
     """Whether the labels were chosen where they are scored, and tell right from wrong."""
     who = groups.of(row)
     if row["how"] == _OPTIMISTIC:
         text = "optimistic: the threshold was chosen on the judgments it is scored on"
-        yield Finding(text=text, who=who, severity=HARMFUL)
+        yield Remark(text=text, who=who, severity=HARMFUL)
     if not row["n_low"] or not row["n_high"]:
         text = f"no judgment is of {'low' if not row['n_low'] else 'high'} uncertainty"
-        yield Finding(text=text, who=who, severity=HARMFUL)
+        yield Remark(text=text, who=who, severity=HARMFUL)
 
 
-def _of_worth(worth: pl.DataFrame) -> Iterator[Finding]:
+def _of_worth(worth: pl.DataFrame) -> Iterator[Remark]:
     """How well the margin ranks, what it can promise, and what keeps it from that."""
     if worth.is_empty():
         text = "no right options are known: nothing shows what labels are worth"
-        yield Finding(text=text, severity=GRAVE)
+        yield Remark(text=text, severity=GRAVE)
         return
     keys = worth.columns[: worth.columns.index("n_matrices")]
     groups = groups_of([*worth.iter_rows(named=True)], keys)
@@ -108,7 +108,7 @@ def _of_worth(worth: pl.DataFrame) -> Iterator[Finding]:
             sure = row["low"] is not None and cast(float, row["low"]) > 0.5
             text = f"AUROC of the margin {number(row['value'])}{ends}"
             text += "" if sure else ": that it ranks right above wrong is not shown"
-            yield Finding(text=text, who=who, severity=PLAIN if sure else HARMFUL, kind="auroc")
+            yield Remark(text=text, who=who, severity=PLAIN if sure else HARMFUL, kind="auroc")
         elif row["quantity"] == _GUARANTEED:
             lacks = f"no threshold can be promised: {reason(row['undefined'])}"
             text = lacks if row["value"] is None else (
@@ -116,17 +116,17 @@ def _of_worth(worth: pl.DataFrame) -> Iterator[Finding]:
                 f"({row['estimator']})"
             )  # fmt: skip
             severity = HARMFUL if row["value"] is None else PLAIN
-            yield Finding(text=text, who=who, severity=severity, kind=_GUARANTEED)
+            yield Remark(text=text, who=who, severity=severity, kind=_GUARANTEED)
         elif row["undefined"]:
             key = (who, str(row["undefined"]))
             lacking[key] = lacking.get(key, 0) + 1
         yield from findings_of_row({**row, "no_interval": None}, who)
     for (who, code), n in lacking.items():
         text = f"{count_of(n, 'quantity', 'quantities')} without a value: {reason(code)}"
-        yield Finding(text=text, who=who, severity=WEAK, kind=code)
+        yield Remark(text=text, who=who, severity=WEAK, kind=code)
 
 
-def _of_scores(scores: pl.DataFrame) -> Iterator[Finding]:
+def _of_scores(scores: pl.DataFrame) -> Iterator[Remark]:
     """Which score ranks right above wrong judgments best, and which have none."""
     if scores.is_empty():
         return
@@ -146,13 +146,13 @@ def _of_scores(scores: pl.DataFrame) -> Iterator[Finding]:
         name = str(first["score"]).replace("_", " ")
         few = " (fewer than 10 texts are wrong, or right)" if first["few"] else ""
         text = f"largest AUROC of all scores: {name}, {number(first['auroc'])}{few}"
-        yield Finding(text=text, who=who, severity=WEAK if few else PLAIN, kind="score")
+        yield Remark(text=text, who=who, severity=WEAK if few else PLAIN, kind="score")
     for (who, code), names in lacking.items():
         text = f"no AUROC of {', '.join(dict.fromkeys(names))}: {reason(code)}"
-        yield Finding(text=text, who=who, severity=WEAK, kind=code)
+        yield Remark(text=text, who=who, severity=WEAK, kind=code)
 
 
-def _of_people(people: pl.DataFrame) -> Iterator[Finding]:
+def _of_people(people: pl.DataFrame) -> Iterator[Remark]:
     """How near the judge is to people, beside a person held out."""
     if people.is_empty():
         return
@@ -162,11 +162,11 @@ def _of_people(people: pl.DataFrame) -> Iterator[Finding]:
         who = cell(row["raters"]) if row["raters"] else ""
         if row["undefined"]:
             text = f"not held against people: {reason(row['undefined'])}"
-            yield Finding(text=text, who=who, severity=WEAK)
+            yield Remark(text=text, who=who, severity=WEAK)
             continue
         text = (
             f"gives the label of a person {percent(row['judge_share'])} of the time, a person "
             f"{percent(row['person_share'])}"
         )
-        yield Finding(text=text, who=who, kind="people")
+        yield Remark(text=text, who=who, kind="people")
         yield from findings_of_row(row, who, "agreement with people")

@@ -15,8 +15,8 @@ from judgerel_ray.blocks.short import (
     HARMFUL,
     PLAIN,
     WEAK,
-    Finding,
     Groups,
+    Remark,
     Row,
     groups_of,
     short_blocks,
@@ -93,7 +93,7 @@ def _of(name: str) -> Callable[[Row], str]:
     return write
 
 
-def _of_group(row: Row, groups: Groups) -> Iterator[Finding]:
+def _of_group(row: Row, groups: Groups) -> Iterator[Remark]:
     """What weakens the corrected score, and what the judge adds to the labels."""
     who, of = groups.of(row), cast(Mapping[str, Row], row["of"])
     for one in of.values():
@@ -101,19 +101,19 @@ def _of_group(row: Row, groups: Groups) -> Iterator[Finding]:
             name = _HEADS[str(one["estimate"])].removesuffix(" [95 %]")
             severity = GRAVE if one is of["ppi"] else WEAK
             text = f"{name}: {reason(one['undefined'])}"
-            yield Finding(text=text, who=who, severity=severity)
+            yield Remark(text=text, who=who, severity=severity)
     for code in cast(Sequence[str], row["flags"]):
         unmatched = count_of(cast(int, row["n_unmatched"]), "label")
         text = CAUTIONS[Caution(code)].format(few=FEW, unmatched=unmatched)
-        yield Finding(text=text, who=who, severity=_HARM.get(code, WEAK), kind=code)
+        yield Remark(text=text, who=who, severity=_HARM.get(code, WEAK), kind=code)
     if row["value"] is not None:
-        yield Finding(text=saved_words(of).replace("using it", "the judge"), who=who, kind="saved")
+        yield Remark(text=saved_words(of, "the judge"), who=who, kind="saved")
     if row["replication_share"] is not None:
         text = f"{percent(row['replication_share'])} of the variance is the judge's own repeats"
-        yield Finding(text=text, who=who, kind="replications")
+        yield Remark(text=text, who=who, kind="replications")
 
 
-def _of_rates(rates: pl.DataFrame, groups: Groups) -> Iterator[Finding]:
+def _of_rates(rates: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
     """How often the judge is right about what people pass, and what they fail."""
     by_group: dict[str, list[str]] = {}
     for row in rates.iter_rows(named=True):
@@ -122,23 +122,23 @@ def _of_rates(rates: pl.DataFrame, groups: Groups) -> Iterator[Finding]:
         text = f"{RATES[str(row['rate'])]}: {value}{ends} of {row['n_labels']:,.0f}"
         by_group.setdefault(groups.of(row), []).append(text)
     for who, texts in by_group.items():
-        yield Finding(text=f"the judge {', '.join(texts)}", who=who, kind="rates")
+        yield Remark(text=f"the judge {', '.join(texts)}", who=who, kind="rates")
 
 
-def _of_differences(rows: pl.DataFrame) -> Iterator[Finding]:
+def _of_differences(rows: pl.DataFrame) -> Iterator[Remark]:
     """Systems compared, by PPI++."""
     for row in rows.filter(estimate="ppi").iter_rows(named=True):
         who = f"{cell(row['a'])} less {cell(row['b'])}"
         if row["value"] is None:
-            yield Finding(text=f"no difference: {reason(row['undefined'])}", who=who, severity=WEAK)
+            yield Remark(text=f"no difference: {reason(row['undefined'])}", who=who, severity=WEAK)
             continue
         shown = row["low"] is not None and not row["low"] <= 0 <= row["high"]
         open_ = "" if shown else ", no difference shown"
         text = f"{_valued(row)} (by the judge alone {number(row['judge_alone'])}){open_}"
-        yield Finding(text=text, who=who, severity=PLAIN if shown else HARMFUL)
+        yield Remark(text=text, who=who, severity=PLAIN if shown else HARMFUL)
 
 
-def _of_budget(rows: pl.DataFrame, groups: Groups) -> Iterator[Finding]:
+def _of_budget(rows: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
     """How many labels the wanted width takes."""
     for row in rows.iter_rows(named=True):
         width = f"an interval {number(row['width'], 2)} wide (now {number(row['width_now'], 2)})"
@@ -152,7 +152,7 @@ def _of_budget(rows: pl.DataFrame, groups: Groups) -> Iterator[Finding]:
             text, severity = f"{width}: labelling all would not do, judge more questions", HARMFUL
         else:
             text, severity = f"{width} takes {row['needed']:,} labels ({other})", PLAIN
-        yield Finding(text=text, who=groups.of(row), severity=severity, kind="budget")
+        yield Remark(text=text, who=groups.of(row), severity=severity, kind="budget")
 
 
 def _agreed(rows: pl.DataFrame, judges: pl.DataFrame, command: str | None) -> list[Block]:
@@ -171,17 +171,17 @@ def _agreed(rows: pl.DataFrame, judges: pl.DataFrame, command: str | None) -> li
     for row in every:
         who = groups.of(row)
         if row["undefined"]:
-            findings.append(Finding(text=reason(row["undefined"]), who=who, severity=GRAVE))
+            findings.append(Remark(text=reason(row["undefined"]), who=who, severity=GRAVE))
         if row["p_correlated"] is not None and row["p_correlated"] < _SURE:
             text = "the judges share errors: do not rely on this rate"
-            findings.append(Finding(text=text, who=who, severity=GRAVE))
+            findings.append(Remark(text=text, who=who, severity=GRAVE))
     for row in judges.iter_rows(named=True):
         label = groups.of(row)
         text = f"passes {percent(row['judge_alone'])}; by what they agree on it passes "
         text += f"{percent(row['tpr'])} of what passes, fails {percent(row['tnr'])} of what fails"
         who = f"{label}, {cell(row['judge'])}" if label else cell(row["judge"])
-        findings.append(Finding(text=text, who=who))
-    findings.append(Finding(
+        findings.append(Remark(text=text, who=who))
+    findings.append(Remark(
         text="errors that all judges share look like truth; a few labels (--labels FILE) show them",
         severity=HARMFUL,
     ))  # fmt: skip

@@ -125,7 +125,7 @@ def _lead(part: Sequence[Row], keys: Sequence[str]) -> str:
     return f"{text}{saved_words(of)}."
 
 
-def saved_words(of: Mapping[str, Row]) -> str:
+def saved_words(of: Mapping[str, Row], subject: str = "using it") -> str:
     """Say what the judge adds to the labels, of the estimates of one group by name.
 
     Examples
@@ -140,7 +140,7 @@ def saved_words(of: Mapping[str, Row]) -> str:
     saved = 1 - (high - low) / (labels_high - labels_low) if labels_high > labels_low else 0.0
     # Without weight the ends differ by their methods alone.
     if saved > 0 and _number(ppi["weight"]) >= _SOME_WEIGHT:
-        narrower = f"using it makes the interval {percent(saved)} narrower"
+        narrower = f"{subject} makes the interval {percent(saved)} narrower"
         return f"{narrower} than that of the labels alone"
     return "the judge adds nothing to the labels"
 

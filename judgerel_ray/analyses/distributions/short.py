@@ -10,7 +10,7 @@ import polars as pl
 from judgerel_ray.blocks.blocks import Block, Paragraph
 from judgerel_ray.blocks.short import (
     WEAK,
-    Finding,
+    Remark,
     Row,
     findings_of_row,
     groups_of,
@@ -86,11 +86,11 @@ def _of(name: str) -> Callable[[Row], str]:
 _WIDE = ("krippendorff_alpha", "percent_agreement")
 
 
-def _of_limit(row: Row, who: str) -> Iterator[Finding]:
+def _of_limit(row: Row, who: str) -> Iterator[Remark]:
     """Why a coefficient has no value, and what weakens one."""
     if row["undefined"]:
         text = explanation(reason(row["undefined"]))
         if row["undefined"] == "temperature_0":
             text = "temperature 0 draws nothing, so it has no agreement to measure"
-        yield Finding(text=text, who=who, severity=WEAK)
+        yield Remark(text=text, who=who, severity=WEAK)
     yield from findings_of_row(row, who)

@@ -13,8 +13,8 @@ from judgerel_ray.blocks.short import (
     HARMFUL,
     PLAIN,
     WEAK,
-    Finding,
     Groups,
+    Remark,
     Row,
     findings_of_row,
     groups_of,
@@ -65,7 +65,7 @@ def panels_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> lis
         *(one for those in rules.values() for one in _of_rules(those, groups)),
         *_of_best(tables["best"], groups),
         *(
-            Finding(text=_worth(row), who=groups.of(row), kind="worth",
+            Remark(text=_worth(row), who=groups.of(row), kind="worth",
                     severity=WEAK if row["effective"] is None else PLAIN)
             for row in tables["worth"].iter_rows(named=True)
         ),
@@ -113,7 +113,7 @@ def _answering(row: Row) -> str:
     return f"all {_RULES[str(row['rule'])]}"
 
 
-def _of_rules(rows: Sequence[Row], groups: Groups) -> Iterator[Finding]:
+def _of_rules(rows: Sequence[Row], groups: Groups) -> Iterator[Remark]:
     """Whether voting gains anything, and what its numbers lack."""
     who = groups.of(rows[0])
     stands: dict[str, list[str]] = {}
@@ -123,7 +123,7 @@ def _of_rules(rows: Sequence[Row], groups: Groups) -> Iterator[Finding]:
         every = len(those) == len(rows) and len(rows) > 1
         how = "however votes count" if every else f"votes {' and '.join(those)}"
         severity = PLAIN if text == _BETTER else HARMFUL
-        yield Finding(text=f"{how}: {text}", who=who, severity=severity)
+        yield Remark(text=f"{how}: {text}", who=who, severity=severity)
     for row in rows:
         how = f"votes {_RULES[str(row['rule'])]}"
         yield from findings_of_row(row, who, how)
@@ -131,17 +131,17 @@ def _of_rules(rows: Sequence[Row], groups: Groups) -> Iterator[Finding]:
         shares = [f"{percent(row[name])} {_RULES[str(row['rule'])]}" for row in rows if row[name]]
         if shares:
             text = f"questions that {words}: {', '.join(shares)}"
-            yield Finding(text=text, who=who, severity=WEAK, kind=name)
+            yield Remark(text=text, who=who, severity=WEAK, kind=name)
     if rows[0]["n_dropped"]:
         n = count_of(cast(int, rows[0]["n_dropped"]), "question")
-        yield Finding(text=f"{n} left out, as not all members answered", who=who, severity=WEAK)
+        yield Remark(text=f"{n} left out, as not all members answered", who=who, severity=WEAK)
 
 
 _BETTER = "better than the best member alone"
 
 
 def _standing(row: Row) -> str:
-    """How a vote stands to the best member alone, by the whole interval of its gain."""
+    """How a vote stands to the best member alone, by the whole confidence interval of its gain."""
     low, high = row["gain_low"], row["gain_high"]
     if row["gain"] is None:
         return "no gain can be measured on a single question"
@@ -154,7 +154,7 @@ def _standing(row: Row) -> str:
     )
 
 
-def _of_best(best: pl.DataFrame, groups: Groups) -> Iterator[Finding]:
+def _of_best(best: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
     """The panel that does best on questions it was not chosen by."""
     found: dict[str, Row] = {}
     for one in best.filter(chosen_by="size").iter_rows(named=True):
@@ -167,7 +167,7 @@ def _of_best(best: pl.DataFrame, groups: Groups) -> Iterator[Finding]:
             f"{share(row)}; {row['n_alike']} of {row['n_folds']} folds choose it"
         )
         text += "" if row["exhaustive"] else "; not all panels were tried"
-        yield Finding(text=text, who=who, kind="best")
+        yield Remark(text=text, who=who, kind="best")
 
 
 def _worth(row: Row) -> str:
@@ -175,7 +175,7 @@ def _worth(row: Row) -> str:
     return worth_line({**row, "most": None}).replace(" whose errors vary are", " are")
 
 
-def _of_next(sizes: pl.DataFrame, groups: Groups) -> Iterator[Finding]:
+def _of_next(sizes: pl.DataFrame, groups: Groups) -> Iterator[Remark]:
     """What the last member adds."""
     last: dict[str, Row] = {}
     for one in sizes.iter_rows(named=True):
@@ -183,7 +183,7 @@ def _of_next(sizes: pl.DataFrame, groups: Groups) -> Iterator[Finding]:
     for who, row in last.items():
         if row["gain"] is not None:
             text = f"member {row['n_members']} of a random panel adds {share(row, 'gain')}"
-            yield Finding(text=text, who=who, kind="next")
+            yield Remark(text=text, who=who, kind="next")
 
 
 def cascade_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> list[Block]:
@@ -204,7 +204,7 @@ def cascade_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     for row in tables["curve"].iter_rows(named=True):
         curves.setdefault(groups.of(row), []).append(row)
     rows: list[Row] = []
-    findings: list[Finding] = []
+    findings: list[Remark] = []
     for who in dict.fromkeys(map(groups.of, every)):
         those = [row for row in every if groups.of(row) == who]
         rows += [*those, *_points(curves.get(who, []))]
@@ -212,11 +212,11 @@ def cascade_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
         for row in those:
             if row["confident"] is None:
                 text = f"{cell(row['member'])}: accuracy assumed, not measured"
-                findings.append(Finding(text=text, who=who, severity=HARMFUL))
+                findings.append(Remark(text=text, who=who, severity=HARMFUL))
             elif cast(float, row["confident"]) < 1:
                 share_of = percent(1 - cast(float, row["confident"]))
                 text = f"{cell(row['member'])}: {share_of} of the answers state no confidence"
-                findings.append(Finding(text=text, who=who, severity=WEAK))
+                findings.append(Remark(text=text, who=who, severity=WEAK))
     items = sorted({cast(int, row["n_items"]) for row in every})
     asked = " to ".join(f"{one:,}" for one in dict.fromkeys((items[0], items[-1])))
     columns = {
@@ -249,10 +249,10 @@ def _points(curve: Sequence[Row]) -> list[Row]:
     return [row for row in curve if row is best or row is curve[len(curve) // 2]]
 
 
-def _of_curve(curve: Sequence[Row], who: str) -> Iterator[Finding]:
+def _of_curve(curve: Sequence[Row], who: str) -> Iterator[Remark]:
     """Whether confidence picks better than chance, and a cascade better than one member."""
     if not curve:
-        yield Finding(text="no budget lies between its members", who=who, severity=HARMFUL)
+        yield Remark(text="no budget lies between its members", who=who, severity=HARMFUL)
         return
     for name, words in (
         ("over_random", "passing on by confidence beats passing on at random"),
@@ -263,10 +263,10 @@ def _of_curve(curve: Sequence[Row], who: str) -> Iterator[Finding]:
         worse = sum(cast(float, row[f"{name}_high"]) < 0 for row in known)
         text = f"{words} at {better} of {count_of(len(curve), 'budget')}"
         text += f", and loses at {worse}" if worse else ""
-        yield Finding(text=text, who=who, severity=PLAIN if better else HARMFUL, kind=name)
+        yield Remark(text=text, who=who, severity=PLAIN if better else HARMFUL, kind=name)
     ready = [row for row in curve if row["n_items"] < _FEWEST]
     if ready:
-        yield Finding(text=f"fewer than {_FEWEST} questions", who=who, severity=WEAK)
+        yield Remark(text=f"fewer than {_FEWEST} questions", who=who, severity=WEAK)
 
 
 def cascaded_short(rows: pl.DataFrame, command: str | None) -> list[Block]:

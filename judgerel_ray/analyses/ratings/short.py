@@ -21,8 +21,8 @@ from judgerel_ray.blocks.short import (
     HARMFUL,
     PLAIN,
     WEAK,
-    Finding,
     Groups,
+    Remark,
     Row,
     findings_of_row,
     groups_of,
@@ -39,7 +39,7 @@ _HEADS = {
 }  # fmt: skip
 
 
-def scales_short(own: pl.DataFrame, across: pl.DataFrame, command: str | None) -> list[Block]:
+def scales_short(repeated: pl.DataFrame, across: pl.DataFrame, command: str | None) -> list[Block]:
     """Lay the short answer of ``scales`` out: repeats on each scale, and agreement across scales.
 
     Examples
@@ -47,10 +47,10 @@ def scales_short(own: pl.DataFrame, across: pl.DataFrame, command: str | None) -
     >>> scales_short(pl.DataFrame(), pl.DataFrame(), None)[0].text
     'nothing was rated twice, or on two scales'
     """
-    repeats, pairs = [*own.iter_rows(named=True)], [*across.iter_rows(named=True)]
+    repeats, pairs = [*repeated.iter_rows(named=True)], [*across.iter_rows(named=True)]
     if not repeats and not pairs:
         return short_blocks("nothing was rated twice, or on two scales", [], [])
-    keys = own.columns[: own.columns.index("coefficient")] if repeats else []
+    keys = repeated.columns[: repeated.columns.index("coefficient")] if repeats else []
     sides = [*across.columns[: across.columns.index("scales")], "scales"] if pairs else []
     of_own, of_pairs = groups_of(repeats, keys), groups_of(pairs, sides)
     columns = {
@@ -69,8 +69,8 @@ def scales_short(own: pl.DataFrame, across: pl.DataFrame, command: str | None) -
         *short_table(pairs, of_pairs, beside, what="row"),
     ]
     if pairs:
-        told = f"alpha: of repeats on one scale; across: between scales, {mapped(across)}"
-        tables.append(Paragraph(told, kind="soft"))
+        meaning = f"alpha: of repeats on one scale; across: between scales, {mapped(across)}"
+        tables.append(Paragraph(meaning, kind="soft"))
     findings = [
         one
         for rows, groups, what in (
@@ -94,11 +94,11 @@ def _valued(row: Row) -> str:
     return estimate(row).replace("undefined: ", "none: ")
 
 
-def _of_alpha(row: Row, who: str, what: str) -> Iterator[Finding]:
+def _of_alpha(row: Row, who: str, what: str) -> Iterator[Remark]:
     """What weakens an alpha, or why there is none."""
     if row["undefined"]:
         text = f"{what}: {explanation(reason(row['undefined']))}"
-        yield Finding(text=text, who=who, severity=GRAVE)
+        yield Remark(text=text, who=who, severity=GRAVE)
     yield from findings_of_row(row, who, what)
 
 
@@ -133,13 +133,13 @@ def aligned_short(aligned: pl.DataFrame, command: str | None) -> list[Block]:
     reference = ", ".join(dict.fromkeys(cell(row["reference"]) for row in every))
     items = sorted({cast(int, row["n_items"]) for row in every})
     asked = " to ".join(f"{one:,}" for one in dict.fromkeys((items[0], items[-1])))
-    told = (
+    meaning = (
         f"{head}: {COEFFICIENTS.get(first, first)} of one rating; averaged: of the mean of all; "
         "others of one rating"
     )
     return short_blocks(
         f"agreement of ratings with {reference}: {asked} questions{groups.shared}",
-        [*short_table(rows, groups, columns, what="row"), Paragraph(told, kind="soft")],
+        [*short_table(rows, groups, columns, what="row"), Paragraph(meaning, kind="soft")],
         [one for row in every for one in _of_alignment(row, groups, first)],
         ("see how far the ratings repeat themselves", command),
         everyone=groups.labels.values(),
@@ -156,21 +156,21 @@ def _single(row: Row | None) -> str:
     return f"none: {reason(row['undefined'])}" if row["undefined"] else around(row, "single")
 
 
-def _of_alignment(row: Row, groups: Groups, first: str) -> Iterator[Finding]:
+def _of_alignment(row: Row, groups: Groups, first: str) -> Iterator[Remark]:
     """What a coefficient lacks, and whether averaging buys anything."""
     who, name = groups.of(row), COEFFICIENTS.get(str(row["coefficient"]), str(row["coefficient"]))
     if row["undefined"]:
         text = f"no {name}: {reason(row['undefined'])}"
         severity = GRAVE if row["coefficient"] == first else WEAK
-        yield Finding(text=text, who=who, severity=severity)
+        yield Remark(text=text, who=who, severity=severity)
     elif row["coefficient"] == first and cast(float, row["single_low"] or 0) <= 0:
         text = "the interval includes 0: no agreement with the reference is shown"
-        yield Finding(text=text, who=who, severity=HARMFUL)
+        yield Remark(text=text, who=who, severity=HARMFUL)
     if row["coefficient"] == first and row["gain"] is not None:
         gains = row["gain_low"] is not None and cast(float, row["gain_low"]) > 0
         text = f"averaging adds {around(row, 'gain')}"
         text = text if gains else "averaging repeats: no gain is shown"
-        yield Finding(text=text, who=who, severity=PLAIN, kind=f"gain {gains}")
+        yield Remark(text=text, who=who, severity=PLAIN, kind=f"gain {gains}")
     yield from findings_of_row(row, who)
 
 
@@ -187,7 +187,7 @@ def ranks_short(
     if ranks.is_empty():
         return short_blocks("no judge has a measure to rank by", [], [])
     rows: list[dict[str, object]] = []
-    findings: list[Finding] = []
+    findings: list[Remark] = []
     heads: dict[str, None] = {}
     several = ranks["temperature"].n_unique() > 1
     for part in ranks.partition_by("temperature", maintain_order=True):
@@ -199,9 +199,9 @@ def ranks_short(
             rows.append({"temperature": heat, **cells})
         who = f"temperature {cell(heat)}" if several else ""
         findings += _of_ranks(part, who)
-        findings += [Finding(text=text, who=who, kind=text) for text in rank_sentences(part)]
+        findings += [Remark(text=text, who=who, kind=text) for text in rank_sentences(part)]
     lines_of_pairs = map(agreement_line, agreements.iter_rows(named=True))
-    findings += [Finding(text=text, kind="tau") for text in lines_of_pairs if text]
+    findings += [Remark(text=text, kind="tau") for text in lines_of_pairs if text]
     groups = groups_of(rows, ["temperature", "judge"])
     columns = {head: (lambda row, head=head: str(row.get(head, "-"))) for head in heads}
     n = len({row["judge"] for row in rows})
@@ -215,25 +215,25 @@ def ranks_short(
     )
 
 
-def _of_ranks(part: pl.DataFrame, at: str) -> Iterator[Finding]:
+def _of_ranks(part: pl.DataFrame, at: str) -> Iterator[Remark]:
     """Whether any measure tells the best judge, and what ranks rest on."""
     for (name,), rows in part.group_by("measure", maintain_order=True):
         what = str(name).replace("_", " ")
         known = rows.filter(pl.col("rank").is_not_null())
         sure = known.filter((pl.col("high") == 1).fill_null(value=False))["judge"].to_list()
         if sure:
-            yield Finding(text=f"{what}: {cell(sure[0])} is best", who=at, severity=PLAIN)
+            yield Remark(text=f"{what}: {cell(sure[0])} is best", who=at, severity=PLAIN)
         elif known.height > 1:
             text = f"{what}: the best judge is not decided, ranks overlap"
-            yield Finding(text=text, who=at, severity=HARMFUL)
+            yield Remark(text=text, who=at, severity=HARMFUL)
         few = rows.filter(pl.col("few").fill_null(value=False))["judge"].to_list()
         if few:
             who = "all" if len(few) == rows.height else ", ".join(map(cell, few))
             text = f"{what}: fewer than 10 questions decide a comparison of {who}"
-            yield Finding(text=text, who=at, severity=WEAK)
+            yield Remark(text=text, who=at, severity=WEAK)
         for code, lacking in _lacking(rows):
             text = f"{what}: {', '.join(lacking)}: {explanation(reason(code))}"
-            yield Finding(text=text, who=at, severity=WEAK)
+            yield Remark(text=text, who=at, severity=WEAK)
 
 
 def _lacking(rows: pl.DataFrame) -> Sequence[tuple[str, list[str]]]:

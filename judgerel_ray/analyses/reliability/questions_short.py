@@ -8,7 +8,7 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.blocks.blocks import Block, Column, Paragraph, Table
-from judgerel_ray.blocks.short import GRAVE, PLAIN, WEAK, Finding, Row, groups_of, short_blocks
+from judgerel_ray.blocks.short import GRAVE, PLAIN, WEAK, Remark, Row, groups_of, short_blocks
 from judgerel_ray.blocks.words import cell, estimate, explanation, group_label, number, reason
 from judgerel_ray.core import count_of
 
@@ -107,7 +107,7 @@ def _scope(every: Sequence[Row], n_groups: int, shared: str, *, is_judge: bool) 
     return f"{asked}; {', '.join(found)}"
 
 
-def _findings(every: Sequence[Row]) -> Iterator[Finding]:
+def _findings(every: Sequence[Row]) -> Iterator[Remark]:
     """What the numbers lack, and what agreement means here."""
     lacking: dict[str, int] = {}
     for row in every:
@@ -117,11 +117,11 @@ def _findings(every: Sequence[Row]) -> Iterator[Finding]:
             lacking[str(row["undefined"])] = lacking.get(str(row["undefined"]), 0) + 1
     for code, n in lacking.items():
         text = f"{count_of(n, 'question')}: {explanation(reason(code))}"
-        yield Finding(text=text, severity=WEAK if n < len(every) else GRAVE)
+        yield Remark(text=text, severity=WEAK if n < len(every) else GRAVE)
     if all(row["accuracy"] is None for row in every):
-        yield Finding(text="no right verdicts are known: --labels FILE or a column gold has them",
+        yield Remark(text="no right verdicts are known: --labels FILE or a column gold has them",
                       severity=WEAK)  # fmt: skip
-    yield Finding(
+    yield Remark(
         text="agreement: of replies to the same prompt; a judge that goes by position has it high",
         severity=PLAIN,
     )

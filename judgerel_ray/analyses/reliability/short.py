@@ -11,20 +11,20 @@ from typing import cast
 
 from judgerel_ray.analyses.reliability.findings import (
     FEW,
-    GroupRows,
+    ShownGroup,
     findings_of,
     grouped,
     is_unusable,
     lines_of,
-    named_groups,
     requests_findings,
-    share_words,
+    share_with_ends,
     telling_columns,
     wrapped_line,
 )
 from judgerel_ray.analyses.reliability.from_run import Reduced
 from judgerel_ray.blocks.blocks import Block, Laid, Lines
 from judgerel_ray.blocks.columns import WIDTH, plain_table
+from judgerel_ray.blocks.short import named as named_groups
 from judgerel_ray.blocks.words import (
     Row,
     cell,
@@ -52,7 +52,7 @@ Command = Callable[[str], str | None]
 """From the name of a verb to the command that does it on the same judgments; None of a frame."""
 
 
-def short_blocks(found: Reduced, *, named: bool, standing: str, command: Command) -> list[Block]:
+def reduced_blocks(found: Reduced, *, named: bool, standing: str, command: Command) -> list[Block]:
     """Lay the short answer out.
 
     `named` tells whether coefficients were chosen: they are the table's rows then. `standing` is
@@ -65,20 +65,20 @@ def short_blocks(found: Reduced, *, named: bool, standing: str, command: Command
     scope = "\n".join(wrapped_line(scope_line(groups, varying)))
     kinds = [[one for one in groups if one.of_ratings is rated] for rated in (False, True)]
     tables = [summary_table(of_kind) for of_kind in kinds if of_kind]
-    labels = labels_table(groups)
+    labels = right_table(groups)
     table = named_table(groups) if named else "\n\n".join([*tables, *([labels] if labels else [])])
-    step = next_step(groups, command)
+    step = following_step(groups, command)
     n_lines = scope.count("\n") + table.count("\n") + 4 + len(step)
     room = LINES + (LABEL_LINES if labels else 0) + max(0, len(groups) - 2) - n_lines
     if named or len(groups) > 2:
         room = max(_LEAST_ROOM, room) if not named else _MOST_ROWS
     findings = [*requests_findings(found, groups), *findings_of(groups)]
-    below = "\n".join([*lines_of(findings, room, len(groups)), *step])
+    below = "\n".join([*lines_of(findings, room), *step])
     text = "\n\n".join(filter(None, [scope, table, below]))
     return [Laid(text), *([Laid(standing)] if standing else [])]
 
 
-def scope_line(groups: Sequence[GroupRows], varying: Sequence[str]) -> str:
+def scope_line(groups: Sequence[ShownGroup], varying: Sequence[str]) -> str:
     """Say what was asked, of how many, and how often."""
     parts = []
     for name in varying:
@@ -90,16 +90,16 @@ def scope_line(groups: Sequence[GroupRows], varying: Sequence[str]) -> str:
     each = " each" if len(groups) > 1 else ""
     most = f"{min(items):,} to " if len(items) > 1 else ""
     parts.append(f"{most}{count_of(max(items), 'question')}{each}")
-    parts += dict.fromkeys(_judges_by_anchors(group) for group in groups) if _alike(groups) else []
+    parts += dict.fromkeys(_times_asked(group) for group in groups) if _alike(groups) else []
     n_replies = sum(cast(int, row["n_judgments"]) for row in first)
     return f"{', '.join(parts)}: {count_of(n_replies, 'reply', 'replies')}"
 
 
-def _alike(groups: Sequence[GroupRows]) -> bool:
-    return len({_judges_by_anchors(group) for group in groups}) == 1
+def _alike(groups: Sequence[ShownGroup]) -> bool:
+    return len({_times_asked(group) for group in groups}) == 1
 
 
-def _judges_by_anchors(group: GroupRows) -> str:
+def _times_asked(group: ShownGroup) -> str:
     """How often a question was asked: in how many orders or wordings, and each how often."""
     row, again = group.row("krippendorff_alpha") or group.rows[0], group.again
     n = cast(int, row["n_replications"])
@@ -113,7 +113,7 @@ def _judges_by_anchors(group: GroupRows) -> str:
     return f"{levels:,} {what}, {count_of(repeats, 'repeat')}"
 
 
-def name_columns(groups: Sequence[GroupRows]) -> dict[str, list[str]]:
+def name_columns(groups: Sequence[ShownGroup]) -> dict[str, list[str]]:
     """Write the columns that tell groups apart, those left out that others imply.
 
     Beside the judge one column holds the rest where it is more than one.
@@ -129,7 +129,7 @@ def name_columns(groups: Sequence[GroupRows]) -> dict[str, list[str]]:
     return columns
 
 
-def summary_table(groups: Sequence[GroupRows]) -> str:
+def summary_table(groups: Sequence[ShownGroup]) -> str:
     """Write one row a group: alpha with what shuffled verdicts give, agreement, valid replies."""
     names = name_columns(groups)
     cells: list[dict[str, str]] = []
@@ -148,24 +148,24 @@ def summary_table(groups: Sequence[GroupRows]) -> str:
                 "valid": percent(valid["value"]) if valid else "-",
             }
         )
-    conditions_told = {row["of"] for row in cells} - {"-"}
+    known_conditions = {row["of"] for row in cells} - {"-"}
     heads = [
         head
         for place, head in enumerate(cells[0])
         if any(row[head] != "-" for row in cells) or place < len(names)
     ]
-    heads = [head for head in heads if head != "of" or len(conditions_told) > 1]
+    heads = [head for head in heads if head != "of" or len(known_conditions) > 1]
     text = _within(heads, [[row[head] for head in heads] for row in cells], len(names))
     lines = [text, *_more_groups(len(groups))]
     alphas = [alpha for group in groups if (alpha := group.row("krippendorff_alpha"))]
     there = [alpha for alpha in alphas if alpha["value"] is not None]
     lines += (
-        wrapped_line(_what_alpha_is(there, groups)) if there and len(conditions_told) == 1 else []
+        wrapped_line(_what_alpha_is(there, groups)) if there and len(known_conditions) == 1 else []
     )
     return "\n".join(lines)
 
 
-def labels_table(groups: Sequence[GroupRows]) -> str:
+def right_table(groups: Sequence[ShownGroup]) -> str:
     """Write one row a group: accuracy and kappa with what people say is right; nothing without."""
     known = [
         (place, group)
@@ -183,7 +183,7 @@ def labels_table(groups: Sequence[GroupRows]) -> str:
         n = next((row["n_compared"] for row in (kappa, right) if row and row["n_compared"]), None)
         lines.append([
             *(column[place] for column in names.values()),
-            share_words(right) if right and right["value"] is not None else "-",
+            share_with_ends(right) if right and right["value"] is not None else "-",
             _estimate(kappa),
             number(kappa["noise_floor"]) if kappa else "-",
             number(people["value"]) if people else "-",
@@ -201,7 +201,7 @@ def _estimate(row: Row | None) -> str:
     return estimate(row).replace("undefined: ", "none: ") if row else "-"
 
 
-def _what_alpha_is(alphas: Sequence[Row], groups: Sequence[GroupRows]) -> str:
+def _what_alpha_is(alphas: Sequence[Row], groups: Sequence[ShownGroup]) -> str:
     """Under which conditions alpha is, in a line below the table."""
     levels = {str(row["measurement"]) for row in alphas} - {"nominal"}
     level = f" ({', '.join(sorted(levels))})" if levels else ""
@@ -212,7 +212,7 @@ def _what_alpha_is(alphas: Sequence[Row], groups: Sequence[GroupRows]) -> str:
     return f"alpha{level}: agreement with itself beyond chance, {asked}"
 
 
-def named_table(groups: Sequence[GroupRows]) -> str:
+def named_table(groups: Sequence[ShownGroup]) -> str:
     """Write one row a group and coefficient that was chosen."""
     kinds = {str(row["conditions"]) for group in groups for row in group.rows}
     policies = {str(row["missing"]) for group in groups for row in group.rows}
@@ -303,7 +303,7 @@ def legend_blocks(found: Reduced) -> list[Block]:
     return [Lines([f"{name}: {text}" for name, text in _MEANINGS.items() if not absent.get(name)])]
 
 
-def next_step(groups: Sequence[GroupRows], command: Command) -> list[str]:
+def following_step(groups: Sequence[ShownGroup], command: Command) -> list[str]:
     """Say what to do next, with the command that does it."""
     codes = {group.lead.code for group in groups if group.lead}
     name, what, more = "gate", "check what was measured against the usual limits", ""
@@ -315,7 +315,7 @@ def next_step(groups: Sequence[GroupRows], command: Command) -> list[str]:
     if name == "gate" and len(bad) == len(groups):
         name, what = "questions", "see on which questions it disagrees with itself"
     elif name == "gate" and bad:
-        less = f"leave out {named_groups(bad, len(groups))}; {what}"
+        less = f"leave out {named_groups(bad)}; {what}"
         what = less if len(less) < WIDTH else f"leave out what the remarks name; {what}"
     line = command(name)
     if line is None:

@@ -23,7 +23,7 @@ from judgerel_ray.analyses.reliability.headlines import (
     of_their_kind,
     unasked,
 )
-from judgerel_ray.analyses.reliability.short import Command, legend_blocks, short_blocks
+from judgerel_ray.analyses.reliability.short import Command, legend_blocks, reduced_blocks
 from judgerel_ray.blocks.blocks import Block, Laid
 from judgerel_ray.blocks.columns import WIDTH, plain_table
 from judgerel_ray.blocks.result import Result
@@ -127,7 +127,7 @@ def reduced_result(
 
     def short() -> list[Block]:
         standing = tolerance_text(frame, source=source)
-        return short_blocks(found, named=chosen, standing=standing, command=command)
+        return reduced_blocks(found, named=chosen, standing=standing, command=command)
 
     caution = (found.caution,) if found.caution else ()
     return Result(

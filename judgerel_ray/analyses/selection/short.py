@@ -13,8 +13,8 @@ from judgerel_ray.blocks.short import (
     HARMFUL,
     PLAIN,
     WEAK,
-    Finding,
     Groups,
+    Remark,
     Row,
     groups_of,
     short_blocks,
@@ -66,14 +66,14 @@ def selection_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> 
         "accepted": lambda row: percent(row["kept"].get("acceptance")),
         "wrong [95 %]": lambda row: _ends(row["kept"], "error", "low", "high"),
     }
-    told = Paragraph(
+    below = Paragraph(
         "AUROC: how often a right answer is surer than a wrong one; from: least confidence to "
         "accept; accepted, wrong: there, on questions held out",
         kind="soft",
     )
     return short_blocks(
         _accepting(every, keys, groups, risks),
-        [*short_table(rows, groups, columns, what="row"), told],
+        [*short_table(rows, groups, columns, what="row"), below],
         [one for row in rows for one in _of_selection(row, groups.of(row))],
         ("compare the systems question by question", command),
         everyone=groups.labels.values(),
@@ -108,28 +108,28 @@ def _accepting(
     )
 
 
-def _of_selection(row: Row, who: str) -> Iterator[Finding]:
+def _of_selection(row: Row, who: str) -> Iterator[Remark]:
     """What forbids or weakens accepting by a confidence."""
     kept = cast(Row, row["kept"])
     if row["noise"]:
-        yield Finding(text=f"accuracy is {NOISE}", who=who, severity=GRAVE)
+        yield Remark(text=f"accuracy is {NOISE}", who=who, severity=GRAVE)
     if row["undefined"]:
-        yield Finding(text=f"no AUROC: {explanation(reason(row['undefined']))}", who=who,
+        yield Remark(text=f"no AUROC: {explanation(reason(row['undefined']))}", who=who,
                       severity=GRAVE)  # fmt: skip
     if row["auroc_noise"]:
         text = f"that confidence ranks right answers above wrong ones is {NOISE}"
-        yield Finding(text=text, who=who, severity=HARMFUL)
+        yield Remark(text=text, who=who, severity=HARMFUL)
     if kept and kept["threshold"] is None:
         why = _NO_THRESHOLD.get(str(kept["undefined"]), reason(kept["undefined"]))
         text = f"no threshold keeps the error at {number(kept['risk'], 2).rstrip('0')}: {why}"
-        yield Finding(text=text, who=who, severity=HARMFUL)
+        yield Remark(text=text, who=who, severity=HARMFUL)
     confident, right = row["mean_confidence"], row["accuracy_confident"]
     if None not in (confident, right) and row["ece_p"] is not None and row["ece_p"] < _SURE:
         word = "overconfident" if confident > right else "underconfident"
         text = f"{word}: sure of {percent(confident)}, right in {percent(right)}"
-        yield Finding(text=text, who=who, severity=WEAK, kind="calibration")
+        yield Remark(text=text, who=who, severity=WEAK, kind="calibration")
     if row["few"]:
-        yield Finding(text=_FEW.get(str(row["few"]), reason(row["few"])), who=who, severity=WEAK)
+        yield Remark(text=_FEW.get(str(row["few"]), reason(row["few"])), who=who, severity=WEAK)
     for name, words in (
         ("n_unread", "have no verdict and count as wrong"),
         ("n_rejected", "have no such confidence and are never accepted"),
@@ -137,7 +137,7 @@ def _of_selection(row: Row, who: str) -> Iterator[Finding]:
     ):
         if row[name]:
             text = f"{count_of(cast(int, row[name]), 'answer')} {words}"
-            yield Finding(text=text, who=who, severity=WEAK, kind=name)
+            yield Remark(text=text, who=who, severity=WEAK, kind=name)
 
 
 def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> list[Block]:
@@ -155,7 +155,7 @@ def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
         key=lambda row: (row["p_holm"] is None, row["p_holm"] or 0),
     )
     groups = groups_of(every, ["benchmark", "first", "second"])
-    told = groups_of(every, ["benchmark"])
+    all_groups = groups_of(every, ["benchmark"])
     items = sorted({cast(int, row["n_questions"]) for row in every}) or [0]
     least = f"{items[0]:,} to " if len(items) > 1 else ""
     columns = {
@@ -176,8 +176,8 @@ def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     columns = {"row" if head == "pair" else head: write for head, write in columns.items()}
     return short_blocks(
         f"{count_of(len(every), 'pair')} of systems, on {least}"
-        f"{count_of(items[-1], 'shared question')}{told.shared}: how much more the second has "
-        "right",
+        f"{count_of(items[-1], 'shared question')}{all_groups.shared}: how much more the "
+        "second has right",
         [
             *short_table(every, Groups(rows=every, varying=[], shared="", labels={}), columns,
                          what="pair"),
@@ -189,31 +189,31 @@ def systems_short(tables: Mapping[str, pl.DataFrame], command: str | None) -> li
     )  # fmt: skip
 
 
-def _of_pair(row: Row, who: str) -> Iterator[Finding]:
+def _of_pair(row: Row, who: str) -> Iterator[Remark]:
     """Which of two systems is better, or why that is open."""
     if row["undefined"]:
-        yield Finding(text=f"not compared: {reason(row['undefined'])}", who=who, severity=GRAVE)
+        yield Remark(text=f"not compared: {reason(row['undefined'])}", who=who, severity=GRAVE)
         return
     p = row["p_holm"]
     if p is not None and p < _SURE:
         better = row["second"] if row["difference"] > 0 else row["first"]
-        yield Finding(text=f"{cell(better)} is right more often", who=who, severity=PLAIN)
+        yield Remark(text=f"{cell(better)} is right more often", who=who, severity=PLAIN)
     else:
-        yield Finding(text="no difference in accuracy is shown", who=who, severity=HARMFUL)
+        yield Remark(text="no difference in accuracy is shown", who=who, severity=HARMFUL)
     q = row["error_p_holm"]
     if q is not None and q < _SURE:
         better = row["second"] if row["error_difference"] < 0 else row["first"]
         text = f"{cell(better)} errs less where both accept as many answers by {row['confidence']}"
-        yield Finding(text=text, who=who, severity=PLAIN)
+        yield Remark(text=text, who=who, severity=PLAIN)
 
 
-def _of_costs(costs: pl.DataFrame) -> Iterator[Finding]:
+def _of_costs(costs: pl.DataFrame) -> Iterator[Remark]:
     """Whether a judge beats the same money spent on one model."""
     for row in costs.iter_rows(named=True):
         who = f"{cell(row['second'])}"
         if row["undefined"]:
             text = f"matched cost not compared: {reason(row['undefined'])}"
-            yield Finding(text=text, who=who, severity=WEAK)
+            yield Remark(text=text, who=who, severity=WEAK)
             continue
         what = "asked once" if row["baseline"] == "single" else f"x {row['votes']:.3g} by majority"
         p = row["p_holm"]
@@ -223,24 +223,24 @@ def _of_costs(costs: pl.DataFrame) -> Iterator[Finding]:
             f"{_ends(row, 'difference', 'low', 'high')}{decided}"
         )
         severity = PLAIN if not decided and row["difference"] > 0 else WEAK
-        yield Finding(text=text, who=who, severity=severity)
+        yield Remark(text=text, who=who, severity=severity)
         wanted = row["votes_wanted"]
         if wanted is not None and row["votes"] is not None and row["votes"] < wanted:
             text = f"the same cost would buy {wanted:,} replies, {row['votes']:.3g} were asked"
-            yield Finding(text=text, who=who, severity=WEAK)
+            yield Remark(text=text, who=who, severity=WEAK)
 
 
-def _of_preferences(rows: pl.DataFrame) -> Iterator[Finding]:
+def _of_preferences(rows: pl.DataFrame) -> Iterator[Remark]:
     """Whether judges favour their own answers."""
     for row in rows.iter_rows(named=True):
         who = cell(row["judge"])
         if row["finding"] is None:
             lacking = reason(row["undefined"] or "not enough disputed questions")
             text = f"preference for its own answers not known: {lacking}"
-            yield Finding(text=text, who=who, severity=WEAK)
+            yield Remark(text=text, who=who, severity=WEAK)
             continue
         text = _FINDINGS.get(str(row["finding"]), reason(row["finding"]))
         if row["self_difference"] is not None:
             text += f" ({_ends(row, 'self_difference', 'self_low', 'self_high')})"
         severity = PLAIN if row["finding"] == "not_distinguishable" else HARMFUL
-        yield Finding(text=text, who=who, severity=severity, kind=str(row["finding"]))
+        yield Remark(text=text, who=who, severity=severity, kind=str(row["finding"]))

@@ -116,6 +116,6 @@ def _lines(keys: Mapping[str, object]) -> list[str]:
     lines = []
     for key, value in keys.items():
         line = f"{key} = {json.dumps(value, ensure_ascii=False)}"
-        comment = _COMMENTS.get(str(value) if key == "protocol" else key)
+        comment = _COMMENTS.get(key) or _COMMENTS.get(str(value))
         lines.append(f"{line:<28} # {comment}" if comment else line)
     return lines

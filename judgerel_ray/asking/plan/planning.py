@@ -15,7 +15,7 @@ from itertools import islice
 from math import expm1
 from typing import cast
 
-from judgerel_ray.asking.plan.answers import Answer, answers_of
+from judgerel_ray.asking.plan.answers import KnownAnswer, answers_of
 from judgerel_ray.asking.plan.recipes import node_needs
 from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.asking.plan.specs import served_remarks, takes_top_k, unset_keys
@@ -187,7 +187,7 @@ class Plan:
         What an author of the sweep should know, a line each.
     misfits : tuple of str
         Which prompts do not fit which judge; also among the notes.
-    answers : tuple of Answer
+    answers : tuple of KnownAnswer
         What the sweep will be able to say and what not, with what it would cost to know it.
     asks : tuple of AskTable
         The asks as they are asked: with what follows from the judges' engines.
@@ -201,7 +201,7 @@ class Plan:
     disk_bytes: int
     notes: tuple[str, ...]
     misfits: tuple[str, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[KnownAnswer, ...] = ()
     asks: tuple[AskTable, ...] = ()
 
     def as_json(self) -> dict[str, object]:

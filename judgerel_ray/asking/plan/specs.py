@@ -177,13 +177,13 @@ def ask_as_taken(sweep: Sweep, index: int, specs: Mapping[str, EngineSpec]) -> A
 def check_served(frames: Sequence[AskFrame], specs: Mapping[str, EngineSpec]) -> None:
     """Refuse what a judge's server would silently ignore, or answer with an error."""
     for frame in frames:
-        own = ("", frame.ask.top_k, max(frame.ask.temperatures))
-        asked = [(voice, *own) for voice in frame.judges]
+        settings = ("", frame.ask.top_k, max(frame.ask.temperatures))
+        asked = [(voice, *settings) for voice in frame.judges]
         if frame.respond is not None:
             writing = ("respond.", frame.respond.top_k, frame.respond.temperature)
             asked += [(voice, *writing) for voice in frame.responders]
         if frame.protocol.traits.models_answer:  # its models answer as its judges judge
-            asked += [(voice, *own) for voice in frame.responders]
+            asked += [(voice, *settings) for voice in frame.responders]
         for voice, table, top_k, heat in asked:
             spec, where = specs[voice.name], {"ask": frame.index, "judge": voice.name}
             if top_k and not takes_top_k(spec):

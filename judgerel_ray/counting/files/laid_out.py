@@ -101,15 +101,15 @@ def keyed(begin: pl.DataFrame) -> dict[str, tuple[str | None, str, str]]:
     for column in begin.head(SAMPLE).iter_columns():
         single = key_of(column.name).removesuffix("s")
         roles = {*roles_of(single)}
-        own = {"judge", REPLICATION, "criterion"} & roles - {*roles_of(column.name)}
-        if not (own or {*VALUES} & roles or single == "feedback"):
+        roles_here = {"judge", REPLICATION, "criterion"} & roles - {*roles_of(column.name)}
+        if not (roles_here or {*VALUES} & roles or single == "feedback"):
             continue
         objects = [one for one, *_ in values_at(column, []) if isinstance(one, dict)]
         keys = list(dict.fromkeys(key for one in objects for key in one))
         inner = [value for one in objects for value in one.values() if value is not None]
         if not inner or any(roles_of(key) or is_side_column(key) for key in keys):
             continue
-        facts = own.pop() if own else facet_of(_of_one(keys)) or (
+        facts = roles_here.pop() if roles_here else facet_of(_of_one(keys)) or (
             "criterion" if single == "feedback" else None
         )  # fmt: skip
         below = _below(inner[0])

@@ -37,10 +37,10 @@ from judgerel_ray.counting.files.names import (
     is_seed,
     is_side_column,
     key_of,
+    names_by_pattern,
     patterns_like,
     patterns_of,
     roles_of,
-    told_by,
 )
 
 SAMPLE = 20_000  # rows by which values are judged
@@ -487,7 +487,7 @@ class _Reader:
                      *([is_metric] if "{judge}" in pattern else []))  # fmt: skip
             there = [one for one in there if not any(is_it(one) for is_it in known)]
         fitting = [one for one in there if self._fits(role, one) or not len(self._texts[one])]
-        return told_by(pattern, fitting)
+        return names_by_pattern(pattern, fitting)
 
     def _of_patterns(self, free: Sequence[str]) -> Siblings | None:
         """Columns whose names tell things apart, each value of one beside each of the others."""

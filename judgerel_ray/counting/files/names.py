@@ -341,12 +341,12 @@ def facets_in(place: str) -> tuple[str, ...]:
     return tuple(_BRACES.findall(place))
 
 
-def told_by(pattern: str, names: Sequence[str]) -> dict[str, dict[str, str]]:
+def names_by_pattern(pattern: str, names: Sequence[str]) -> dict[str, dict[str, str]]:
     """What each name that is like a pattern tells, of the cuts that tell the fewest things apart.
 
     Examples
     --------
-    >>> told_by("{judge}_{criterion}", ["gpt_long_tone", "gpt_tone"])["gpt_long_tone"]
+    >>> names_by_pattern("{judge}_{criterion}", ["gpt_long_tone", "gpt_tone"])["gpt_long_tone"]
     {'judge': 'gpt', 'criterion': 'long_tone'}
     """
     parts = _BRACES.split(pattern)

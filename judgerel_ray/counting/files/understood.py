@@ -33,7 +33,13 @@ from judgerel_ray.counting.files.meaning import (
     column_flag,
     meaning_of,
 )
-from judgerel_ray.counting.files.names import facet_of, facets_in, is_answer, roles_of, told_by
+from judgerel_ray.counting.files.names import (
+    facet_of,
+    facets_in,
+    is_answer,
+    names_by_pattern,
+    roles_of,
+)
 from judgerel_ray.counting.files.records import values_series
 from judgerel_ray.counting.files.source import Source, quote_names
 
@@ -239,7 +245,7 @@ def _check_place(place: str, role: str, source: Source, begin: pl.DataFrame) -> 
             refuse_inside(begin[place], name=role, where=source.where)
         return
     if facts := facets_in(place):
-        return _check_told(place, facts, role, source, begin.columns)
+        return _check_facts(place, facts, role, source, begin.columns)
     names, sign, pattern = place.partition(":")
     if sign:
         _check_pattern(pattern)
@@ -262,7 +268,7 @@ def _check_place(place: str, role: str, source: Source, begin: pl.DataFrame) -> 
             _check_path(one, role, source, begin[column], path)
 
 
-def _check_told(
+def _check_facts(
     place: str, facts: Sequence[str], role: str, source: Source, columns: Sequence[str]
 ) -> None:
     """Refuse braces that tell nothing that judgments have, or beside what is told already."""
@@ -275,7 +281,7 @@ def _check_told(
             hint="verdict or score, with judge, criterion, replication, option_order, responder or "
             "item_id in braces: --column 'score={judge}_{criterion}'",
         )
-    if not told_by(place, columns):
+    if not names_by_pattern(place, columns):
         raise SweepError(f"no column is like {place!r}, got {quote_names(columns)}",
                          where=source.where)  # fmt: skip
 

@@ -87,7 +87,7 @@ def _alpha(total: Floats) -> Floats:
     return found
 
 
-def alpha_of(found: LabelAgreement) -> LabelAgreement:
+def pooled_alpha(found: LabelAgreement) -> LabelAgreement:
     """Give Krippendorff's alpha of the same pairs: nominal, or interval with quadratic weights.
 
     Each item holds two ratings, one of each side, however many verdicts share it.
@@ -96,7 +96,7 @@ def alpha_of(found: LabelAgreement) -> LabelAgreement:
     --------
     One of two items agrees: 1 - 3/4 (1 - 1/2) / (1 - 9/16 - 1/16).
 
-    >>> abs(alpha_of(label_agreement([0, 1], [0, 0])).value)
+    >>> abs(pooled_alpha(label_agreement([0, 1], [0, 0])).value)
     0.0
     """
     terms = replace(found.terms, name="krippendorff_alpha", value=_alpha)
@@ -158,8 +158,8 @@ def label_agreement(
         sums = np.bincount(item, weights=weight * numbers, minlength=names.size)
         return sums.astype(np.float64)
 
-    given = (labels, verdicts) if values is None else (np.asarray(values, dtype=np.float64),)
-    values = np.unique(np.concatenate(given))
+    parts = (labels, verdicts) if values is None else (np.asarray(values, dtype=np.float64),)
+    values = np.unique(np.concatenate(parts))
     if weights == "quadratic":
         middle = float(values.mean()) if values.size else 0.0
         x, y = labels - middle, verdicts - middle
@@ -479,7 +479,7 @@ def kappa_floor(found: LabelAgreement) -> NoiseFloor:
     )  # fmt: skip
 
 
-def confusion_table(
+def label_cells_table(
     labels_N: ArrayLike, verdicts_N: ArrayLike, n_values: int, *,
     items_N: ArrayLike, n_N: ArrayLike | None = None,
 ) -> NDArray[np.float64]:  # fmt: skip
@@ -487,7 +487,7 @@ def confusion_table(
 
     Examples
     --------
-    >>> confusion_table([1, 1, 0], [1, 0, 0], 2, items_N=["q", "q", "r"]).tolist()
+    >>> label_cells_table([1, 1, 0], [1, 0, 0], 2, items_N=["q", "q", "r"]).tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
     labels, verdicts = np.asarray(labels_N, dtype=np.int64), np.asarray(verdicts_N, dtype=np.int64)

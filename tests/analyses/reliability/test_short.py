@@ -10,13 +10,14 @@ import pytest
 import judgerel_ray as jr
 from judgerel_ray.analyses.reliability.findings import (
     FEW,
-    Finding,
-    GroupRows,
+    ShownGroup,
     findings_of,
+    grouped,
     lines_of,
 )
 from judgerel_ray.analyses.reliability.headlines import lead
 from judgerel_ray.analyses.reliability.show import reduced_result
+from judgerel_ray.blocks.short import Remark
 from judgerel_ray.cli import main
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.measuring.lead_codes import LeadCode
@@ -129,8 +130,8 @@ def test_every_flag_shows(flag):
     if flag is Flag.WITHIN_PROMPT:
         row["conditions"] = "repeatability"
         row["flags"], row["flag_numbers"] = [], []
-    group = GroupRows(rows=[row, valid], key={}, label="j", lead=lead([row, valid]))
-    text = " ".join(" ".join(lines_of([*findings_of([group])], 99, 1)).split())
+    group = ShownGroup(rows=[row, valid], key={}, label="j", lead=lead([row, valid]))
+    text = " ".join(" ".join(lines_of(findings_of([group]), 99)).split())
     if flag in IN_FULL_ALONE or flag is Flag.FEW_VERDICTS:  # the latter is a lead, held below
         return
     assert SHOWN.get(flag, flag.note(numbers)).casefold() in text.casefold()
@@ -168,15 +169,30 @@ def test_leads_of_few_rows_show_too(tmp_path, capsys):
         assert words in " ".join(capsys.readouterr().out.split()).casefold()
 
 
-def test_what_is_true_of_all_is_said_once_and_the_most_harmful_first():
-    found = [Finding(severity=6, text="{}: few", label=label) for label in ("a", "b")] + [
-        Finding(severity=0, text="{} is stuck", label="b")
+def test_the_most_harmful_comes_first_as_far_as_there_is_room():
+    found = [
+        *(Remark(severity=6, text="few", who=who) for who in ("a", "b")),
+        Remark(severity=0, text="stuck", who="b"),
     ]
-    assert lines_of(found, 9, 2) == ["b is stuck.", "Few."]
-    assert lines_of(found, 9, 3) == ["b is stuck.", "a and b: few."]
-    assert lines_of([*found, Finding(severity=7, text="{}: more", label="a")], 2, 2) == [
-        "b is stuck.", "2 more remarks: --full.",
+    assert lines_of(found, 9) == ["b: stuck.", "a and b: few."]
+    assert lines_of([*found, Remark(severity=7, text="more", who="a")], 2) == [
+        "b: stuck.", "2 more remarks: --full.",
     ]  # fmt: skip
+
+
+def test_what_is_true_of_all_is_said_of_none_by_name():
+    rows = _rows(random.Random(7), 3, LAWS["noise"])
+    groups = grouped(reduce_judgments(rows.lazy()))
+    assert {one.who for one in findings_of(groups)} == {""}
+    assert {
+        one.who
+        for one in findings_of(
+            [
+                *groups[:1],
+                *grouped(reduce_judgments(_rows(random.Random(7), 2, LAWS["by option"]).lazy())),
+            ]
+        )
+    } >= {"judge-0"}
 
 
 def test_a_frame_has_no_command():

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from judgerel_ray.stats import cohen_kappa
 from judgerel_ray.stats.ratings.kappa import (
-    alpha_of,
-    confusion_table,
     kappa_floor,
     kappa_interval,
     kappa_undefined,
     label_agreement,
+    label_cells_table,
     people_agreement,
+    pooled_alpha,
 )
 
 WEIGHTS = (None, "linear", "quadratic")
@@ -71,7 +71,7 @@ def test_kappa_is_that_of_scikit_learn_with_one_over_m(m, weights):
 def test_alpha_of_one_verdict_each_is_that_of_krippendorff(weights, level):
     krippendorff = pytest.importorskip("krippendorff", reason="extra [legacy] is not installed")
     a, b, _ = drawn(7, 45, 4, 1)
-    found = alpha_of(label_agreement(a, b, weights=weights))
+    found = pooled_alpha(label_agreement(a, b, weights=weights))
     expected = krippendorff.alpha(np.array([a, b]), level_of_measurement=level)
     assert found.value == pytest.approx(expected, abs=1e-12)
     interval = kappa_interval(found)
@@ -212,7 +212,7 @@ def test_a_judge_of_one_answer_has_kappa_0_and_an_interval_about_it():
 
 
 def test_the_table_by_class_holds_each_item_once():
-    cells = confusion_table([1, 1, 0, 0], [1, 0, 0, 0], 2, items_N=[5, 5, 6, 7])
+    cells = label_cells_table([1, 1, 0, 0], [1, 0, 0, 0], 2, items_N=[5, 5, 6, 7])
     assert cells.tolist() == [[2.0, 0.0], [0.5, 0.5]]
 
 
