@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
-
-if TYPE_CHECKING:
-    from judgerel_ray.blocks.shown import ShortAnswer
 
 
 class ShownFrame(pl.DataFrame):
@@ -21,7 +18,7 @@ class ShownFrame(pl.DataFrame):
     """
 
     def __repr__(self) -> str:
-        result: ShortAnswer | None = self.__dict__.get("_shown")
+        result: Any = self.__dict__.get("_shown")
         if result is None:
             return super().__str__()
         size = f"polars.DataFrame of {self.height:,} rows and {self.width} columns"
@@ -32,6 +29,6 @@ class ShownFrame(pl.DataFrame):
 
     def _repr_html_(self, **how: Any) -> str:
         """The same in a notebook, above the table."""
-        result: ShortAnswer | None = self.__dict__.get("_shown")
+        result: Any = self.__dict__.get("_shown")
         table: str = super()._repr_html_(**how)
         return table if result is None else f"{result.as_html()}{table}"

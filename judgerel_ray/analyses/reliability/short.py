@@ -44,7 +44,7 @@ LINES, LABEL_LINES = 14, 4
 """Lines of the short answer for two judges, and those more that labels take; of more judges as many
 more as there are rows."""
 _MOST_ROWS = 40
-_LEAST_ROOM = 6  # lines of remarks, however many rows the tables have
+_LEAST_ROOM = 5  # lines of remarks, however many rows the tables have
 _LEAST_NAME = 20  # columns that a judge's name keeps, however wide the numbers are
 _PLURALS = {"benchmark": "benchmarks", "criterion": "criteria"}
 
@@ -90,16 +90,16 @@ def scope_line(groups: Sequence[ShownGroup], varying: Sequence[str]) -> str:
     each = " each" if len(groups) > 1 else ""
     most = f"{min(items):,} to " if len(items) > 1 else ""
     parts.append(f"{most}{count_of(max(items), 'question')}{each}")
-    parts += dict.fromkeys(_times_asked(group) for group in groups) if _alike(groups) else []
+    parts += dict.fromkeys(_replies_each(group) for group in groups) if _alike(groups) else []
     n_replies = sum(cast(int, row["n_judgments"]) for row in first)
     return f"{', '.join(parts)}: {count_of(n_replies, 'reply', 'replies')}"
 
 
 def _alike(groups: Sequence[ShownGroup]) -> bool:
-    return len({_times_asked(group) for group in groups}) == 1
+    return len({_replies_each(group) for group in groups}) == 1
 
 
-def _times_asked(group: ShownGroup) -> str:
+def _replies_each(group: ShownGroup) -> str:
     """How often a question was asked: in how many orders or wordings, and each how often."""
     row, again = group.row("krippendorff_alpha") or group.rows[0], group.again
     n = cast(int, row["n_replications"])

@@ -182,17 +182,10 @@ def test_the_most_harmful_comes_first_as_far_as_there_is_room():
 
 def test_what_is_true_of_all_is_said_of_none_by_name():
     rows = _rows(random.Random(7), 3, LAWS["noise"])
-    groups = grouped(reduce_judgments(rows.lazy()))
-    assert {one.who for one in findings_of(groups)} == {""}
-    assert {
-        one.who
-        for one in findings_of(
-            [
-                *groups[:1],
-                *grouped(reduce_judgments(_rows(random.Random(7), 2, LAWS["by option"]).lazy())),
-            ]
-        )
-    } >= {"judge-0"}
+    found = findings_of(grouped(reduce_judgments(rows.lazy())))
+    (unknown,) = {one.who for one in found if "the same prompt was repeated" in one.text}
+    assert unknown == ""
+    assert all(one.who for one in found if sum(two.text == one.text for two in found) < 3)
 
 
 def test_a_frame_has_no_command():
