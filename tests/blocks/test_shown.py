@@ -42,7 +42,7 @@ def test_results_print_as_the_command_does(capsys):
     for verb in ("advise", "gate"):
         shown = getattr(jr, verb)(jr.example("judgments.csv"))
         main([verb, jr.example("judgments.csv")])
-        assert repr(shown) == capsys.readouterr().out.strip("\n")
+        assert capsys.readouterr().out.startswith(repr(shown))
         assert "<" in shown._repr_html_()
 
 
