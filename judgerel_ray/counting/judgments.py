@@ -45,7 +45,7 @@ from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_e
 from judgerel_ray.counting.files.meaning import column_flag
 from judgerel_ray.counting.files.names import roles_of
 from judgerel_ray.counting.files.source import Source, read_source, readable
-from judgerel_ray.counting.files.understood import understood
+from judgerel_ray.counting.files.understood import check_first_line, understood
 from judgerel_ray.counting.groups.grouping import lines_left_out
 from judgerel_ray.counting.groups.tally import Tally, tally_judgments, tally_unchecked, told_apart
 from judgerel_ray.counting.nesting import UnitRows
@@ -106,6 +106,7 @@ def tally_file(
     [('q1', 'A', None, 'scored', 2)]
     ['A', 'a']
     """
+    check_first_line(path, stated or {}, by_row=by_row)
     source = read_source(path, by_row=by_row)
     with readable(source.where):
         source = understood(source, stated)
