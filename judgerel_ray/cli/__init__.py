@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from judgerel_ray.cli.measuring import print_result
+from judgerel_ray.blocks.result import FORMATS, OF_CASES
 from judgerel_ray.cli.parsing import Asked, parse
-from judgerel_ray.cli.paths import named_log, write_items, write_judgments
+from judgerel_ray.cli.paths import judged_path, named_log, write_items, write_judgments
 from judgerel_ray.cli.screen import (
     NotesFirst,
     one_line,
@@ -36,9 +36,12 @@ from judgerel_ray.core import (
 )
 from judgerel_ray.core.progress import progress_shown
 from judgerel_ray.core.text import install_hint
+from judgerel_ray.core.verb import comma_names
 
 if TYPE_CHECKING:
+    from judgerel_ray.blocks.result import Result
     from judgerel_ray.config import Sweep
+    from judgerel_ray.store.outputs import Output
 
 DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED, DRIFT, STOPPED = 0, 1, 2, 3, 6, 130
 STDOUT, STDERR = 1, 2
@@ -102,6 +105,87 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # What no room could foresee of files, disks and what lies in them; defects still show.
         tell(f"judgerel: {_about_a_file(error, asked)}", aside=True)
         return MISTAKE
+
+
+def print_result(asked: Asked) -> int:
+    """Run a verb and print its result.
+
+    Effects: reads a run or a file; with ``--out`` writes one file. Retry: safe.
+    """
+    formats = _formats(asked)
+    request = asked.request()
+    output = _output(asked, request)
+    for path in filter(None, (asked.source, *asked.more, getattr(request, "b", None))):
+        judged_path(path)
+    source = (asked.source, *asked.more) if asked.more else asked.source or None
+    result: Result[Any] = asked.verb.act(source, request)
+    if result.error is not None and (other := named_log(result.error, asked)) is not result.error:
+        raise other
+    for note in result.notes:
+        tell(note, aside=any(name != "table" for name in formats))
+    for name in formats:
+        text = FORMATS[name](result)
+        tell(text) if name == "table" else print(text)
+    if output is not None:
+        _write(result, output, asked)
+    if result.error is not None:
+        raise result.error
+    return result.exit_code
+
+
+def _formats(asked: Asked) -> Sequence[str]:
+    """What is printed."""
+    if asked.printing.get("json"):
+        return ["json"]
+    known = [name for name in FORMATS if name != OF_CASES or asked.verb.prints == "gate"]
+    names = comma_names(asked.printing.get("format", "table"))
+    for name in names or ("nothing",):
+        if name not in known:
+            got = repr(name) if names else name
+            raise SweepError(f"--format must be of {', '.join(known)}, got {got}")
+    return names
+
+
+def _write(result: Result[Any], output: Output, asked: Asked) -> None:
+    """Write the chief table, or as JSON all of them."""
+    what = "all tables"
+    if output.ending == ".json":
+        rows = result if result.whole_json or result.rows is None else result.of_rows()
+        output.write(f"{rows.as_json()}\n".encode())
+    else:
+        output.write_frame(result.chief)
+    if output.ending != ".json" or not result.whole_json:
+        what = f"table {_chief(asked, result)}, {result.chief.height:,} rows,"
+    if asked.verb.file:
+        tell(f"wrote {what} to {output.path}", aside=True)
+
+
+def _chief(asked: Asked, result: Result[Any]) -> str:
+    """The name of the table that a file holds."""
+    named = result.tables.items() if isinstance(result.tables, dict) else ()
+    known = (name for name, table in named if table is result.rows)
+    return next(known, asked.verb.file.partition(",")[0])
+
+
+def _output(asked: Asked, request: Any) -> Output | None:
+    """The file of ``--out``, refused before anything is read; None where there is none."""
+    out, force = asked.printing.get("out"), asked.printing.get("force", False)
+    raw_cells = asked.printing.get("raw_cells", False)
+    if out is None:
+        if force or raw_cells:
+            name = "--force" if force else "--raw-cells"
+            raise SweepError(f"{name} would do nothing without --out", hint="leave it out")
+        return None
+    if raw_cells and not str(out).lower().endswith(".csv"):
+        raise SweepError(
+            f"--raw-cells is of CSV alone, got --out {out}", hint="leave --raw-cells out"
+        )
+    from judgerel_ray.store.outputs import output_to
+
+    beside = [getattr(request, name, None) for name in ("gold", "reference", "outside", "labels")]
+    scales = getattr(request, "scale", ())
+    reads = (asked.source, *asked.more, *beside, *scales)
+    return output_to(out, "table", reads=reads, force=force, raw_cells=raw_cells)
 
 
 @contextmanager

@@ -33,7 +33,7 @@ from judgerel_ray.counting.doubtful_names import (
     unnamed_line,
     unread_lines,
 )
-from judgerel_ray.counting.doubts import doubts
+from judgerel_ray.counting.doubts import LEADING, doubts, worded_lines
 from judgerel_ray.counting.files.cells import (
     inside_error,
     is_nested,
@@ -59,7 +59,6 @@ from judgerel_ray.counting.verdicts.spelling import (
     seen_verdicts,
     spellings_of,
 )
-from judgerel_ray.counting.worded import LEADING, worded_lines
 
 _LOOKED_AT = 100  # rows in which names inside values are looked for
 _MOST_MENUS = 10_000  # different lists of options that are looked at

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.core import SweepError
 from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.counted import Group
 from judgerel_ray.counting.groups.grouping import (
@@ -40,23 +39,6 @@ from judgerel_ray.stats.agreement.agreement import CORRECTNESS, correctness_stat
 
 _RIGHT = "right"  # before every verdict under a policy: they start with "=" or are outcomes
 _WITHOUT_GOLD = ("n_judgments", "percent_agreement", "undefined")
-
-
-def check_gold(names: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Name the column of right verdicts where it is needed; refuse where it is not there.
-
-    Examples
-    --------
-    >>> check_gold(["accuracy"], ["item_id", "gold"]), check_gold(["flip_rate"], [])
-    (['gold'], [])
-    """
-    asked = [name for name in names if name in CORRECTNESS]
-    if asked and GOLD not in columns:
-        raise SweepError(
-            f"{asked[0]} needs the right verdict of every question, expected a column {GOLD!r}, "
-            f"got {', '.join(columns)}"
-        )
-    return [GOLD] if asked else []
 
 
 def correctness_rows(

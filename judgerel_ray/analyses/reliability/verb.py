@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.snapshot import Judgments
-    from judgerel_ray.measuring.reducing import ReduceOptions
+    from judgerel_ray.measuring.reliability import ReduceOptions
 
 MISSING = flag("how a missing verdict counts: category, drop, bounds", "NAMES",
                read=comma_names)  # fmt: skip
@@ -105,7 +105,7 @@ class ReduceRequest(Labelled):
     def options(self) -> ReduceOptions:
         """As reducers have them; SweepError where one is wrong."""
         from judgerel_ray.counting.intervals import interval_choice
-        from judgerel_ray.measuring.reducing import ReduceOptions
+        from judgerel_ray.measuring.reliability import ReduceOptions
 
         return ReduceOptions(
             by=names_of(self.by),
@@ -207,7 +207,7 @@ def questions(path: Judgments, request: QuestionsRequest) -> Result[pl.DataFrame
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.right_answers import GOLD
     from judgerel_ray.counting.snapshot import Snapshot
-    from judgerel_ray.measuring.reducing import ReduceOptions
+    from judgerel_ray.measuring.reliability import ReduceOptions
 
     by = names_of(request.by)
     options = ReduceOptions(
@@ -269,7 +269,7 @@ def serving(path: Judgments, request: ServingRequest) -> Result[pl.DataFrame]:
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.snapshot import Snapshot
     from judgerel_ray.measuring.noise import SERVING
-    from judgerel_ray.measuring.reducing import ReduceOptions
+    from judgerel_ray.measuring.reliability import ReduceOptions
     from judgerel_ray.measuring.show_serving import serving_blocks
 
     options = ReduceOptions(by=names_of(request.by), block=str(request.block), coefficients=SERVING)
