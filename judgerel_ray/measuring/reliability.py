@@ -102,13 +102,13 @@ def tolerated(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
 
     Without coefficients of choice, those that have a tolerance are among them.
     """
-    own = {} if options.tolerance else judged.tolerance
+    stated = {} if options.tolerance else judged.tolerance
     if (
         options.coefficients is None
         and not options.items
-        and not set(own) <= set(DEFAULT_COEFFICIENTS)
+        and not set(stated) <= set(DEFAULT_COEFFICIENTS)
     ):
-        more = tuple(name for name in own if name not in DEFAULT_COEFFICIENTS)
+        more = tuple(name for name in stated if name not in DEFAULT_COEFFICIENTS)
         options = replace(options, coefficients=(*DEFAULT_COEFFICIENTS, *more))
     if set(options.coefficients or ()) & set(CORRECTNESS):
         judged = with_gold(judged)
@@ -116,8 +116,8 @@ def tolerated(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
     if options.tolerance:
         return with_tolerance(found, options.tolerance)
     there = set(found["coefficient"])
-    own = {name: value for name, value in own.items() if name in there}
-    return with_tolerance(found, own) if own else found
+    stated = {name: value for name, value in stated.items() if name in there}
+    return with_tolerance(found, stated) if stated else found
 
 
 def reduce_judged(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
@@ -315,11 +315,11 @@ def _of_more_than_counts(
 
 def _check_items(items: str | None, names: Sequence[str], columns: Sequence[str]) -> None:
     """Refuse coefficients of items without items, and items that are none."""
-    asked = [name for name in names if name in CONSISTENCY]
+    wanted = [name for name in names if name in CONSISTENCY]
     if items is None:
-        if asked:
+        if wanted:
             raise SweepError(
-                f"{asked[0]} needs distinct items, expected the column whose values they are",
+                f"{wanted[0]} needs distinct items, expected the column whose values they are",
                 hint="--items template; of replications, --coefficient icc1",
             )
         return
@@ -335,13 +335,13 @@ def _check_items(items: str | None, names: Sequence[str], columns: Sequence[str]
 
 def _check_gold(names: Sequence[str], columns: Sequence[str]) -> list[str]:
     """Name the column of right verdicts where it is needed; refuse where it is not there."""
-    asked = [name for name in names if name in CORRECTNESS]
-    if asked and GOLD not in columns:
+    wanted = [name for name in names if name in CORRECTNESS]
+    if wanted and GOLD not in columns:
         raise SweepError(
-            f"{asked[0]} needs the right verdict of every question, expected a column {GOLD!r}, "
+            f"{wanted[0]} needs the right verdict of every question, expected a column {GOLD!r}, "
             f"got {', '.join(columns)}"
         )
-    return [GOLD] if asked else []
+    return [GOLD] if wanted else []
 
 
 def _known(names: Sequence[str], known: Sequence[_Name], what: str) -> tuple[_Name, ...]:
