@@ -35,7 +35,7 @@ LEADING = r"^[\W_]*([\w+]+)"
 """The word that a text begins with."""
 _LONG = 24  # characters above which a text is no verdict of one or two words
 _MOST_WORDS = 12  # verdicts that stand for the menu
-_MOST_SHOWN = 40
+_MOST_LETTERS = 40
 _RAISED = r"(?i)\b(error|exception|timed? ?out|traceback|rate limit|http|status code|429|50[0-9])\b"
 
 
@@ -446,7 +446,7 @@ each by the word it begins with
     if strange.height:
         texts = strange["text"].head(2).to_list()
         shown = ", ".join(
-            repr(one if len(one) <= _MOST_SHOWN else f"{one[:_MOST_SHOWN]}...") for one in texts
+            repr(one if len(one) <= _MOST_LETTERS else f"{one[:_MOST_LETTERS]}...") for one in texts
         )
         verdicts = ", ".join(short["text"].head(4).to_list())
         n = int(strange["n"].sum())
