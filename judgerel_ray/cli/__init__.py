@@ -17,7 +17,7 @@ from contextlib import contextmanager, nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from judgerel_ray.blocks.result import FORMATS, OF_CASES
-from judgerel_ray.cli.parsing import Asked, parse
+from judgerel_ray.cli.parsing import CommandLine, parse
 from judgerel_ray.cli.paths import judged_path, named_log, write_items, write_judgments
 from judgerel_ray.cli.screen import (
     NotesFirst,
@@ -69,25 +69,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     2
     """
     open_streams()
-    asked: Asked | None = None
+    typed: CommandLine | None = None
     try:
-        asked = parse(arguments)
+        typed = parse(arguments)
         # Ray's processes write where they began to, and for as long as they live.
-        apart = nullcontext() if asked.verb.name in ASKING else panics_kept_back()
-        with _readings_told(), apart, progress_shown(_tell_progress):
-            code = ACTS.get(asked.verb.name, print_result)(asked)
+        apart = nullcontext() if typed.verb.name in ASKING else panics_kept_back()
+        with _print_readings(), apart, progress_shown(_tell_progress):
+            code = ACTS.get(typed.verb.name, print_result)(typed)
         sys.stdout.flush()
         return code
     except EngineError as error:
-        tell(f"judgerel: {one_line(error)}", aside=True)
+        tell(f"judgerel: {one_line(error)}", stderr=True)
         return CLUSTER_FAILED
     except JudgeRelError as error:
-        tell(f"judgerel: {one_line(named_log(error, asked))}", aside=True)
+        tell(f"judgerel: {one_line(named_log(error, typed))}", stderr=True)
         return MISTAKE
     except KeyboardInterrupt:
-        asking = asked is not None and asked.verb.name in ASKING
+        asking = typed is not None and typed.verb.name in ASKING
         left = "; run again to ask the pending requests" if asking else ""
-        tell(f"judgerel: stopped{left}", aside=True)
+        tell(f"judgerel: stopped{left}", stderr=True)
         return CLUSTER_FAILED if asking else STOPPED
     except BrokenPipeError:
         # Who was reading has gone; what is still buffered must not fail at the interpreter's exit.
@@ -99,46 +99,46 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         extra = EXTRAS.get((error.name or "").partition(".")[0], "run")
         get = f"{install_hint(extra)}, or make setup there"
-        tell(f"judgerel: a package is missing: {error.name}. Try: {get}", aside=True)
+        tell(f"judgerel: a package is missing: {error.name}. Try: {get}", stderr=True)
         return MISTAKE
     except _file_errors() as error:
         # What no room could foresee of files, disks and what lies in them; defects still show.
-        tell(f"judgerel: {_about_a_file(error, asked)}", aside=True)
+        tell(f"judgerel: {_about_a_file(error, typed)}", stderr=True)
         return MISTAKE
 
 
-def print_result(asked: Asked) -> int:
+def print_result(typed: CommandLine) -> int:
     """Run a verb and print its result.
 
     Effects: reads a run or a file; with ``--out`` writes one file. Retry: safe.
     """
-    formats = _formats(asked)
-    request = asked.request()
-    output = _output(asked, request)
-    for path in filter(None, (asked.source, *asked.more, getattr(request, "b", None))):
+    formats = _formats(typed)
+    request = typed.request()
+    output = _output(typed, request)
+    for path in filter(None, (typed.source, *typed.more, getattr(request, "b", None))):
         judged_path(path)
-    source = (asked.source, *asked.more) if asked.more else asked.source or None
-    result: Result[Any] = asked.verb.act(source, request)
-    if result.error is not None and (other := named_log(result.error, asked)) is not result.error:
+    source = (typed.source, *typed.more) if typed.more else typed.source or None
+    result: Result[Any] = typed.verb.act(source, request)
+    if result.error is not None and (other := named_log(result.error, typed)) is not result.error:
         raise other
     for note in result.notes:
-        tell(note, aside=any(name != "table" for name in formats))
+        tell(note, stderr=any(name != "table" for name in formats))
     for name in formats:
         text = FORMATS[name](result)
         tell(text) if name == "table" else print(text)
     if output is not None:
-        _write(result, output, asked)
+        _write(result, output, typed)
     if result.error is not None:
         raise result.error
     return result.exit_code
 
 
-def _formats(asked: Asked) -> Sequence[str]:
+def _formats(typed: CommandLine) -> Sequence[str]:
     """What is printed."""
-    if asked.printing.get("json"):
+    if typed.printing.get("json"):
         return ["json"]
-    known = [name for name in FORMATS if name != OF_CASES or asked.verb.prints == "gate"]
-    names = comma_names(asked.printing.get("format", "table"))
+    known = [name for name in FORMATS if name != OF_CASES or typed.verb.prints == "gate"]
+    names = comma_names(typed.printing.get("format", "table"))
     for name in names or ("nothing",):
         if name not in known:
             got = repr(name) if names else name
@@ -146,7 +146,7 @@ def _formats(asked: Asked) -> Sequence[str]:
     return names
 
 
-def _write(result: Result[Any], output: Output, asked: Asked) -> None:
+def _write(result: Result[Any], output: Output, typed: CommandLine) -> None:
     """Write the chief table, or as JSON all of them."""
     what = "all tables"
     if output.ending == ".json":
@@ -155,22 +155,22 @@ def _write(result: Result[Any], output: Output, asked: Asked) -> None:
     else:
         output.write_frame(result.chief)
     if output.ending != ".json" or not result.whole_json:
-        what = f"table {_chief(asked, result)}, {result.chief.height:,} rows,"
-    if asked.verb.file:
-        tell(f"wrote {what} to {output.path}", aside=True)
+        what = f"table {_chief(typed, result)}, {result.chief.height:,} rows,"
+    if typed.verb.file:
+        tell(f"wrote {what} to {output.path}", stderr=True)
 
 
-def _chief(asked: Asked, result: Result[Any]) -> str:
+def _chief(typed: CommandLine, result: Result[Any]) -> str:
     """The name of the table that a file holds."""
     named = result.tables.items() if isinstance(result.tables, dict) else ()
     known = (name for name, table in named if table is result.rows)
-    return next(known, asked.verb.file.partition(",")[0])
+    return next(known, typed.verb.file.partition(",")[0])
 
 
-def _output(asked: Asked, request: Any) -> Output | None:
+def _output(typed: CommandLine, request: Any) -> Output | None:
     """The file of ``--out``, refused before anything is read; None where there is none."""
-    out, force = asked.printing.get("out"), asked.printing.get("force", False)
-    raw_cells = asked.printing.get("raw_cells", False)
+    out, force = typed.printing.get("out"), typed.printing.get("force", False)
+    raw_cells = typed.printing.get("raw_cells", False)
     if out is None:
         if force or raw_cells:
             name = "--force" if force else "--raw-cells"
@@ -184,12 +184,12 @@ def _output(asked: Asked, request: Any) -> Output | None:
 
     beside = [getattr(request, name, None) for name in ("gold", "reference", "outside", "labels")]
     scales = getattr(request, "scale", ())
-    reads = (asked.source, *asked.more, *beside, *scales)
+    reads = (typed.source, *typed.more, *beside, *scales)
     return output_to(out, "table", reads=reads, force=force, raw_cells=raw_cells)
 
 
 @contextmanager
-def _readings_told() -> Iterator[None]:
+def _print_readings() -> Iterator[None]:
     """Say on stderr, once each and before any number, how files were read.
 
     Where the command is refused, its one line is all there is.
@@ -212,7 +212,7 @@ def _readings_told() -> Iterator[None]:
 
 def _tell_progress(line: str) -> None:
     """Say how far long work is."""
-    tell(f"judgerel: {line}", aside=True)
+    tell(f"judgerel: {line}", stderr=True)
 
 
 def _file_errors() -> tuple[type[BaseException], ...]:
@@ -224,11 +224,11 @@ def _file_errors() -> tuple[type[BaseException], ...]:
     return file_errors()
 
 
-def _about_a_file(error: BaseException, asked: Asked | None) -> str:
+def _about_a_file(error: BaseException, typed: CommandLine | None) -> str:
     """What is wrong with a file, and what to try."""
     what = f"a file cannot be read or written: {one_line(error) or type(error).__name__}"
-    given = [] if asked is None else [asked.source, asked.texts.get("b")]
-    runs = [path for path in given if isinstance(path, str) and os.path.isdir(path)]
+    sources = [] if typed is None else [typed.source, typed.texts.get("b")]
+    runs = [path for path in sources if isinstance(path, str) and os.path.isdir(path)]
     if isinstance(error, OSError) and error.filename is None:
         runs = []  # a full disk or a stream that is gone, no file of theirs
     return f"{what}. Try: judgerel verify {' or '.join(runs)}" if runs else what
@@ -268,40 +268,40 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _plan(asked: Asked) -> int:
+def _plan(typed: CommandLine) -> int:
     """Print the plan."""
-    from judgerel_ray.config import load_sweep
+    from judgerel_ray.config import read_sweep
     from judgerel_ray.reporting.standing import plan_text
 
-    sweep = load_sweep(asked.source)
+    sweep = read_sweep(typed.source)
     plan, resolved = (
-        asked.verb.act(sweep, asked.request()).found.as_json(),
+        typed.verb.act(sweep, typed.request()).found.as_json(),
         sweep.model_dump(mode="json"),
     )
-    if asked.printing:
+    if typed.printing:
         print(json.dumps({**plan, "resolved": resolved}, indent=2))
     else:
         tell(plan_text(plan, resolved))
     return DONE
 
 
-def _run(asked: Asked) -> int:
+def _run(typed: CommandLine) -> int:
     """Run or resume."""
-    from judgerel_ray.config import load_sweep
+    from judgerel_ray.config import read_sweep
 
-    return _run_sweep(load_sweep(asked.source), asked.request())
+    return _run_sweep(read_sweep(typed.source), typed.request())
 
 
-def _exact(asked: Asked) -> int:
+def _exact(typed: CommandLine) -> int:
     """Find verdict distributions, and print what they say of infinitely many replications."""
     from judgerel_ray.analyses.distributions.from_run import run_limits
     from judgerel_ray.analyses.distributions.show import limit_blocks
     from judgerel_ray.blocks.terminal import printed
-    from judgerel_ray.config import as_exact, load_sweep
+    from judgerel_ray.config import as_exact, read_sweep
     from judgerel_ray.counting.snapshot import open_run
 
-    request = asked.request()
-    code = _run_sweep(as_exact(load_sweep(asked.source)), request)
+    request = typed.request()
+    code = _run_sweep(as_exact(read_sweep(typed.source)), request)
     tell(printed(limit_blocks(run_limits(open_run(request.out)))))
     return code
 
@@ -328,11 +328,11 @@ def _run_sweep(sweep: Sweep, request: Any) -> int:
         f"({summary.asked_now} in this session, {summary.owed} pending)"
     )
     for judge, problem in summary.problems.items():
-        tell(f"judgerel: judge {judge} was given up: {one_line(problem)}", aside=True)
+        tell(f"judgerel: judge {judge} was given up: {one_line(problem)}", stderr=True)
     if line := summary.refused.line(summary.asked):
-        tell(f"judgerel: {line}", aside=True)
+        tell(f"judgerel: {line}", stderr=True)
     for stop in summary.stops:
-        tell(f"judgerel: {stop.line('--unreadable-ok')}", aside=True)
+        tell(f"judgerel: {stop.line('--unreadable-ok')}", stderr=True)
     if not summary.owed:
         return SOME_FAILED if summary.refused.now or summary.stops else DONE
     hint = "run again"
@@ -344,29 +344,29 @@ def _run_sweep(sweep: Sweep, request: Any) -> int:
     failed = f"{summary.failed} requests failed and are recorded in errors/, "
     n = summary.owed
     pending = f"{n} are pending" if summary.failed else f"{n} requests are pending"
-    tell(f"judgerel: {failed if summary.failed else ''}{pending}. Try: {hint}", aside=True)
+    tell(f"judgerel: {failed if summary.failed else ''}{pending}. Try: {hint}", stderr=True)
     return MISTAKE if summary.mistakes else SOME_FAILED
 
 
-def _refresh(asked: Asked) -> int:
+def _refresh(typed: CommandLine) -> int:
     """Refresh a series, and say where its judges stand."""
     from judgerel_ray.analyses.drift.show import summary_text
 
     with _stdout_kept(), _interruptible():
-        found = asked.verb.act(asked.source, asked.request()).found
-    if asked.printing:
+        found = typed.verb.act(typed.source, typed.request()).found
+    if typed.printing:
         print(json.dumps(found.as_json(), indent=2))
     else:
         tell(found.line)
         if found.state in ("done", "partial"):
             tell(summary_text(found.summary))
     for judge, problem in found.problems.items():
-        tell(f"judgerel: judge {judge} was given up: {one_line(problem)}", aside=True)
+        tell(f"judgerel: judge {judge} was given up: {one_line(problem)}", stderr=True)
     if found.alarm:
         drifted = [one for one in found.summary["judges"] if one["alarm"]]
         names = ", ".join(f"{one['judge']} since refresh {one['since']}" for one in drifted)
         hint = "see trend.html of the series; drift.since = N accepts it from refresh N on"
-        tell(f"judgerel: drift of judge {names}. Try: {hint}", aside=True)
+        tell(f"judgerel: drift of judge {names}. Try: {hint}", stderr=True)
     # First what asking again cannot mend: an alarm stands in the summary until it is accepted.
     if found.mistakes:
         return MISTAKE
@@ -376,21 +376,21 @@ def _refresh(asked: Asked) -> int:
     return SOME_FAILED if failed else DONE
 
 
-def _status(asked: Asked) -> int:
+def _status(typed: CommandLine) -> int:
     """Print how a run stands."""
     from judgerel_ray.reporting.standing import status_text
 
-    status = asked.verb.act(asked.source, None).found.as_json()
-    if asked.printing:
+    status = typed.verb.act(typed.source, None).found.as_json()
+    if typed.printing:
         print(json.dumps(status, indent=2))
     else:
         tell(status_text(status))
     return DONE
 
 
-def _verify(asked: Asked) -> int:
+def _verify(typed: CommandLine) -> int:
     """Check a run directory."""
-    findings = asked.verb.act(asked.source, None).found
+    findings = typed.verb.act(typed.source, None).found
     for found in findings:
         tell(printable(f"{found.level}: {found.name}: {found.message}"))
     wrong = sum(found.level == "error" for found in findings)
@@ -398,9 +398,9 @@ def _verify(asked: Asked) -> int:
     return SOME_FAILED if wrong else DONE
 
 
-def _rejudge(asked: Asked) -> int:
+def _rejudge(typed: CommandLine) -> int:
     """Read a run's texts again."""
-    found = asked.verb.act(asked.source, asked.request()).found
+    found = typed.verb.act(typed.source, typed.request()).found
     made = found.generation
     tell(f"generation {made.number} of readings, by {made.reader} {made.version}")
     for judge, n in found.rows.items():
@@ -408,10 +408,10 @@ def _rejudge(asked: Asked) -> int:
     return DONE
 
 
-def _replay(asked: Asked) -> int:
+def _replay(typed: CommandLine) -> int:
     """Ask landed requests again."""
-    found = asked.verb.act(asked.source, asked.request()).found
-    if asked.printing:
+    found = typed.verb.act(typed.source, typed.request()).found
+    if typed.printing:
         summary = {
             name: getattr(found, name) for name in ("n", "n_differing", "share", "low", "high")
         }
@@ -429,7 +429,7 @@ def _replay(asked: Asked) -> int:
     return DONE
 
 
-ACTS: dict[str, Callable[[Asked], int]] = {
+ACTS: dict[str, Callable[[CommandLine], int]] = {
     "plan": _plan,
     "run": _run,
     "exact": _exact,

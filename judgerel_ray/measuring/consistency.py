@@ -32,7 +32,7 @@ from judgerel_ray.stats.internal_consistency import CONSISTENCY, ItemCoefficient
 
 _BLOCKS = 100  # fits of omega_hierarchical for one interval: some seconds
 _EMPTY = ("value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "noise")
-Measured = tuple[float | None, str | None, str, list[Noted]]  # and why none, estimate, flags
+ItemEstimate = tuple[float | None, str | None, str, list[Noted]]  # and why none, estimate, flags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -163,7 +163,7 @@ def _row(found: ItemScores, name: ItemCoefficient, intervals: IntervalChoice) ->
     }
 
 
-def _cronbach(scores_NK: NDArray[np.float64]) -> Measured:
+def _cronbach(scores_NK: NDArray[np.float64]) -> ItemEstimate:
     """Raw alpha."""
     found = cronbach_alpha(scores_NK)
     omega = mcdonald_omega(scores_NK, matrix="covariance").value
@@ -171,13 +171,13 @@ def _cronbach(scores_NK: NDArray[np.float64]) -> Measured:
     return found.value, found.undefined, found.estimator + beside, []
 
 
-def _omega(scores_NK: NDArray[np.float64]) -> Measured:
+def _omega(scores_NK: NDArray[np.float64]) -> ItemEstimate:
     """Omega of one factor."""
     found = mcdonald_omega(scores_NK)
     return found.value, found.undefined, *_words(found)
 
 
-def _hierarchical(scores_NK: NDArray[np.float64]) -> Measured:
+def _hierarchical(scores_NK: NDArray[np.float64]) -> ItemEstimate:
     """Omega of the general factor."""
     found = omega_hierarchical(scores_NK)
     why = found.undefined or (None if found.hierarchical is not None else "not_identified")
@@ -219,7 +219,7 @@ def _matrix(name: ItemCoefficient) -> Literal["correlation", "covariance"]:
     return "covariance" if name == "cronbach_alpha" else "correlation"
 
 
-_MEASURES: Mapping[ItemCoefficient, Callable[[NDArray[np.float64]], Measured]] = {
+_MEASURES: Mapping[ItemCoefficient, Callable[[NDArray[np.float64]], ItemEstimate]] = {
     "cronbach_alpha": _cronbach,
     "mcdonald_omega": _omega,
     "omega_hierarchical": _hierarchical,

@@ -16,7 +16,7 @@ from judgerel_ray.core.papers import PUBLISHED, find_in_papers
 from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.counted import Declared, Group, counted_groups
 from judgerel_ray.counting.gold import with_gold
-from judgerel_ray.counting.groups.grouping import TEMPERATURE, Block
+from judgerel_ray.counting.groups.grouping import TEMPERATURE, BlockChoice
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
 from judgerel_ray.counting.nesting import N
@@ -35,9 +35,9 @@ from judgerel_ray.counting.verdicts.policy import (
 )
 from judgerel_ray.measuring.estimates import bound_rows, continuous_rows, group_rows
 from judgerel_ray.measuring.lead_codes import (
-    LedGroup,
+    GroupRows,
     Replies,
-    led,
+    add_leads,
     replies_of,
     steady_within_units,
 )
@@ -86,7 +86,7 @@ class ReduceOptions:
             raise SweepError(f"block must be 0 or all, got {self.block!r}")
 
     @property
-    def counted_block(self) -> Block:
+    def counted_block(self) -> BlockChoice:
         """The block that counts, or all of them."""
         return "all" if self.block == "all" else 0
 
@@ -151,7 +151,7 @@ def reduce_judgments(
     measurement: Sequence[str] | None = None,
     missing: Sequence[str] = MISSING,
     coefficients: Sequence[str] | None = None,
-    block: Block = 0,
+    block: BlockChoice = 0,
     n_categories: Mapping[str, int] | None = None,
     items: str | None = None,
     nuisance: Sequence[str] | None = None,
@@ -205,8 +205,8 @@ def reduce_judgments(
         one_by_one=one_by_one, declared=declared, intervals=intervals,
     )  # fmt: skip
     unnamed = coefficients is None
-    found_in: list[LedGroup] = []
-    computed: WeakKeyDictionary[Group, LedGroup] = WeakKeyDictionary()
+    found_in: list[GroupRows] = []
+    computed: WeakKeyDictionary[Group, GroupRows] = WeakKeyDictionary()
     hint, n_groups = fewer_groups(found.counted.groups), len(found.counted.by_group)
     counting = [policy for policy in policies if policy != "bounds"]
     for key, group in under_way(found.groups(), of=n_groups, what="groups", hint=hint):
@@ -227,12 +227,12 @@ def reduce_judgments(
         if not verdicts_known and holds_names(group.rows.seen()):
             rows = [withheld(row, group.nuisance) for row in rows]
         steady = group.moments is None and steady_within_units(group)
-        computed[group] = LedGroup(key=key, rows=rows, replies=replies, steady=steady)
+        computed[group] = GroupRows(key=key, rows=rows, replies=replies, steady=steady)
         found_in.append(computed[group])
     labelled = SHOWN in columns and found.counted.nested.places is None
     table = MeasuredCoefficients if intervals.with_errors else Coefficients
     schema = {**found.keys, **table.dtypes}
-    return led(found_in, found.rows, labelled=labelled, schema=schema)
+    return add_leads(found_in, found.rows, labelled=labelled, schema=schema)
 
 
 def _agreement_rows(
