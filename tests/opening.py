@@ -20,7 +20,7 @@ def snapshot(source, reading: Named | None = None, **columns) -> Snapshot:
 def reduction(source, options: ReduceOptions | None = None) -> Reduced:
     """Coefficients, failures, serving noise and caution."""
     options = options or ReduceOptions()
-    with Snapshot.open(source, apart=options.told_apart) as judged:
+    with Snapshot.open(source, apart=options.extra_keys) as judged:
         return reduced(judged, options)
 
 

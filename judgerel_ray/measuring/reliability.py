@@ -91,7 +91,7 @@ class ReduceOptions:
         return "all" if self.block == "all" else 0
 
     @property
-    def told_apart(self) -> list[str]:
+    def extra_keys(self) -> list[str]:
         """Columns that tell rows apart, besides those that make a unit."""
         right = [GOLD] if set(self.coefficients or ()) & set(CORRECTNESS) else []
         return [*(self.by or ()), *([self.items] if self.items else []), *self.nuisance, *right]
