@@ -17,10 +17,13 @@ On the tiny table of simulated judges that comes with the package:
 
 from __future__ import annotations
 
+import gc
+
 from judgerel_ray.interrupts import catch_interrupts, is_the_command
 
 if is_the_command():  # before anything else is imported, which takes longer than to press Ctrl-C
     catch_interrupts()
+    gc.set_threshold(20_000)  # what is imported stays: looking through it for garbage is in vain
 
 # In the order in which `judgerel --help` lists them. A function of an analysis imported here is a
 # verb of the command line, too.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import stat
 from contextlib import suppress
 from difflib import get_close_matches
@@ -84,15 +83,12 @@ def _exists(path: str) -> bool:
 def named_log(error: JudgeRelError, typed: CommandLine | None) -> JudgeRelError:
     """Say of a file that cannot be measured that it is the log of a tool, where it is one."""
     source = None if typed is None or typed.verb.name in ("items", "import") else typed.source
-    if not source or source not in (error.where.get("file"), error.where.get("path")):
+    where = (error.where.get("file"), error.where.get("path"))
+    if not source or source not in where or not os.path.isfile(source):
         return error
-    from judgerel_ray.importers.logs.asked import log_name
+    from judgerel_ray.counting.files.understood import log_refusal
 
-    name = log_name(source)
-    return error if name is None else SweepError(
-        f"a log of {name} is imported first", where={"file": source},
-        hint=f"judgerel import auto {shlex.quote(source)} --out judgments.parquet",
-    )  # fmt: skip
+    return log_refusal(source) or error
 
 
 def _check_stdout(path: str) -> None:

@@ -33,7 +33,7 @@ from judgerel_ray.counting.doubtful_names import (
     unread_lines,
     usable_columns,
 )
-from judgerel_ray.counting.doubts import doubts
+from judgerel_ray.counting.doubts import LEADING, doubts, worded_lines
 from judgerel_ray.counting.files.cells import (
     inside_error,
     is_nested,
@@ -45,7 +45,7 @@ from judgerel_ray.counting.files.laid_out import as_numbers, filled_down, once_e
 from judgerel_ray.counting.files.meaning import column_flag
 from judgerel_ray.counting.files.names import roles_of
 from judgerel_ray.counting.files.source import Source, read_source, readable
-from judgerel_ray.counting.files.understood import understood
+from judgerel_ray.counting.files.understood import check_first_line, understood
 from judgerel_ray.counting.groups.grouping import lines_left_out
 from judgerel_ray.counting.groups.tally import (
     Tally,
@@ -64,7 +64,6 @@ from judgerel_ray.counting.verdicts.spelling import (
     seen_verdicts,
     spellings_of,
 )
-from judgerel_ray.counting.worded import LEADING, worded_lines
 
 _PROBED = 100  # rows in which names inside values are looked for
 _MOST_MENUS = 10_000  # different lists of options that are looked at
@@ -111,6 +110,7 @@ def tally_file(
     [('q1', 'A', None, 'scored', 2)]
     ['A', 'a']
     """
+    check_first_line(path, stated or {}, by_row=by_row)
     source = read_source(path, by_row=by_row)
     with readable(source.where):
         source = understood(source, stated)

@@ -401,8 +401,10 @@ def made_matrices() -> pl.Expr:
 
 def replicated(judged: Snapshot) -> Snapshot:
     """Leave out judgments of confusion asks: each is made once, so agreement has no meaning."""
+    if judged.run is None:
+        return judged
     once = protocols_where(lambda one: one.makes_matrices)
-    if judged.run is None or not judged.menus.keys() & set(once):
+    if not judged.menus.keys() & set(once):
         return judged
     menus = {name: menu for name, menu in judged.menus.items() if name not in once}
     plain = ~made_matrices()

@@ -8,10 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.core import SweepError
 from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.counted import Group
-from judgerel_ray.counting.files.labelled import PEOPLE
 from judgerel_ray.counting.groups.grouping import (
     BlockChoice,
     count_judgments,
@@ -39,29 +37,11 @@ from judgerel_ray.measuring.tables import Questions
 from judgerel_ray.stats import Interval, clopper_pearson, measure
 from judgerel_ray.stats.agreement.agreement import (
     CORRECTNESS,
-    OF_GOLD,
     correctness_statistic,
 )
 
 _RIGHT = "right"  # before every verdict under a policy: they start with "=" or are outcomes
 _WITHOUT_GOLD = ("n_judgments", "percent_agreement", "undefined")
-
-
-def check_gold(names: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Name the column of right verdicts where it is needed; refuse where it is not there.
-
-    Examples
-    --------
-    >>> check_gold(["accuracy"], ["item_id", "gold"]), check_gold(["flip_rate"], [])
-    (['gold'], [])
-    """
-    asked = [name for name in names if name in OF_GOLD]
-    if asked and GOLD not in columns:
-        raise SweepError(
-            f"{asked[0]} needs the right verdict of every question, expected a column {GOLD!r}, "
-            f"got {', '.join(columns)}"
-        )
-    return [name for name in (GOLD, PEOPLE) if name in columns] if asked else []
 
 
 def correctness_rows(

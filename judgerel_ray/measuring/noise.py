@@ -61,8 +61,6 @@ def serving_noise(
     keys = {name: schema[name] for name in groups}
     empty = Coefficients.frame(groups=keys)
     rows = _greedy_rows(frame, block)
-    if rows is None:
-        return empty
     columns = rows.collect_schema().names()
     unit = [name for name in dict.fromkeys((*groups, "item_id", *FACETS)) if name in columns]
     verdicts = _counted(rows, unit, value_of("category"))
@@ -95,11 +93,9 @@ def hashed_texts(texts: pl.LazyFrame) -> pl.LazyFrame:
     return texts.select("key", pl.when(text.is_not_null()).then(text.hash(seed=0)).alias(TEXT))
 
 
-def _greedy_rows(frame: pl.LazyFrame, block: BlockChoice) -> pl.LazyFrame | None:
-    """Replies of judges at temperature 0; None where no temperature is known."""
+def _greedy_rows(frame: pl.LazyFrame, block: BlockChoice) -> pl.LazyFrame:
+    """Replies of judges at temperature 0."""
     columns = frame.collect_schema().names()
-    if TEMPERATURE not in columns:
-        return None
     rows = frame.filter(is_judge(columns) & (pl.col(TEMPERATURE) == 0))
     if "block" in columns and block != "all":
         rows = rows.filter(pl.col("block").fill_null(0) == block)

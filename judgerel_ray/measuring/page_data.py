@@ -13,7 +13,7 @@ from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.measuring.failures import failures_of
 from judgerel_ray.measuring.order_effects import places_named_by_verdicts
-from judgerel_ray.measuring.reducing import ReduceOptions, tolerated
+from judgerel_ray.measuring.reliability import ReduceOptions, tolerated
 from judgerel_ray.measuring.unstable import QuestionTexts, RepliesByUnit, least_stable, replies_to
 
 

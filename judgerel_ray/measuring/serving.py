@@ -59,6 +59,8 @@ def serving_of(
     Effects: reads. Retry: safe.
     """
     groups = _groups(coefficients)
+    if TEMPERATURE not in judged.frame.collect_schema():
+        return _nothing(coefficients)
     if TEMPERATURE in groups and not coefficients.is_empty():
         cold = coefficients.filter((pl.col(TEMPERATURE) == 0) & (pl.col("n_replications") > 1))
         if cold.is_empty():

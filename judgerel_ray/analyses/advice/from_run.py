@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judgerel_ray.analyses.advice.advice import Advice, advise_judgments, read_by_place
 from judgerel_ray.analyses.advice.facets import facet_groups
 from judgerel_ray.analyses.advice.plans import UNITS, Budget, Costs, GroupPlan, Unit, make_plan
 from judgerel_ray.analyses.advice.populations import FacetSize, Populations
-from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.verb import by_name, read_number
@@ -17,7 +16,9 @@ from judgerel_ray.counting.gold import with_gold
 from judgerel_ray.counting.measured import TOKENS, with_numbers
 from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdict_names import refuse_unknown
-from judgerel_ray.store import RunDirectory, checked_ledger
+
+if TYPE_CHECKING:
+    from judgerel_ray.store import RunDirectory
 
 _MOST_DIGITS = 18  # as whole numbers of a column have
 
@@ -71,6 +72,9 @@ def gpu_seconds(run: RunDirectory) -> dict[str, float]:
 
     Effects: reads the commits. Retry: safe.
     """
+    from judgerel_ray.config import parse_sweep
+    from judgerel_ray.store import checked_ledger
+
     sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
     gpus = {judge.name: judge.gpus for judge in sweep.judge}
     return {

@@ -35,7 +35,7 @@ from judgerel_ray.measuring.kappa import (
     labelled_pairs,
     weights_at,
 )
-from judgerel_ray.measuring.reducing import ReduceOptions, reduce_judged
+from judgerel_ray.measuring.reliability import ReduceOptions, reduce_judged
 from judgerel_ray.measuring.tables import LabelledJudges
 from judgerel_ray.stats import Interval, clopper_pearson
 from judgerel_ray.stats.agreement.agreement import KAPPAS

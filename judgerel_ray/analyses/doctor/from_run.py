@@ -25,7 +25,7 @@ from judgerel_ray.counting.snapshot import Snapshot
 from judgerel_ray.counting.verdicts.places import ORDER, SHOWN
 from judgerel_ray.counting.verdicts.policy import LABEL, SCORED
 from judgerel_ray.measuring.lead_codes import LeadCode, lead_parts
-from judgerel_ray.measuring.reducing import ReduceOptions, reduce_judged
+from judgerel_ray.measuring.reliability import ReduceOptions, reduce_judged
 
 _ROLES = {
     "item_id": Use.ITEM, "replication": Use.REPEAT, "block": Use.BLOCK,

@@ -33,7 +33,7 @@ from judgerel_ray.core import JudgeRelError, StoreError, count_of
 from judgerel_ray.core.types import JUDGE_ROLES
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
 from judgerel_ray.counting.snapshot import Snapshot
-from judgerel_ray.measuring.reducing import ReduceOptions, tolerated
+from judgerel_ray.measuring.reliability import ReduceOptions, tolerated
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.store import (
     CHEAP_COLUMNS,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import polars as pl
 
@@ -11,7 +12,6 @@ from judgerel_ray.analyses.advice.from_run import plans_of
 from judgerel_ray.analyses.comparison.compared_facets import compared_level_pairs
 from judgerel_ray.analyses.comparison.from_run import compare_with_serving
 from judgerel_ray.analyses.comparison.show import left_out_words
-from judgerel_ray.analyses.gate.gated import Gated
 from judgerel_ray.analyses.gate.looks import GateLook, look_at
 from judgerel_ray.analyses.gate.requirement import (
     ALPHA,
@@ -30,6 +30,7 @@ from judgerel_ray.analyses.gate.standing import (
     with_needs,
 )
 from judgerel_ray.analyses.gate.tables import Requirements
+from judgerel_ray.blocks.result import Writable
 from judgerel_ray.core import SweepError, count_of, printable
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.columns import is_judge
@@ -47,11 +48,53 @@ from judgerel_ray.measuring.order_effects import (
     SAME_IN_ANOTHER_ORDER,
     labels_by_default,
 )
-from judgerel_ray.measuring.reducing import ReduceOptions, reduce_judged
+from judgerel_ray.measuring.reliability import ReduceOptions, reduce_judged
 from judgerel_ray.stats.agreement.agreement import OF_GOLD
 from judgerel_ray.stats.selective.systems import paired_accuracy
 
+EXIT_CODES = {"PASS": 0, "FAIL": 4, "INCONCLUSIVE": 5}
 _OF_DIFFERENCE = ("difference", "value_b", "low", "high", "standard_error")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Gated(Writable):
+    """What a gate found.
+
+    Attributes
+    ----------
+    verdict : str
+        "FAIL" where any requirement fails in any group, else "INCONCLUSIVE" where any is, else
+        "PASS".
+    requirements : pl.DataFrame
+        As :class:`judgerel_ray.analyses.gate.tables.Requirements`, after the group's columns.
+    look : Look
+        Which look at these data it was, and the confidence of its intervals.
+    notes : tuple of str
+        Of every drop, how many questions one side alone has; of every judge some of whose requests
+        failed, how many: they count in nothing.
+    rests_on : tuple of str
+        What numbers of a run rest on, such as how many of its judgments have landed.
+    read : tuple of str
+        How a file was read.
+    """
+
+    shown_by: ClassVar[str] = "judgerel_ray.analyses.gate.show:gate_result"
+
+    verdict: str
+    requirements: pl.DataFrame
+    look: GateLook
+    notes: tuple[str, ...] = ()
+    rests_on: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 of PASS, 4 of FAIL, 5 of INCONCLUSIVE."""
+        return EXIT_CODES[self.verdict]
+
+    def as_junit(self) -> str:
+        """Write it as JUnit XML, a test case a requirement and group."""
+        return self._result().as_junit()
 
 
 def columns_of(

@@ -25,7 +25,6 @@ import polars as pl
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.files import read_regular
 from judgerel_ray.counting.columns import FACETS, KINDS
-from judgerel_ray.store import RunDirectory
 
 ALPHA = 0.05
 _SAMPLED = 256  # rows kept of a look: of a re-roll that changes 2 % of them, 99.4 % are noticed
@@ -152,6 +151,8 @@ def _check_place(ledger: str) -> None:
         raise SweepError("--ledger must be a file, got a folder", where=where)
     if Path(ledger).exists() and not Path(ledger).is_file():
         raise SweepError("--ledger must be a file that keeps what is written", where=where)
+    from judgerel_ray.store import RunDirectory
+
     for above in (folder, *folder.parents):
         if RunDirectory(url=str(above)).is_run():
             raise SweepError(

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from judgerel_ray.analyses.gate.gated import Gated
 from judgerel_ray.analyses.gate.requirement import LESS_IS_BETTER
 from judgerel_ray.analyses.gate.standing import (
     ALONE,
@@ -46,6 +46,9 @@ from judgerel_ray.core import count_of
 from judgerel_ray.core.codes import Flag, no_interval_words
 from judgerel_ray.counting.groups.grouping import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
+
+if TYPE_CHECKING:
+    from judgerel_ray.analyses.gate.from_run import Gated
 
 TOO_MANY = f"more than {MOST_QUESTIONS:,} questions"
 _REASONS = {

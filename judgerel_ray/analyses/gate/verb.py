@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from judgerel_ray.core.verb import BY, Labelled, Names, command_on, flag, names_of, verb
 
 if TYPE_CHECKING:
-    from judgerel_ray.analyses.gate.gated import Gated
+    from judgerel_ray.analyses.gate.from_run import Gated
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.snapshot import JudgmentSource, Snapshot
 

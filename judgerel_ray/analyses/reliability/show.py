@@ -45,7 +45,7 @@ from judgerel_ray.blocks.words import (
 from judgerel_ray.core import count_of, shortened
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.measuring.failures import failed_by_group, failures_in_words
-from judgerel_ray.measuring.reducing import ReduceOptions
+from judgerel_ray.measuring.reliability import ReduceOptions
 from judgerel_ray.measuring.show_serving import serving_blocks
 
 _HEADS = ("coefficient", "value [95 %]", "noise floor", "remark")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.snapshot import JudgmentSource
-    from judgerel_ray.measuring.reducing import ReduceOptions
+    from judgerel_ray.measuring.reliability import ReduceOptions
 
 MISSING = flag("how a missing verdict counts: category, drop, bounds", "NAMES",
                read=comma_names)  # fmt: skip
@@ -107,7 +107,7 @@ class ReduceRequest(Labelled):
     def options(self) -> ReduceOptions:
         """As reducers have them; SweepError where one is wrong."""
         from judgerel_ray.counting.intervals import interval_choice
-        from judgerel_ray.measuring.reducing import ReduceOptions
+        from judgerel_ray.measuring.reliability import ReduceOptions
 
         return ReduceOptions(
             by=names_of(self.by),
@@ -214,7 +214,7 @@ def questions(path: JudgmentSource, request: QuestionsRequest) -> Result[pl.Data
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.right_answers import GOLD
     from judgerel_ray.counting.snapshot import Snapshot
-    from judgerel_ray.measuring.reducing import ReduceOptions
+    from judgerel_ray.measuring.reliability import ReduceOptions
 
     by = names_of(request.by)
     options = ReduceOptions(
@@ -278,7 +278,7 @@ def serving(path: JudgmentSource, request: ServingRequest) -> Result[pl.DataFram
     from judgerel_ray.blocks.result import Result
     from judgerel_ray.counting.snapshot import Snapshot
     from judgerel_ray.measuring.noise import SERVING
-    from judgerel_ray.measuring.reducing import ReduceOptions
+    from judgerel_ray.measuring.reliability import ReduceOptions
     from judgerel_ray.measuring.show_serving import serving_blocks, serving_short
 
     options = ReduceOptions(by=names_of(request.by), block=str(request.block), coefficients=SERVING)

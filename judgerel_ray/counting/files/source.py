@@ -675,6 +675,22 @@ def read_delimited(
     return frame.filter(pl.any_horizontal(pl.all().is_not_null())) if blank else frame, notes
 
 
+def first_line(path: str) -> Sequence[str] | None:
+    """The names of the columns of a table of text; None where more than its begin tells them."""
+    kind, packed = kind_of(path)
+    if kind not in SEPARATORS or packed or not Path(path).is_file():
+        return None
+    head = _head(path)
+    if marked_encoding(head) or b"\x00" in head or b"\n" not in head:
+        return None
+    text = head.decode("utf-8-sig", errors="replace")
+    if not text.strip() or text[:4].lower() == "sep=":
+        return None
+    where = {"file": path}
+    heading = heading_of(text, where, separator=SEPARATORS[kind], known=KNOWN_BY | COMMON)
+    return None if heading.titles else heading.names
+
+
 def _refuse_first_line(source: bytes | str, where: Mapping[str, object]) -> None:
     """Refuse a line of names that is too long for one, with the number of its columns."""
     with io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb") as file:

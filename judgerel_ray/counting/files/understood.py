@@ -15,6 +15,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.text import SEPARATORS
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
 from judgerel_ray.counting.files.laid_out import (
@@ -41,7 +42,7 @@ from judgerel_ray.counting.files.names import (
     roles_of,
 )
 from judgerel_ray.counting.files.records import values_series
-from judgerel_ray.counting.files.source import Source, quote_names
+from judgerel_ray.counting.files.source import Source, first_line, kind_of, quote_names
 
 _MOST_QUOTED = 4
 _KEYS = ("judge", "criterion", REPLICATION)  # what keys may tell
@@ -89,7 +90,9 @@ def understood(
     if not stated and repeats is None:
         if has_judgment_columns(columns):
             return source
-        _refuse_log(source)
+        path = source.where.get("file")
+        if isinstance(path, str) and not source.files[1:] and (log := log_refusal(path)):
+            raise log
     source, stated = _without_keys(source, stated)
     if stated:
         begin = source.rows.head(SAMPLE).collect(engine="streaming")
@@ -220,17 +223,16 @@ _LOGS = "judgerel_ray.importers.logs.asked:log_name"
 """Who knows the logs of tools, a room above: asked by its name, of a table with foreign columns."""
 
 
-def _refuse_log(source: Source) -> None:
-    """Refuse the log of a tool, which is imported: its columns mean what its tool says."""
-    path = source.where.get("file")
-    if not isinstance(path, str) or source.files[1:] or "://" in path:
-        return
-    if name := resolve_name(_LOGS)(path):
-        raise SweepError(
-            f"a log of {name} is imported first",
-            where=source.where,
-            hint=f"judgerel import auto {quote(path)} --out judgments.parquet",
-        )
+def log_refusal(path: str) -> SweepError | None:
+    """Make the refusal of a tool's log, which is imported: its columns mean what its tool says."""
+    if kind_of(path)[0] in (*SEPARATORS, ".parquet"):  # no tool's, so that none need be loaded
+        return None
+    name = resolve_name(_LOGS)(path)
+    return name and SweepError(
+        f"a log of {name} is imported first",
+        where={"file": path},
+        hint=f"judgerel import auto {quote(path)} --out judgments.parquet",
+    )
 
 
 def has_judgment_columns(columns: Sequence[str]) -> bool:
@@ -246,18 +248,12 @@ def _check_place(place: str, role: str, source: Source, begin: pl.DataFrame) -> 
         return
     if facts := facets_in(place):
         return _check_facts(place, facts, role, source, begin.columns)
+    _check_columns(place, role, begin.columns, source.where)
     names, sign, pattern = place.partition(":")
     if sign:
         _check_pattern(pattern)
     for one in names.split(","):
         column, path = parted(one, begin.columns)
-        if column not in begin.columns:
-            near = get_close_matches(one, begin.columns, n=1)
-            raise SweepError(
-                f"no column {one!r} for {role}, got {quote_names(begin.columns)}",
-                where=source.where,
-                hint=column_flag(role, near[0]) if near else None,
-            )
         if path and (sign or "," in names):
             raise SweepError(
                 f"{place!r} joins or cuts columns, and {one!r} stands inside cells",
@@ -284,6 +280,28 @@ def _check_facts(
     if not names_by_pattern(place, columns):
         raise SweepError(f"no column is like {place!r}, got {quote_names(columns)}",
                          where=source.where)  # fmt: skip
+
+
+def _check_columns(
+    place: str, role: str, columns: Sequence[str], where: Mapping[str, object]
+) -> None:
+    """Refuse columns that are stated and not there."""
+    for one in place.partition(":")[0].split(","):
+        if place not in columns and parted(one, columns)[0] not in columns:
+            near = get_close_matches(one, columns, n=1)
+            raise SweepError(
+                f"no column {one!r} for {role}, got {quote_names(columns)}",
+                where=where,
+                hint=column_flag(role, near[0]) if near else None,
+            )
+
+
+def check_first_line(path: object, stated: Mapping[str, str], *, by_row: bool) -> None:
+    """Refuse a column that is stated and that a file does not name, before its rows are read."""
+    columns = first_line(path) if isinstance(path, str) else None
+    for role, place in stated.items():
+        if columns is not None and place not in VALUES:  # which may stand for the column read as it
+            _check_columns(place, role, [*columns, *["item_id"] * by_row], {"file": path})
 
 
 def _check_path(

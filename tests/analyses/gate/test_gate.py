@@ -22,7 +22,7 @@ from judgerel_ray.analyses.gate.show import (
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting import snapshot as counting_snapshot
 from judgerel_ray.counting.intervals import IntervalChoice
-from judgerel_ray.measuring.reducing import ReduceOptions, reduce_judged
+from judgerel_ray.measuring.reliability import ReduceOptions, reduce_judged
 from judgerel_ray.stats import COEFFICIENTS, clopper_pearson
 from judgerel_ray.stats.agreement.agreement import declaration
 from tests.opening import snapshot

@@ -11,7 +11,7 @@ from judgerel_ray.analyses.reliability.sections import outcome_section
 from judgerel_ray.cli import main
 from judgerel_ray.core import ReadingWarning
 from judgerel_ray.counting.outcomes import outcome_table
-from judgerel_ray.measuring.reducing import ReduceOptions
+from judgerel_ray.measuring.reliability import ReduceOptions
 from tests.opening import reduction
 
 TOO_LONG = "refused: prompt_too_long: 9 prompt + 2 new tokens > 8"

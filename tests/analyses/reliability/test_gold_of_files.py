@@ -13,7 +13,7 @@ from judgerel_ray.analyses.selection.from_run import selection_of
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.right_answers import contradicting
 from judgerel_ray.importers import TableMapping, import_table
-from judgerel_ray.measuring.reducing import ReduceOptions
+from judgerel_ray.measuring.reliability import ReduceOptions
 from tests.opening import answers, question_rows, snapshot
 from tests.opening import coefficients as coefficients_of
 

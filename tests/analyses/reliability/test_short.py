@@ -192,7 +192,7 @@ def test_a_frame_has_no_command():
     rows = _rows(random.Random(5), 1, LAWS["noise"])
     from judgerel_ray.analyses.reliability.from_run import reduced
     from judgerel_ray.counting.snapshot import Snapshot
-    from judgerel_ray.measuring.reducing import ReduceOptions
+    from judgerel_ray.measuring.reliability import ReduceOptions
 
     with Snapshot.open(rows) as judged:
         text = reduced_result(reduced(judged, ReduceOptions()), ReduceOptions()).as_text()
