@@ -21,10 +21,10 @@ from rich.console import Console
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
-from judgerel_ray.asking.run.opening import known_judges, open_run
+from judgerel_ray.asking.run.opening import known_judges, prepare_run
 from judgerel_ray.asking.run.running import _board, _leave_final, lay_out
-from judgerel_ray.asking.run.waves import Waves
-from judgerel_ray.config import Sweep, load_sweep
+from judgerel_ray.asking.run.waves import SessionWaves
+from judgerel_ray.config import Sweep, read_sweep
 from judgerel_ray.fleet import Fleet, JudgePool, JudgeSpec
 from judgerel_ray.fleet.judge_actor import JudgeActor
 from judgerel_ray.fleet.lease import Lease, WorkQueue
@@ -138,10 +138,10 @@ def write_sweep(folder: Path, *, n_items: int = N_ITEMS) -> Path:
 
 def run_here(sweep: Path | Sweep, out: str, *, ask_lost: bool = False) -> tuple[int, str]:
     """What `judgerel run` does, without Ray: how many requests were asked, and the messages."""
-    loaded = load_sweep(sweep) if isinstance(sweep, Path) else sweep
+    loaded = read_sweep(sweep) if isinstance(sweep, Path) else sweep
     resolved = resolve(loaded, known=known_judges(out, None))
     plan = plan_resolved(resolved)
-    run = open_run(resolved, plan, out, None)
+    run = prepare_run(resolved, plan, out, None)
     messages = io.StringIO()
     session = begin_session(
         run,
@@ -170,7 +170,7 @@ def run_here(sweep: Path | Sweep, out: str, *, ask_lost: bool = False) -> tuple[
     pools = {
         name: SimpleNamespace(requests_left=0, failures={}, unsettled=set()) for name in actors
     }
-    Waves(
+    SessionWaves(
         resolved=resolved,
         run=run,
         session=session,

@@ -46,7 +46,7 @@ def load_sweep(path: str | PathLike[str]) -> Sweep:
     >>> [judge.name for judge in load_sweep(example("sweep.toml")).judge]
     ['simulated-steady', 'simulated-erratic']
     """
-    from judgerel_ray.config import load_sweep as load
+    from judgerel_ray.config import read_sweep as load
 
     return load(fspath(path))
 

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     from judgerel_ray.blocks.blocks import Block
 
-Found = TypeVar("Found")
+FoundT = TypeVar("FoundT")
 Tables: TypeAlias = "pl.DataFrame | Mapping[str, pl.DataFrame]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Result(Generic[Found]):
+class Result(Generic[FoundT]):
     """What a verb returns: all that is printed or written of it is made of this.
 
     Examples
@@ -41,7 +41,7 @@ class Result(Generic[Found]):
     ]
     """
 
-    found: Found  # What a Python program is given.
+    found: FoundT  # What a Python program is given.
     # What JSON holds: a list of rows, or tables by name.
     tables: Tables = field(default_factory=dict)
     full: Callable[[], Sequence[Block]] = tuple
@@ -64,7 +64,7 @@ class Result(Generic[Found]):
         assert not isinstance(self.tables, Mapping)
         return self.tables
 
-    def of_rows(self) -> Result[Found]:
+    def of_rows(self) -> Result[FoundT]:
         """The same with the chief table alone."""
         return replace(self, tables=self.chief)
 
@@ -72,7 +72,7 @@ class Result(Generic[Found]):
         """The answer in blocks, as short as there is one."""
         return (self.short or self.full)()
 
-    def for_python(self) -> Found:
+    def for_python(self) -> FoundT:
         """What a program is given, once it is warned (ReadingWarning) of the notes."""
         warn_of(self.notes)
         return self.found

@@ -17,7 +17,7 @@ from judgerel_ray.core import JudgeRelError, SweepError
 from judgerel_ray.core.files import STANDARD_INPUT, check_regular
 
 if TYPE_CHECKING:
-    from judgerel_ray.cli.parsing import Asked
+    from judgerel_ray.cli.parsing import CommandLine
 
 STDOUT = 1
 
@@ -81,9 +81,9 @@ def _exists(path: str) -> bool:
         return False
 
 
-def named_log(error: JudgeRelError, asked: Asked | None) -> JudgeRelError:
+def named_log(error: JudgeRelError, typed: CommandLine | None) -> JudgeRelError:
     """Say of a file that cannot be measured that it is the log of a tool, where it is one."""
-    source = None if asked is None or asked.verb.name in ("items", "import") else asked.source
+    source = None if typed is None or typed.verb.name in ("items", "import") else typed.source
     if not source or source not in (error.where.get("file"), error.where.get("path")):
         return error
     from judgerel_ray.importers.logs.asked import log_name
@@ -113,38 +113,38 @@ def _named(path: str) -> str:
     return path if has_magic(path) and not _exists(path) else source_path(path)
 
 
-def write_items(asked: Asked) -> int:
+def write_items(typed: CommandLine) -> int:
     """Write items, and say on stderr how gold was read where the file does not say."""
     from judgerel_ray.core.files import unpack_limit
     from judgerel_ray.importers import catalog
 
-    request = asked.request()
+    request = typed.request()
     with unpack_limit(request.unpack_limit):
         n = catalog.write_items_file(
-            asked.source,
+            typed.source,
             _named(fspath(request.path)),
             request.out,
             answers=None if request.answers is None else source_path(request.answers),
             seed=request.seed,
             gold_is=request.gold_is,
             prompts=request.prompts,
-            tell=partial(tell, aside=True),
+            tell=partial(tell, stderr=True),
             force=request.force,
         )
     tell(f"wrote {n} item{'s' * (n != 1)} to {request.out}")
     return DONE
 
 
-def write_judgments(asked: Asked) -> int:
+def write_judgments(typed: CommandLine) -> int:
     """Write foreign judgments."""
     from judgerel_ray.core.files import unpack_limit
     from judgerel_ray.importers import catalog
 
-    request = asked.request()
+    request = typed.request()
     outcomes: list[str] = []
     with unpack_limit(request.unpack_limit):
         n = catalog.write_judgments_file(
-            asked.source,
+            typed.source,
             [_named(fspath(path)) for path in request.paths],
             request.out,
             mapping=request.mapping(),

@@ -143,6 +143,6 @@ class Schema:
         return type(cls.__name__, (dy.Schema,), {"__doc__": cls.__doc__, **columns})
 
 
-Tables: TypeAlias = Mapping[str, Mapping[str, type[Schema]]]
+SchemasByVerb: TypeAlias = Mapping[str, Mapping[str, type[Schema]]]
 """Of each verb, of each of its tables ("" where it prints one list, or beside its tables), its
 schema."""

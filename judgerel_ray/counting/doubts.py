@@ -24,7 +24,7 @@ from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_name
 from judgerel_ray.counting.verdicts.spelling import folded
 
 _TWO = 2
-_MOST_TOLD = 6
+_MOST_QUOTED = 6
 _MOST_ORDERED = 20
 _NUMBER = "__number"
 _RATING = r"^(?<number>[^%/]*[^%/ ])(?<sign> ?(?:%|/ ?(?<of>[0-9.]+)))?$"
@@ -215,8 +215,8 @@ write 2
 
 def _listed(parts: list[str]) -> str:
     """The first of many parts."""
-    more = [f"and {len(parts) - _MOST_TOLD:,} more"] if len(parts) > _MOST_TOLD else []
-    return ", ".join([*parts[:_MOST_TOLD], *more])
+    more = [f"and {len(parts) - _MOST_QUOTED:,} more"] if len(parts) > _MOST_QUOTED else []
+    return ", ".join([*parts[:_MOST_QUOTED], *more])
 
 
 _ITEM = "item_id"

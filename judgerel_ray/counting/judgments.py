@@ -27,11 +27,11 @@ from judgerel_ray.counting.doubtful_names import (
     SUMS_UP,
     denominators_line,
     names_kept_apart,
-    own_columns,
     renamed_lines,
     totals_line,
     unnamed_line,
     unread_lines,
+    usable_columns,
 )
 from judgerel_ray.counting.doubts import doubts
 from judgerel_ray.counting.files.cells import (
@@ -47,7 +47,12 @@ from judgerel_ray.counting.files.names import roles_of
 from judgerel_ray.counting.files.source import Source, read_source, readable
 from judgerel_ray.counting.files.understood import understood
 from judgerel_ray.counting.groups.grouping import lines_left_out
-from judgerel_ray.counting.groups.tally import Tally, tally_judgments, tally_unchecked, told_apart
+from judgerel_ray.counting.groups.tally import (
+    Tally,
+    identifying_columns,
+    tally_judgments,
+    tally_unchecked,
+)
 from judgerel_ray.counting.nesting import UnitRows
 from judgerel_ray.counting.right_answers import stated_once
 from judgerel_ray.counting.verdicts.places import SHOWN
@@ -61,7 +66,7 @@ from judgerel_ray.counting.verdicts.spelling import (
 )
 from judgerel_ray.counting.worded import LEADING, worded_lines
 
-_LOOKED_AT = 100  # rows in which names inside values are looked for
+_PROBED = 100  # rows in which names inside values are looked for
 _MOST_MENUS = 10_000  # different lists of options that are looked at
 _NUMBERED = "number the repeats of each question in a column replication: 0, 1, 2"
 _HUNDRED = 100
@@ -70,7 +75,7 @@ _ADVICE = {
     "replication": _NUMBERED,
     "option_order": "number the orders in which options were shown: 0, 1, 2",
 }
-_OURS = frozenset({"key", "judge_fingerprint", "outcome"})
+_WRITTEN_COLUMNS = frozenset({"key", "judge_fingerprint", "outcome"})
 """Columns of judgments that our own readers made: their verdicts are ids of options, and exact."""
 _GOLD, _OPTIONS = "gold", "options"
 
@@ -125,8 +130,8 @@ def _tallied(
 ) -> Tally:
     """Check and count rows that have the columns of judgments."""
     with readable(source.where):
-        if not set(source.rows.collect_schema()) >= _OURS:
-            source = own_columns(source, named=extra, reads=reads)
+        if not set(source.rows.collect_schema()) >= _WRITTEN_COLUMNS:
+            source = usable_columns(source, named=extra, reads=reads)
             if reads is None or _GOLD in (*reads, *extra):
                 source = _gold_of_questions(source)
         there = source.rows.collect_schema().names()
@@ -136,7 +141,7 @@ def _tallied(
         schema = frame.collect_schema()
         columns = schema.names()
         _refuse_kinds(source, [*(name for name in columns if name in TYPED), *extra, _GOLD])
-        names = told_apart(columns, extra)
+        names = identifying_columns(columns, extra)
         try:
             nested, at_fault = tally_unchecked(frame, names, indexed=source.indexed)
         except PolarsError:
@@ -152,7 +157,9 @@ def _tallied(
             raise SweepError("the file of judgments has no rows", where=source.where)
         if "verdict" in columns:
             refuse_inside(nested.kinds["verdict"], name="verdict", where=source.where)
-        read = _spelled(source, nested, extra, exact=exact_values or set(columns) >= _OURS)
+        read = _spelled(
+            source, nested, extra, exact=exact_values or set(columns) >= _WRITTEN_COLUMNS
+        )
         typed = frame.with_columns(typed_columns(schema)).with_columns(read.columns)
         if at_fault or any(_any_fault(part) for part in (read.nested.units, read.nested.kinds)):
             filled, line = filled_down(frame, columns)
@@ -171,10 +178,10 @@ def _tallied(
                 return _tallied(again, extra=extra, exact_values=exact_values, reads=reads)
             refuse_twice(rows, source)
         nested = tally_judgments(rows, extra=extra).nested if read.recount else read.nested
-        apart = () if set(columns) >= _OURS else names_kept_apart(nested.units)
+        apart = () if set(columns) >= _WRITTEN_COLUMNS else names_kept_apart(nested.units)
         if totals := totals_line(nested.units):
             apart = (*apart, totals)
-        if not set(columns) >= _OURS:
+        if not set(columns) >= _WRITTEN_COLUMNS:
             without = pl.col("verdict").is_null() & pl.col("score").is_null()
             apart = (
                 *apart,
@@ -362,7 +369,7 @@ def _refuse_kinds(source: Source, names: Collection[str]) -> None:
         if name not in names:
             continue
         if is_nested(kind):
-            begin = source.rows.select(name).filter(pl.col(name).is_not_null()).head(_LOOKED_AT)
+            begin = source.rows.select(name).filter(pl.col(name).is_not_null()).head(_PROBED)
             what = "an object" if isinstance(kind, pl.Struct) else "a list"
             values = begin.collect(engine="streaming").to_series()
             raise inside_error(what, values, name=name, where=source.where)
@@ -488,7 +495,9 @@ def _mended_row(what: str) -> str:
 
 def _first_twice(rows: pl.LazyFrame) -> pl.DataFrame:
     """The first replication of a unit that several rows hold, and how many do; empty without."""
-    unit = [name for name in told_apart(rows.collect_schema().names()) if name not in KINDS]
+    unit = [
+        name for name in identifying_columns(rows.collect_schema().names()) if name not in KINDS
+    ]
     unit.insert(1, "replication")
     counted = rows.group_by(unit).agg(pl.len().alias("__n"))
     return counted.filter(pl.col("__n") > 1).sort(unit).head(1).collect(engine="streaming")
@@ -507,7 +516,7 @@ def refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
         return
     first = twice.row(0, named=True)
     n = first.pop("__n")
-    shown = {name: _as_told(value) for name, value in first.items() if value is not None}
+    shown = {name: _as_typed(value) for name, value in first.items() if value is not None}
     where = {**source.where, **shown}
     name = _telling(rows, [*first])
     if name is None:
@@ -516,8 +525,8 @@ def refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
             where=where,
             hint="add the column that tells them apart (judge, template, ...), or number the rows",
         )
-    own = {role: f"is the {role}" for role in roles_of(name) if role in FACETS}
-    ways = {**own, "template": "names a prompt", "judge": "says who judged"}
+    roles = {role: f"is the {role}" for role in roles_of(name) if role in FACETS}
+    ways = {**roles, "template": "names a prompt", "judge": "says who judged"}
     raise SweepError(
         f"rows of one repeat differ in column {name}, not read",
         where=where,
@@ -554,6 +563,6 @@ def _telling(rows: pl.LazyFrame, unit: Sequence[str]) -> str | None:
     return None
 
 
-def _as_told(value: object) -> object:
+def _as_typed(value: object) -> object:
     """A value as people write it: a temperature of 0, not of 0.0."""
     return f"{value:g}" if isinstance(value, float) else value

@@ -29,11 +29,12 @@ from judgerel_ray.fleet.lease import (
 )
 from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.pool import JudgePool
-from judgerel_ray.fleet.retry import Fate, History, decide
+from judgerel_ray.fleet.retry import AskHistory, Fate, decide
 from judgerel_ray.fleet.scheduler import Fleet
 
 __all__ = [
     "ActorFacts",
+    "AskHistory",
     "Board",
     "ConsoleDisplay",
     "Display",
@@ -41,7 +42,6 @@ __all__ = [
     "Fate",
     "Fleet",
     "GrowingAsk",
-    "History",
     "JudgeActor",
     "JudgeBoard",
     "JudgePool",

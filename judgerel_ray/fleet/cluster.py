@@ -25,7 +25,7 @@ from judgerel_ray.core import (
 )
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.engines.openai.engine import check_key
-from judgerel_ray.engines.vllm.arguments import asked_environment
+from judgerel_ray.engines.vllm.arguments import engine_environment
 from judgerel_ray.fleet.address import HINT, probe_cluster, wanted_address
 from judgerel_ray.fleet.engine_log import explain_death, short_notices
 from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec
@@ -133,7 +133,7 @@ def connected(address: str | None) -> Iterator[bool]:
     import ray
 
     if ray.is_initialized():
-        yield _is_own()
+        yield _is_started_here()
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     wanted = wanted_address(address)
@@ -177,7 +177,7 @@ def _no_cluster(error: Exception, wanted: str | None) -> EngineStartError:
     )
 
 
-def _is_own() -> bool:
+def _is_started_here() -> bool:
     """Whether the cluster that this process is connected to is one that it started.
 
     One that was there may grow, whatever it has now; one of a process's own has no autoscaler.
@@ -283,7 +283,7 @@ def make_actor(
         "num_gpus": gpus,
         "num_cpus": spec.engine.cpus,
         "name": name,
-        "runtime_env": {"env_vars": passed_environment() | asked_environment(spec.engine)},
+        "runtime_env": {"env_vars": passed_environment() | engine_environment(spec.engine)},
     }
     group = None
     if len(pieces) > 1:

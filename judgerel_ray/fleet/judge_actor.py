@@ -51,9 +51,9 @@ from judgerel_ray.engines import (
 from judgerel_ray.engines.fingerprint import fingerprint_differences
 from judgerel_ray.fleet.engine_log import (
     ECHO,
+    error_log,
+    error_log_tail,
     last_error_line,
-    own_log,
-    own_log_tail,
 )
 from judgerel_ray.fleet.gate import AskLoad, TokenGate
 from judgerel_ray.fleet.landing import (
@@ -185,7 +185,7 @@ class JudgeActor:
             visible_devices=visible,
             max_num_seqs=facts.max_num_seqs,
             engine=self._facts,
-            log=None if (log := own_log()) is None else f"{node}:{log}",
+            log=None if (log := error_log()) is None else f"{node}:{log}",
         )
 
     def _check_identity(self, node: str) -> None:
@@ -487,7 +487,7 @@ def _next_block(
 
 def _with_log(error: EngineStartError, node: str) -> EngineStartError:
     """Why an engine did not come up, with the cause that its log names and where that log lies."""
-    log, cause = own_log(), last_error_line(own_log_tail())
+    log, cause = error_log(), last_error_line(error_log_tail())
     problem = error.problem
     if cause and ECHO in problem:  # which says no more than that there is a cause elsewhere
         problem = problem.partition(ECHO)[0] + cause

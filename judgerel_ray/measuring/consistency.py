@@ -36,7 +36,7 @@ CONSISTENCY: tuple[Known, ...] = ("cronbach_alpha", "mcdonald_omega", "omega_hie
 _NO_ITEMS = ("item_id", "replication", "block", "verdict", "label", "score", "outcome", "seed")
 _BLOCKS = 100  # fits of omega_hierarchical for one interval: some seconds
 _EMPTY = ("value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "noise")
-Measured = tuple[float | None, str | None, str, list[Noted]]  # and why none, estimate, flags
+ItemEstimate = tuple[float | None, str | None, str, list[Noted]]  # and why none, estimate, flags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -52,12 +52,12 @@ class ItemScores:
     n_unscored: int = 0  # Judgments without a score.
 
 
-def check_items(items: str | None, names: Sequence[str], columns: Sequence[str]) -> None:
+def check_items_column(items: str | None, names: Sequence[str], columns: Sequence[str]) -> None:
     """Refuse coefficients of items without items, and items that are none.
 
     Examples
     --------
-    >>> check_items("replication", ["cronbach_alpha"], ["replication"])
+    >>> check_items_column("replication", ["cronbach_alpha"], ["replication"])
     Traceback (most recent call last):
     ...
     judgerel_ray.core.errors.SweepError: replication is no column of distinct items: ...
@@ -195,7 +195,7 @@ def _row(found: ItemScores, name: Known, intervals: IntervalChoice) -> Row:
     }
 
 
-def _cronbach(scores_NK: NDArray[np.float64]) -> Measured:
+def _cronbach(scores_NK: NDArray[np.float64]) -> ItemEstimate:
     """Raw alpha."""
     found = cronbach_alpha(scores_NK)
     omega = mcdonald_omega(scores_NK, matrix="covariance").value
@@ -203,13 +203,13 @@ def _cronbach(scores_NK: NDArray[np.float64]) -> Measured:
     return found.value, found.undefined, found.estimator + beside, []
 
 
-def _omega(scores_NK: NDArray[np.float64]) -> Measured:
+def _omega(scores_NK: NDArray[np.float64]) -> ItemEstimate:
     """Omega of one factor."""
     found = mcdonald_omega(scores_NK)
     return found.value, found.undefined, *_words(found)
 
 
-def _hierarchical(scores_NK: NDArray[np.float64]) -> Measured:
+def _hierarchical(scores_NK: NDArray[np.float64]) -> ItemEstimate:
     """Omega of the general factor."""
     found = omega_hierarchical(scores_NK)
     why = found.undefined or (None if found.hierarchical is not None else "not_identified")
@@ -251,7 +251,7 @@ def _matrix(name: Known) -> Literal["correlation", "covariance"]:
     return "covariance" if name == "cronbach_alpha" else "correlation"
 
 
-_MEASURES: Mapping[Known, Callable[[NDArray[np.float64]], Measured]] = {
+_MEASURES: Mapping[Known, Callable[[NDArray[np.float64]], ItemEstimate]] = {
     "cronbach_alpha": _cronbach,
     "mcdonald_omega": _omega,
     "omega_hierarchical": _hierarchical,

@@ -13,9 +13,9 @@ from judgerel_ray.core.progress import fewer_groups, under_way
 from judgerel_ray.counting.counted import Group
 from judgerel_ray.counting.files.labelled import PEOPLE
 from judgerel_ray.counting.groups.grouping import (
-    Block,
+    BlockChoice,
     count_judgments,
-    said_of_greedy,
+    greedy_flags,
     sampled,
     varying_facets,
 )
@@ -114,7 +114,7 @@ def correctness_by_question(
     *,
     by: Sequence[str] | None = None,
     missing: Missing = "category",
-    block: Block = 0,
+    block: BlockChoice = 0,
 ) -> pl.DataFrame:
     """Lay accuracy and agreement of every question side by side.
 
@@ -147,7 +147,7 @@ def correctness_by_question(
         known = part.group_by("item_id").agg(pl.col(GOLD).is_not_null().any()).sort("item_id")
         table = _questions(found, gold_Q=known[GOLD].to_numpy())
         keys = [pl.lit(part[name].first(), part.schema[name]).alias(name) for name in groups]
-        if groups and said_of_greedy(part.select(groups).row(0, named=True), counted, counted):
+        if groups and greedy_flags(part.select(groups).row(0, named=True), counted, counted):
             # Accuracy at temperature 0 is what it is; agreement of its repeats is the server's.
             reasons = pl.when(pl.col("undefined") == "no_gold").then(
                 pl.lit("no_gold; serving_noise")

@@ -9,7 +9,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.gold import with_gold
-from judgerel_ray.counting.groups.grouping import Block
+from judgerel_ray.counting.groups.grouping import BlockChoice
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
@@ -38,12 +38,12 @@ class ReduceOptions:
             raise SweepError(f"block must be 0 or all, got {self.block!r}")
 
     @property
-    def counted_block(self) -> Block:
+    def counted_block(self) -> BlockChoice:
         """The block that counts, or all of them."""
         return "all" if self.block == "all" else 0
 
     @property
-    def told_apart(self) -> list[str]:
+    def extra_keys(self) -> list[str]:
         """Columns that tell rows apart, besides those that make a unit."""
         right = [GOLD] if set(self.coefficients or ()) & set(OF_GOLD) else []
         return [*(self.by or ()), *([self.items] if self.items else []), *self.nuisance, *right]
@@ -54,13 +54,13 @@ def tolerated(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
 
     Without coefficients of choice, those that have a tolerance are among them.
     """
-    own = {} if options.tolerance else judged.tolerance
+    stated = {} if options.tolerance else judged.tolerance
     if (
         options.coefficients is None
         and not options.items
-        and not set(own) <= set(DEFAULT_COEFFICIENTS)
+        and not set(stated) <= set(DEFAULT_COEFFICIENTS)
     ):
-        more = tuple(name for name in own if name not in DEFAULT_COEFFICIENTS)
+        more = tuple(name for name in stated if name not in DEFAULT_COEFFICIENTS)
         options = replace(options, coefficients=(*DEFAULT_COEFFICIENTS, *more))
     by_default = options.coefficients is None and not options.items
     if by_default or set(options.coefficients or ()) & set(OF_GOLD):
@@ -69,8 +69,8 @@ def tolerated(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:
     if options.tolerance:
         return with_tolerance(found, options.tolerance)
     there = set(found["coefficient"])
-    own = {name: value for name, value in own.items() if name in there}
-    return with_tolerance(found, own) if own else found
+    stated = {name: value for name, value in stated.items() if name in there}
+    return with_tolerance(found, stated) if stated else found
 
 
 def reduce_judged(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame:

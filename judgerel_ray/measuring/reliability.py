@@ -23,7 +23,7 @@ from judgerel_ray.counting.counted import (
 from judgerel_ray.counting.files.labelled import PEOPLE
 from judgerel_ray.counting.groups.grouping import (
     TEMPERATURE,
-    Block,
+    BlockChoice,
 )
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
@@ -44,7 +44,7 @@ from judgerel_ray.counting.verdicts.policy import (
 )
 from judgerel_ray.measuring.consistency import (
     CONSISTENCY,
-    check_items,
+    check_items_column,
     consistency_rows,
     item_scores,
 )
@@ -52,9 +52,9 @@ from judgerel_ray.measuring.correctness import check_gold, correctness_rows
 from judgerel_ray.measuring.estimates import bound_rows, continuous_rows, group_rows
 from judgerel_ray.measuring.kappa import kappa_rows
 from judgerel_ray.measuring.lead_codes import (
-    LedGroup,
+    GroupRows,
     Replies,
-    led,
+    add_leads,
     replies_of,
     steady_within_units,
 )
@@ -88,7 +88,7 @@ def reduce_judgments(
     measurement: Sequence[str] | None = None,
     missing: Sequence[str] = MISSING,
     coefficients: Sequence[str] | None = None,
-    block: Block = 0,
+    block: BlockChoice = 0,
     n_categories: Mapping[str, int] | None = None,
     items: str | None = None,
     nuisance: Sequence[str] | None = None,
@@ -130,7 +130,7 @@ def reduce_judgments(
     policies = _known(missing, POLICIES, "missing policy")
     levels = None if measurement is None else _known(measurement, LEVELS, "measurement")
     columns = source.columns if isinstance(source, Tally) else source.collect_schema().names()
-    check_items(items, chosen, columns)
+    check_items_column(items, chosen, columns)
     right = _labels_known(coefficients, items, columns)
     extra = [*([items] if items else []), *check_gold((*chosen, *right), columns)]
     check_order(chosen, columns)
@@ -143,8 +143,8 @@ def reduce_judgments(
         one_by_one=one_by_one, declared=declared, intervals=intervals,
     )  # fmt: skip
     unnamed = coefficients is None
-    found_in: list[LedGroup] = []
-    computed: WeakKeyDictionary[Group, LedGroup] = WeakKeyDictionary()
+    found_in: list[GroupRows] = []
+    computed: WeakKeyDictionary[Group, GroupRows] = WeakKeyDictionary()
     for key, group in _watched(found):
         if group in computed:
             found_in.append(replace(computed[group], key=key))
@@ -163,12 +163,12 @@ def reduce_judgments(
         if not verdicts_known and holds_names(group.rows.seen()):
             rows = [withheld(row, group.nuisance) for row in rows]
         steady = group.moments is None and steady_within_units(group)
-        computed[group] = LedGroup(key=key, rows=rows, replies=replies, steady=steady)
+        computed[group] = GroupRows(key=key, rows=rows, replies=replies, steady=steady)
         found_in.append(computed[group])
     labelled = SHOWN in columns and found.counted.nested.places is None
     table = MeasuredCoefficients if intervals.with_errors else Coefficients
     schema = {**found.keys, **table.dtypes}
-    return led(found_in, found.rows, labelled=labelled, schema=schema)
+    return add_leads(found_in, found.rows, labelled=labelled, schema=schema)
 
 
 def _watched(found: CountedGroups) -> Iterator[tuple[dict[str, object], Group]]:

@@ -21,8 +21,8 @@ from judgerel_ray.analyses.drift.show import series_blocks
 from judgerel_ray.analyses.drift.standing import history_of, summary_of
 from judgerel_ray.analyses.gate.from_run import gate_by_default
 from judgerel_ray.analyses.gate.show import (
-    SAID,
     SIGNS,
+    STANDINGS,
     TOO_MANY,
     decisions,
     more_words,
@@ -74,7 +74,7 @@ from judgerel_ray.measuring.alpha_figures import floor_figure
 from judgerel_ray.measuring.failures import failure_lines
 from judgerel_ray.measuring.page_data import PageData, page_data
 from judgerel_ray.measuring.tolerance import AT_MOST
-from judgerel_ray.measuring.unstable import UNSTABLE, Questions, question_text
+from judgerel_ray.measuring.unstable import UNSTABLE, QuestionTexts, question_text
 from judgerel_ray.reporting.standing import no_verdicts, unfinished_notice
 from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, scan_judgments
 from judgerel_ray.store.parts import encode_parquet
@@ -100,7 +100,7 @@ _READ = (
 )
 
 
-def page_of(
+def build_page(
     opened: Snapshot, options: RatingOptions, *, labels: str | None = None
 ) -> tuple[str, str]:
     """Make the page of a run or of judgments, and say why it has no numbers, where it has none.
@@ -114,18 +114,18 @@ def page_of(
     judged = with_scales(replicated(opened), options)
     absent = _absent(judged)
     texts = _questions(judged.run) if judged.run else None
-    own = {"scales": options, "align": options, "correct": labels}
-    probabilities = _made("probabilities", judged, texts or {}, options=own)
+    options_of = {"scales": options, "align": options, "correct": labels}
+    probabilities = _made("probabilities", judged, texts or {}, options=options_of)
     measured = None if absent else page_data(judged, texts)
     page = render_report(
         measured,
         title=_title(judged, judged.name),
-        asked=[*_asked(judged, judged.name), *unknown_scales(judged), *_tolerances(measured)],
+        asked=[*_ask_rows(judged, judged.name), *unknown_scales(judged), *_tolerances(measured)],
         standing=_standing(judged.run) if judged.run else None,
         answers=_answers(judged.frame) if judged.run else None,
         absent=absent,
         probabilities=probabilities,
-        sections=_made("section", measured, options=own) if measured else (),
+        sections=_made("section", measured, options=options_of) if measured else (),
         requirements=gate_by_default(judged, measured.coefficients) if measured else None,
     )
     return page, "" if probabilities else absent
@@ -233,7 +233,7 @@ def _title(judged: Snapshot, path: str) -> str:
     return parse_sweep(judged.run.read_text("sweep.toml")).name
 
 
-def _asked(judged: Snapshot, path: str) -> list[tuple[str, str]]:
+def _ask_rows(judged: Snapshot, path: str) -> list[tuple[str, str]]:
     """What was asked, as the report says it."""
     if judged.run is None:
         read = [("read", note) for note in judged.notes]
@@ -272,7 +272,7 @@ def _ask(ask: AskTable) -> str:
     text = f"{ask.protocol} on {ask.benchmark}: each prompt {' and '.join(often)}. "
     n_templates = len(ask.templates)
     templates = f"{count_of(n_templates, 'template')} ({', '.join(ask.templates)})"
-    return text + ask.kind.prompts_told(ask, templates)
+    return text + ask.kind.prompt_words(ask, templates)
 
 
 def _reads(ask: AskTable) -> bool:
@@ -284,7 +284,7 @@ def _read(ask: AskTable) -> str:
     """One ask whose probabilities were read, in words."""
     heats = ", ".join(f"{value:g}" for value in ask.temperatures)
     templates = ", ".join(ask.templates)
-    return ask.kind.probabilities_told(ask, templates, heats)
+    return ask.kind.probability_words(ask, templates, heats)
 
 
 def _repeated(ask: AskTable) -> str:
@@ -425,7 +425,7 @@ def first_screen(
     unstable: pl.DataFrame,
     *,
     columns: Sequence[Callable[[Sequence[Row]], Column]] = (),
-    questions: Questions | None = None,
+    questions: QuestionTexts | None = None,
 ) -> list[Block]:
     """Say whether each judge may decide here: a line each, their numbers, and one figure.
 
@@ -485,7 +485,7 @@ def _table(
     chance = [floors.get(key) for key in parts]
     keys = [dict(zip(groups, key, strict=True)) for key in parts]
     columns = [
-        Column(head="verdict", cells=[f"{SIGNS[one]} {SAID[one]}" for one in verdicts]),
+        Column(head="verdict", cells=[f"{SIGNS[one]} {STANDINGS[one]}" for one in verdicts]),
         *key_columns(keys, groups),
         Column(
             head="alpha [95 %]", is_number=True,
@@ -544,7 +544,7 @@ def _ways(rows: Sequence[Row]) -> Iterator[str]:
     yield from (more_words(row) for row in rows if row["reason"] != CROSSES)
 
 
-def _people(unstable: pl.DataFrame, questions: Questions) -> list[Block]:
+def _people(unstable: pl.DataFrame, questions: QuestionTexts) -> list[Block]:
     """Which questions a person should see."""
     if unstable.is_empty():
         return []
@@ -564,7 +564,7 @@ def _people(unstable: pl.DataFrame, questions: Questions) -> list[Block]:
     ]  # fmt: skip
 
 
-def _wavering(row: Row, names: Sequence[str], questions: Questions) -> str:
+def _wavering(row: Row, names: Sequence[str], questions: QuestionTexts) -> str:
     """How far a judge wavers on a question, whose judgment that is, and the question."""
     apart = f"{percent(row['agreement'])} of pairs agree"
     if row["spread"] is not None:

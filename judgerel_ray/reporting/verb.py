@@ -18,7 +18,7 @@ from judgerel_ray.core.verb import FORCE, Labelled, flag, flag_of, verb
 
 if TYPE_CHECKING:
     from judgerel_ray.asking.refreshing import State
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
 
 _RANKS = {one.name: {"flag": flag_of(one)} for one in RankRequest.__dataclass_fields__.values()}
 
@@ -50,7 +50,7 @@ class ReportRequest(Labelled):
 
 
 @verb(ReportRequest, group="Decide", help="one self-contained page", prints="")
-def report(path: Judgments, request: ReportRequest) -> Result[str]:
+def report(path: JudgmentSource, request: ReportRequest) -> Result[str]:
     """Write one self-contained page on a run or on judgments one holds.
 
     Returns
@@ -74,7 +74,7 @@ def report(path: Judgments, request: ReportRequest) -> Result[str]:
     from judgerel_ray.analyses.ratings.from_run import rating_options
     from judgerel_ray.counting.files.labelled import READ, has_one_label_each
     from judgerel_ray.counting.snapshot import Snapshot, name_of
-    from judgerel_ray.reporting.pages import page_of
+    from judgerel_ray.reporting.pages import build_page
     from judgerel_ray.store.outputs import output_to
 
     options = rating_options(
@@ -93,7 +93,7 @@ def report(path: Judgments, request: ReportRequest) -> Result[str]:
     if labels is not None and not has_one_label_each(labels):
         reading = replace(request, labels=None)  # of several people, who may differ: no gold
     with Snapshot.open(path, reading, columns=["confidence", *READ], empty=True) as judged:
-        page, absent = page_of(judged, options, labels=labels)
+        page, absent = build_page(judged, options, labels=labels)
     output.write(page.encode())
     found = f"{out}: no verdicts. {absent}" if absent else out
     return Result(found=found, full=lambda: [Laid(f"wrote {found}")])
@@ -194,7 +194,7 @@ def refresh(series: str | PathLike[str], request: RefreshRequest) -> Result[Refr
     ...     refresh(series).line
     'refresh 1: done'
     """
-    from judgerel_ray.analyses.drift.from_run import measure
+    from judgerel_ray.analyses.drift.from_run import measure_refresh
     from judgerel_ray.analyses.drift.standing import summary_of
     from judgerel_ray.asking.plan.specs import engine_spec
     from judgerel_ray.asking.refreshing import refresh_series
@@ -205,7 +205,7 @@ def refresh(series: str | PathLike[str], request: RefreshRequest) -> Result[Refr
 
     loaded = load_series(fspath(series))
     measured = partial(
-        measure, parts_of=lambda sweep, judge: model_parts(engine_spec(sweep, judge))
+        measure_refresh, parts_of=lambda sweep, judge: model_parts(engine_spec(sweep, judge))
     )
     found = refresh_series(loaded, measure=measured, write=write_series, address=request.address)
     if found.state == "held":

@@ -573,11 +573,11 @@ def landed(sweep_file, tmp_path):
     """A small run directory, as the actors would land it."""
     from judgerel_ray.asking.plan.planning import plan_resolved
     from judgerel_ray.asking.plan.resolve import resolve
-    from judgerel_ray.asking.run.opening import open_run
-    from judgerel_ray.config import load_sweep
+    from judgerel_ray.asking.run.opening import prepare_run
+    from judgerel_ray.config import read_sweep
 
-    resolved = resolve(load_sweep(sweep_file()))
-    run = open_run(resolved, plan_resolved(resolved), str(tmp_path / "run"), None)
+    resolved = resolve(read_sweep(sweep_file()))
+    run = prepare_run(resolved, plan_resolved(resolved), str(tmp_path / "run"), None)
     land_all(resolved, run)
     return tmp_path / "run"
 

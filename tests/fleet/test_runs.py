@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from judgerel_ray.asking.run.running import RunSummary, run_sweep
-from judgerel_ray.config import load_sweep
+from judgerel_ray.config import read_sweep
 from judgerel_ray.core import EngineLost, EngineStartError, StoreError
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import JudgeSpec, judge_actor
@@ -43,7 +43,7 @@ class Runner:
     def __call__(self) -> RunSummary:
         console = Console(file=io.StringIO(), force_terminal=False)
         try:
-            return run_sweep(load_sweep(str(self.sweep)), out=self.out, console=console)
+            return run_sweep(read_sweep(str(self.sweep)), out=self.out, console=console)
         finally:
             self.shown = console.file.getvalue()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from judgerel_ray.analyses.advice.advice import Advice, advise_judgments, read_by_place
 from judgerel_ray.analyses.advice.facets import facet_groups
-from judgerel_ray.analyses.advice.plans import UNITS, Budget, Costs, Plan, Unit, make_plan
+from judgerel_ray.analyses.advice.plans import UNITS, Budget, Costs, GroupPlan, Unit, make_plan
 from judgerel_ray.analyses.advice.populations import FacetSize, Populations
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
@@ -51,7 +51,7 @@ def advice_of(
 
 def plans_of(
     judged: Snapshot, *, by: Sequence[str] | None = None
-) -> dict[tuple[object, ...], Plan]:
+) -> dict[tuple[object, ...], GroupPlan]:
     """Plans of the groups of judgments, by the values of their columns, without costs.
 
     Groups that have nothing to plan are left out: repeats of temperature 0, and those of whose
@@ -80,10 +80,10 @@ def gpu_seconds(run: RunDirectory) -> dict[str, float]:
     }
 
 
-def _budget(given: float | str | Mapping[str, float]) -> Budget:
+def _budget(text: float | str | Mapping[str, float]) -> Budget:
     """A number of judgments, or of another unit."""
-    named = isinstance(given, Mapping) or "=" in str(given)
-    amounts: Any = given if named else {"judgments": given}
+    named = isinstance(text, Mapping) or "=" in str(text)
+    amounts: Any = text if named else {"judgments": text}
     found = by_name(amounts, "--budget", read_number, form="N or UNIT=N") or {}
     known: Mapping[str, Unit] = {unit: unit for unit in UNITS}
     if set(found) - set(known) or len(found) != 1:

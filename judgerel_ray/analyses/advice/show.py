@@ -17,7 +17,7 @@ from judgerel_ray.blocks.text_sections import (
     Columns,
     Row,
     plain,
-    remarks_not_led,
+    remarks_beside_lead,
     section_text,
     with_interval,
 )
@@ -386,7 +386,7 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
             "estimate [95 %]": _estimated,
             "levels": levels,
             "remark": lambda row: "; ".join(
-                ["below 0"] * bool(row["negative"]) + remarks_not_led(row)
+                ["below 0"] * bool(row["negative"]) + remarks_beside_lead(row)
             ),
         },
         _COMPONENTS_NOTE,

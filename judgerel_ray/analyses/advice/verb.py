@@ -11,7 +11,7 @@ from judgerel_ray.core.verb import BY, Labelled, Names, comma_names, flag, names
 if TYPE_CHECKING:
     from judgerel_ray.analyses.advice.advice import Advice
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ def _result(found: Advice, notes: tuple[str, ...]) -> Result[Advice]:
     help="how many more replications, questions or judges a target needs",
     prints="format",
 )
-def advise(path: Judgments, request: AdviseRequest) -> Result[Advice]:
+def advise(path: JudgmentSource, request: AdviseRequest) -> Result[Advice]:
     """Advise on what more judgments, prompts, questions and judges would buy.
 
     Returns

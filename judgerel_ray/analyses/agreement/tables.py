@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core.schema import Float64, Int64, Schema, String, Tables
+from judgerel_ray.core.schema import Float64, Int64, Schema, SchemasByVerb, String
 from judgerel_ray.core.tables import Common, interval_ends
 from judgerel_ray.measuring.tables import LabelledJudges
 
@@ -48,4 +48,6 @@ class JudgePairs(Schema):
     undefined = Common.undefined
 
 
-TABLES: Tables = {"agree": {"labels": LabelledJudges, "classes": Classes, "pairs": JudgePairs}}
+TABLES: SchemasByVerb = {
+    "agree": {"labels": LabelledJudges, "classes": Classes, "pairs": JudgePairs}
+}

@@ -10,7 +10,7 @@ from judgerel_ray.core.verb import BY, Labelled, Names, comma_names, flag, names
 if TYPE_CHECKING:
     from judgerel_ray.analyses.agreement.agreement import AgreementTables
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class AgreeRequest(Labelled):
     file="pairs",
     section="judgerel_ray.analyses.agreement.from_run:agreement_on_page",
 )
-def agree(path: Judgments, request: AgreeRequest) -> Result[AgreementTables]:
+def agree(path: JudgmentSource, request: AgreeRequest) -> Result[AgreementTables]:
     """Cohen's kappa of judges with labels, label by label, and of every two judges.
 
     Returns

@@ -31,9 +31,9 @@ from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.doubtful_names import nothing_shared, some_names
 from judgerel_ray.counting.facets import orders_recorded, possible_orders
 from judgerel_ray.counting.files.labelled import READ
-from judgerel_ray.counting.groups.grouping import Block, varying_facets
+from judgerel_ray.counting.groups.grouping import BlockChoice, varying_facets
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
-from judgerel_ray.counting.placeless import placed
+from judgerel_ray.counting.tie_labels import placed
 from judgerel_ray.counting.verdicts.places import (
     ORDER,
     SHOWN,
@@ -51,9 +51,9 @@ from judgerel_ray.counting.verdicts.policy import (
     SCORED,
     Missing,
     flag_columns,
+    level_of_scale,
     number_of_row,
     outcomes_without_verdict,
-    own_level,
     value_of,
 )
 from judgerel_ray.counting.verdicts.scales import scale_names, values_on
@@ -85,7 +85,7 @@ def compare_judgments(
     tolerance: float | None = None,
     names: tuple[str, str] = ("a", "b"),
     n_categories: Mapping[str, int] | None = None,
-    block: Block = 0,
+    block: BlockChoice = 0,
     n_options: Mapping[str, int] | None = None,
     scales: Mapping[str, Scale] | None = None,
     confidence: float = 0.95,
@@ -287,7 +287,7 @@ def _by_places(
     found = [read_places(one, one.collect_schema().names()) for one in frames]
     several = [one for one in found if one is not None]
     pairs = [one for one in several if len(one.labels) == len(one.orders) == _PAIR]
-    if len(pairs) == len(frames) and any(one.own_menus for one in pairs):
+    if len(pairs) == len(frames) and any(one.item_menus for one in pairs):
         frames = [by_place(one, of) for one, of in zip(frames, pairs, strict=True)]
     shown = max((options_shown(one) or 0 for one in several), default=0)
     return frames[0], frames[1] if len(frames) > 1 else None, shown or None
@@ -311,7 +311,7 @@ def _compared(
         [pair.a.with_columns(__side=pl.lit(0)), pair.b.with_columns(__side=pl.lit(1))],
         how="diagonal_relaxed",
     )
-    level = measurement or own_level(both, declared.scales)
+    level = measurement or level_of_scale(both, declared.scales)
     facets = [one for one in both.columns if one not in _NOT_FACETS]
     options = most_declared_options(both, declared.options)
     # What is one thing on either side (the judges compared) tells no unit apart.
@@ -340,7 +340,7 @@ def _compared(
     lacking = [(one.flag, side) for one, side in zip(replies, SIDES, strict=True) if one.flag]
     for name, policy, at in _analyses(names, counted_as, level, untrue=any_without):
         reproduced = sides is not None and name in PAIR_COEFFICIENTS
-        asked = _Asked(both, unit, name, policy, at, tolerance, declared, confidence)
+        asked = _Comparison(both, unit, name, policy, at, tolerance, declared, confidence)
         if reproduced or name in OF_ORDERS:
             found, n_sides, n_items = _of_facets(asked, sides)
         elif name == OF_LABELS:
@@ -382,7 +382,7 @@ def _analyses(
 
 
 def _row(
-    pair: Pair, asked: _Asked, found: Difference, n_items: int,
+    pair: Pair, asked: _Comparison, found: Difference, n_items: int,
     weak: Sequence[tuple[Noted, str | None]],
 ) -> Row:  # fmt: skip
     """One coefficient's difference as columns; what all tests together decide is left empty."""
@@ -421,7 +421,7 @@ def _made(
     return {**row, "estimator": estimator_words(row)}
 
 
-class _Asked(NamedTuple):
+class _Comparison(NamedTuple):
     """One coefficient to be compared, of the judgments of both sides."""
 
     both: pl.DataFrame
@@ -435,7 +435,7 @@ class _Asked(NamedTuple):
 
 
 def _of_facets(
-    asked: _Asked, sides: ComparedSides | None
+    asked: _Comparison, sides: ComparedSides | None
 ) -> tuple[Difference, tuple[int, int], int]:
     """A difference of what rests on judgments at several levels of nuisance facets."""
     both, unit, name, policy, level, tolerance, declared, confidence = asked
@@ -464,7 +464,7 @@ def _of_facets(
     return found, *_n_items(both, unit)
 
 
-def _of_labels(asked: _Asked) -> tuple[Difference, tuple[int, int], int]:
+def _of_labels(asked: _Comparison) -> tuple[Difference, tuple[int, int], int]:
     """The difference of both sides' kappa with the labels, each question weighing 1."""
     sides = [asked.both.filter(pl.col(SIDE) == side).drop(SIDE) for side in (0, 1)]
     first, second = kappa_of_sides(*sides, asked.unit, asked.policy, asked.level)
@@ -481,7 +481,7 @@ def _n_items(both: pl.DataFrame, unit: Sequence[str]) -> tuple[tuple[int, int], 
     return (in_a.height, in_b.height), common
 
 
-def _difference(asked: _Asked) -> tuple[Difference, tuple[int, int], int]:
+def _difference(asked: _Comparison) -> tuple[Difference, tuple[int, int], int]:
     """One coefficient's difference, and questions of a, of b, and of both."""
     both, unit, name, policy, level, tolerance, declared, confidence = asked
     cluster = ("item_id", *(one for one in unit if one == "benchmark"))

@@ -10,7 +10,7 @@ from judgerel_ray.blocks.result import Result
 from judgerel_ray.blocks.text_sections import (
     Columns,
     plain,
-    remarks_not_led,
+    remarks_beside_lead,
     section_text,
     short_p,
     with_interval,
@@ -140,5 +140,5 @@ _COMPARISON: Columns = {
     "beyond": short_p("p_beyond_holm"),
     "standing": plain("standing"),
     "questions": plain("n_items"),
-    "remark": lambda row: "; ".join(remarks_not_led(row)),
+    "remark": lambda row: "; ".join(remarks_beside_lead(row)),
 }

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     import polars as pl
 
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareRequest(Labelled):
     """What ``compare`` is asked for."""
 
-    b: Judgments | None = field(
+    b: JudgmentSource | None = field(
         default=None,
         kw_only=False,
         metadata=flag(
@@ -54,7 +54,7 @@ class CompareRequest(Labelled):
     source="A",
     prints="format",
 )
-def compare(a: Judgments, request: CompareRequest) -> Result[pl.DataFrame]:
+def compare(a: JudgmentSource, request: CompareRequest) -> Result[pl.DataFrame]:
     """Paired differences of two runs or files, or of judges or temperatures inside one.
 
     Parameters

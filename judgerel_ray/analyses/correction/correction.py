@@ -217,13 +217,13 @@ def _replication_share(units: Units, mean: PpiMean) -> float | None:
         return None
     if rows["spread"].null_count() or units.labelled["spread"].null_count():
         return None
-    own = mean.weight**2 * float((rows["spread"] / rows["n"]).sum()) / rows.height**2
+    variance = mean.weight**2 * float((rows["spread"] / rows["n"]).sum()) / rows.height**2
     weights = units.weights
     scaled = 1.0 if weights is None else weights / weights.mean()
     labelled = units.labelled
     noise = (labelled["spread"] / labelled["n"]).to_numpy() * np.square(scaled)
-    own += mean.weight**2 * float(noise.sum()) / labelled.height**2
-    return min(1.0, own / mean.standard_error**2)
+    variance += mean.weight**2 * float(noise.sum()) / labelled.height**2
+    return min(1.0, variance / mean.standard_error**2)
 
 
 def _rates(units: Units) -> list[dict[str, object]]:

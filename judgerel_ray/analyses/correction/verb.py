@@ -20,7 +20,7 @@ from judgerel_ray.core.verb import (
 if TYPE_CHECKING:
     from judgerel_ray.analyses.correction.correction import CorrectionTables
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ def _result(found: CorrectionTables, notes: tuple[str, ...]) -> Result[Correctio
     file="estimates or agreed; as .json all",
     section="judgerel_ray.analyses.correction.from_run:correction_on_page",
 )
-def correct(path: Judgments, request: CorrectRequest) -> Result[CorrectionTables]:
+def correct(path: JudgmentSource, request: CorrectRequest) -> Result[CorrectionTables]:
     r"""Correct a judge's pass rate or mean score by what people said of a few items.
 
     Returns
@@ -148,7 +148,7 @@ class LabelRequest(Named):
     help="write an HTML page for labelling a few items by hand",
     prints="",
 )
-def label(path: Judgments, request: LabelRequest) -> Result[int]:
+def label(path: JudgmentSource, request: LabelRequest) -> Result[int]:
     """Write an offline page on which people label items, drawn with known probabilities.
 
     It shows nothing of what a judge said, works by keyboard alone, and exports a table that

@@ -12,7 +12,7 @@ from judgerel_ray.analyses.comparison.compared_facets import compared_level_pair
 from judgerel_ray.analyses.comparison.from_run import compare_with_serving
 from judgerel_ray.analyses.comparison.show import left_out_words
 from judgerel_ray.analyses.gate.gated import Gated
-from judgerel_ray.analyses.gate.looks import Look, look_at
+from judgerel_ray.analyses.gate.looks import GateLook, look_at
 from judgerel_ray.analyses.gate.requirement import (
     ALPHA,
     OF_A_DROP,
@@ -193,8 +193,8 @@ def _of_levels(
     wanted = [one for one in asked if one.against is None]
     if not wanted:
         return []
-    own = dict.fromkeys(one.coefficient for one in wanted)
-    options = replace(options, coefficients=(*own, *_leading(judged, besides=own)))
+    plain = dict.fromkeys(one.coefficient for one in wanted)
+    options = replace(options, coefficients=(*plain, *_leading(judged, besides=plain)))
     table = reduce_judged(judged, options)
     groups = table.columns[: table.columns.index("coefficient")]
     confidence = options.intervals.confidence
@@ -238,7 +238,7 @@ def _of_drops(
     baselines: Mapping[str, Snapshot],
     asked: Sequence[Requirement],
     by: Sequence[str] | None,
-    look: Look,
+    look: GateLook,
 ) -> tuple[list[pl.DataFrame], list[str]]:
     """Requirements of differences to a baseline, on the questions that both have.
 
@@ -262,8 +262,8 @@ def _of_drops(
             notes.append(f"{one.text}: {left_out[0].lower()}{left_out[1:].rstrip('.')}")
         groups = table.columns[: table.columns.index("a")]
         leading = ReduceOptions(by=tuple(groups), coefficients=_leading(judged))
-        own = reduce_judged(judged, leading)
-        leads = own.select(*groups, "lead").unique(maintain_order=True)
+        plain = reduce_judged(judged, leading)
+        leads = plain.select(*groups, "lead").unique(maintain_order=True)
         table = table.join(leads, on=groups, how="left", nulls_equal=True) if groups else (
             table.with_columns(lead=pl.lit(leads["lead"].first(), pl.String))
         )  # fmt: skip
@@ -280,8 +280,8 @@ def _unpaired(
     if not groups:
         return table.clear()
     judges = here.filter(is_judge(here.collect_schema().names()))
-    own = judges.select(pl.col(name).cast(table.schema[name]) for name in groups).unique()
-    alone = own.collect().join(table, on=groups, how="anti", nulls_equal=True).sort(groups)
+    plain = judges.select(pl.col(name).cast(table.schema[name]) for name in groups).unique()
+    alone = plain.collect().join(table, on=groups, how="anti", nulls_equal=True).sort(groups)
     return alone.with_columns(
         coefficient=pl.lit(asked.name), missing=pl.lit("category"), undefined=pl.lit("no_baseline")
     )

@@ -10,7 +10,7 @@ from judgerel_ray.blocks.result import Writable
 if TYPE_CHECKING:
     import polars as pl
 
-    from judgerel_ray.analyses.gate.looks import Look
+    from judgerel_ray.analyses.gate.looks import GateLook
 
 EXIT_CODES = {"PASS": 0, "FAIL": 4, "INCONCLUSIVE": 5}
 
@@ -41,7 +41,7 @@ class Gated(Writable):
 
     verdict: str
     requirements: pl.DataFrame
-    look: Look
+    look: GateLook
     notes: tuple[str, ...] = ()
     rests_on: tuple[str, ...] = ()
     read: tuple[str, ...] = ()

@@ -46,7 +46,7 @@ from judgerel_ray.counting.groups.grouping import TEMPERATURE
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 
 TOO_MANY = f"more than {MOST_QUESTIONS:,} questions"
-_SAID = {
+_REASONS = {
     CROSSES: "the interval crosses the limit",
     Flag.SERVING_NOISE.value: "at temperature 0 repeats show how steady the server is, not how "
     "reliable the judge: require it where temperature is above 0",
@@ -91,19 +91,19 @@ def gate_blocks(gated: Gated) -> list[Block]:
     title = f"Requirements: the whole {level} confidence interval must meet each"
     table = Table(title, columns, cards=True)
     why = [*_notes(rows), *gated.notes]
-    blocks: list[Block] = [Paragraph(headline(gated), kind="lead"), table]
+    blocks: list[Block] = [Paragraph(gate_headline(gated), kind="lead"), table]
     if why:
         blocks.append(Lines(why))
     return [*blocks, Paragraph(look_words(gated), kind="soft")]
 
 
-def headline(gated: Gated) -> str:
+def gate_headline(gated: Gated) -> str:
     """Give the verdict and how many requirements are met, missed and open.
 
     Examples
     --------
     >>> from judgerel_ray import example, gate
-    >>> headline(gate(example("judgments.csv"), require="krippendorff_alpha >= .75"))
+    >>> gate_headline(gate(example("judgments.csv"), require="krippendorff_alpha >= .75"))
     'FAIL: 1 missed, 1 open, of 2'
     """
     found = Counter(gated.requirements["verdict"].to_list())
@@ -154,7 +154,7 @@ def gate_result(gated: Gated) -> Result[Gated]:
         found=gated,
         tables={"requirements": gated.requirements},
         full=lambda: gate_blocks(gated),
-        title=f"Judge gate: {headline(gated)}",
+        title=f"Judge gate: {gate_headline(gated)}",
         facts={
             "verdict": gated.verdict, "exit_code": gated.exit_code, "look": asdict(gated.look),
             "notes": gated.notes, "read": gated.read,
@@ -245,8 +245,8 @@ def _notes(rows: Sequence[Row]) -> list[str]:
 def _why(row: Row) -> str:
     """Why nothing is decided, in a sentence."""
     code = str(row["reason"])
-    if code in _SAID:
-        return _SAID[code].format(row["coefficient"])
+    if code in _REASONS:
+        return _REASONS[code].format(row["coefficient"])
     if row["undefined"] if "undefined" in row else row["value"] is None:
         return explanation(reason(code))
     n = row["n_items"]
@@ -261,7 +261,7 @@ def _percent(share: float) -> str:
 
 
 SIGNS = {Verdict.PASS: "\u2713", Verdict.FAIL: "\u2717", Verdict.INCONCLUSIVE: "?"}
-SAID = {
+STANDINGS = {
     Verdict.PASS: "may decide",
     Verdict.FAIL: "may not decide",
     Verdict.INCONCLUSIVE: "undecided",
@@ -348,7 +348,7 @@ def verdict_line(found: Decision, varying: Sequence[str]) -> Paragraph:
     nowhere = found.others and found.verdict is Verdict.FAIL  # the best verdict, so of all
     where = " at any temperature asked" if nowhere else f"{heat}{_elsewhere(found)}"
     best = f"At {cell(found.temperature)}, the best of them: " if nowhere else ""
-    stands = f"{SIGNS[found.verdict]} {who}: {SAID[found.verdict]}{where}."
+    stands = f"{SIGNS[found.verdict]} {who}: {STANDINGS[found.verdict]}{where}."
     return Paragraph([Span(stands, "strong"), f" {best}{_why_so(found)}"], _KINDS[found.verdict])
 
 

@@ -13,7 +13,7 @@ from judgerel_ray.core.verb import BY, Labelled, Names, flag, names_of, verb
 if TYPE_CHECKING:
     from judgerel_ray.analyses.gate.gated import Gated
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments, Snapshot
+    from judgerel_ray.counting.snapshot import JudgmentSource, Snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class GateRequest(Labelled):
     help="PASS, FAIL or INCONCLUSIVE: requirements that the whole confidence interval must meet",
     prints="gate",
 )
-def gate(path: Judgments, request: GateRequest) -> Result[Gated]:
+def gate(path: JudgmentSource, request: GateRequest) -> Result[Gated]:
     """Judge by requirements: the whole confidence interval meets each, misses it, or neither.
 
     A requirement of reproducibility where it is known, else of repeatability. Each errs, over all

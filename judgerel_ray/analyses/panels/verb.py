@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from judgerel_ray.analyses.panels.panels import PanelTables
     from judgerel_ray.analyses.panels.spending import Price
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ def _result_panels(found: PanelTables, notes: tuple[str, ...]) -> Result[PanelTa
     file="best",
     section="judgerel_ray.analyses.panels.from_run:panels_on_page",
 )
-def panels(path: Judgments, request: PanelsRequest) -> Result[PanelTables]:
+def panels(path: JudgmentSource, request: PanelsRequest) -> Result[PanelTables]:
     """Tell what judges are worth as a panel, which to buy, and what the next one adds.
 
     Members are judges, in a role where there are several, of one benchmark, temperature and
@@ -147,7 +147,7 @@ def _result_cascade(found: CascadeTables, notes: tuple[str, ...]) -> Result[Casc
     help="cost and accuracy of asking a second judge when the first is unsure",
     file="curve; of a cascade run cascaded",
 )
-def cascade(path: Judgments, request: CascadeRequest) -> Result[CascadeTables]:
+def cascade(path: JudgmentSource, request: CascadeRequest) -> Result[CascadeTables]:
     """Tell what it buys to ask the next model, or a person, only where confidence falls short.
 
     Of a run whose sweep asked a cascade it tells what that did, unless an order is given.
@@ -178,7 +178,7 @@ def cascade(path: Judgments, request: CascadeRequest) -> Result[CascadeTables]:
     >>> found.stages.select("temperature", "member", "accuracy").rows()[-2:]
     [(1.0, 'simulated-erratic', 0.65625), (1.0, 'simulated-steady', 0.875)]
     """
-    from judgerel_ray.analyses.panels.cascades import CascadeChoice, told_cascade
+    from judgerel_ray.analyses.panels.cascades import CascadeChoice, cascade_run_tables
     from judgerel_ray.analyses.panels.from_run import cascade_of, cascaded_of
 
     order = names_of(request.order) or ()
@@ -188,7 +188,7 @@ def cascade(path: Judgments, request: CascadeRequest) -> Result[CascadeTables]:
     )  # fmt: skip
     with request.opened(path) as judged:
         did = None if order else cascaded_of(judged)
-        found = told_cascade(did) if did is not None else cascade_of(
+        found = cascade_run_tables(did) if did is not None else cascade_of(
             judged, choice, by=names_of(request.by), gold=request.gold_file, prices=request.priced,
             confidence=request.confidence,
         )  # fmt: skip

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice
     from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
 
 _REFERENCE = "a judge; human, the people who rated a run's items; or a .csv or .parquet of scores"
 REFERENCE = flag(_REFERENCE, "WHO")
@@ -31,7 +31,7 @@ def scale_files(scale: Sequence[str | PathLike[str]] | str | PathLike[str]) -> t
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnScales(Written):
+class ScaleOptions(Written):
     """Options of verbs that read ratings on scales."""
 
     by: Names = field(default=None, metadata=BY)
@@ -41,7 +41,7 @@ class OwnScales(Written):
     )
 
     @contextmanager
-    def opened(self, source: Judgments) -> Iterator[Ratings]:
+    def opened(self, source: JudgmentSource) -> Iterator[Ratings]:
         """The ratings, on scales that are declared in the run, in files, or not at all."""
         from judgerel_ray.analyses.ratings.from_run import ratings_of
         from judgerel_ray.counting.snapshot import Snapshot
@@ -52,7 +52,7 @@ class OwnScales(Written):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScalesRequest(OwnScales):
+class ScalesRequest(ScaleOptions):
     """What ``scales`` is asked for."""
 
     mapping: str | None = field(
@@ -124,7 +124,7 @@ def _result_scales(found: ScaleTables, notes: tuple[str, ...]) -> Result[ScaleTa
     file="inter_scale; as .json all",
     section="judgerel_ray.analyses.ratings.from_run:ratings_on_page",
 )
-def scales(path: Judgments, request: ScalesRequest) -> Result[ScaleTables]:
+def scales(path: JudgmentSource, request: ScalesRequest) -> Result[ScaleTables]:
     """Consistency of ratings on each scale, and across every pair of scales.
 
     Parameters
@@ -152,13 +152,13 @@ def scales(path: Judgments, request: ScalesRequest) -> Result[ScaleTables]:
     """
     choice = request.choice()
     with request.opened(path) as ratings:
-        own, across = ratings.own(), ratings.across(choice)
-        found = ScaleTables(self_consistency=own, inter_scale=across)
+        self_consistency, across = ratings.self_consistency(), ratings.across(choice)
+        found = ScaleTables(self_consistency=self_consistency, inter_scale=across)
         return _result_scales(found, ratings.judged.run_notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlignRequest(OwnScales):
+class AlignRequest(ScaleOptions):
     """What ``align`` is asked for."""
 
     reference: str | PathLike[str] = field(metadata=REFERENCE)
@@ -194,7 +194,7 @@ def _result_alignment(found: pl.DataFrame, notes: tuple[str, ...]) -> Result[pl.
     help="agreement of ratings with a judge, people or a file",
     probabilities="judgerel_ray.analyses.ratings.from_run:alignment_on_page",
 )
-def align(path: Judgments, request: AlignRequest) -> Result[pl.DataFrame]:
+def align(path: JudgmentSource, request: AlignRequest) -> Result[pl.DataFrame]:
     """Agreement of ratings with a reference, of single replications and of their mean.
 
     Parameters
@@ -258,7 +258,7 @@ def _result_ranks(found: JudgeRanks, notes: tuple[str, ...]) -> Result[JudgeRank
     help="judges ranked by their ratings",
     file="ranks; as .json all",
 )
-def rank(path: Judgments, request: RankRequest) -> Result[JudgeRanks]:
+def rank(path: JudgmentSource, request: RankRequest) -> Result[JudgeRanks]:
     """Rank judges by self-consistency, inter-scale consistency, alignment and an outside score.
 
     A judge that is the reference is not ranked.

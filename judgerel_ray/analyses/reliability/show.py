@@ -29,7 +29,6 @@ from judgerel_ray.blocks.result import Result
 from judgerel_ray.blocks.words import (
     NOISE,
     Row,
-    asked_of_each,
     cell,
     coefficient_name,
     conditions,
@@ -40,6 +39,7 @@ from judgerel_ray.blocks.words import (
     number,
     reason,
     remarks,
+    replication_words,
 )
 from judgerel_ray.core import count_of, shortened
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
@@ -275,7 +275,7 @@ def _basis(rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]
     replies = cast(int, first["n_judgments"]) - sum(failed.values())
     text = (
         f"{count_of(cast(int, first['n_items']), 'question')} asked, "
-        f"{asked_of_each(first)}: {count_of(replies, 'reply', 'replies')}"
+        f"{replication_words(first)}: {count_of(replies, 'reply', 'replies')}"
     )
 
     for row in rows:

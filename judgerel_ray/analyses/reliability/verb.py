@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
     from judgerel_ray.measuring.reducing import ReduceOptions
 
 MISSING = flag("how a missing verdict counts: category, drop, bounds", "NAMES",
@@ -126,7 +126,7 @@ class ReduceRequest(Labelled):
     help="coefficients of a run or of a file of judgments",
     section="judgerel_ray.analyses.reliability.sections:reliability_on_page",
 )
-def reduce(path: Judgments, request: ReduceRequest) -> Result[pl.DataFrame]:
+def reduce(path: JudgmentSource, request: ReduceRequest) -> Result[pl.DataFrame]:
     """Coefficients of a run directory or of judgments one holds, as ``judgerel reduce`` prints.
 
     Parameters
@@ -164,7 +164,7 @@ def reduce(path: Judgments, request: ReduceRequest) -> Result[pl.DataFrame]:
     from judgerel_ray.counting.snapshot import Snapshot
 
     options = request.options()
-    with Snapshot.open(path, request, apart=options.told_apart, columns=READ) as judged:
+    with Snapshot.open(path, request, apart=options.extra_keys, columns=READ) as judged:
         return reduced_result(reduced(judged, options), options, judged.run_notes)
 
 
@@ -182,7 +182,7 @@ class QuestionsRequest(Labelled):
     group="Analyse",
     help="accuracy and agreement of every question",
 )
-def questions(path: Judgments, request: QuestionsRequest) -> Result[pl.DataFrame]:
+def questions(path: JudgmentSource, request: QuestionsRequest) -> Result[pl.DataFrame]:
     """Accuracy and agreement of every question.
 
     Returns
@@ -236,7 +236,7 @@ class ServingRequest(Written):
     help="serving noise: replies that differ between repeats at temperature 0",
     section="judgerel_ray.measuring.show_serving:serving_on_page",
 )
-def serving(path: Judgments, request: ServingRequest) -> Result[pl.DataFrame]:
+def serving(path: JudgmentSource, request: ServingRequest) -> Result[pl.DataFrame]:
     """Measure serving noise: how replies differ between repeats at temperature 0.
 
     These rows stand below the coefficients of :func:`judgerel_ray.reduce`, too.
@@ -274,7 +274,7 @@ def serving(path: Judgments, request: ServingRequest) -> Result[pl.DataFrame]:
     from judgerel_ray.measuring.show_serving import serving_blocks
 
     options = ReduceOptions(by=names_of(request.by), block=str(request.block), coefficients=SERVING)
-    with Snapshot.open(path, request, apart=options.told_apart) as judged:
+    with Snapshot.open(path, request, apart=options.extra_keys) as judged:
         found = reduced(judged, options).rows
         return Result(
             found=found, tables=found, full=lambda: serving_blocks(found), notes=judged.run_notes

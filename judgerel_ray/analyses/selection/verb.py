@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from judgerel_ray.analyses.selection.selection import Selection
     from judgerel_ray.analyses.selection.systems_compared import SystemComparison
     from judgerel_ray.blocks.result import Result
-    from judgerel_ray.counting.snapshot import Judgments
+    from judgerel_ray.counting.snapshot import JudgmentSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ def _result_selection(found: Selection, notes: tuple[str, ...]) -> Result[Select
     file="systems",
     section="judgerel_ray.analyses.selection.from_run:selection_on_page",
 )
-def select(path: Judgments, request: SelectRequest) -> Result[Selection]:
+def select(path: JudgmentSource, request: SelectRequest) -> Result[Selection]:
     """Tell what accepting answers from a confidence on is worth, by system.
 
     A system is a judge in a role, at a temperature, with a template; `by` names other columns.
@@ -145,7 +145,7 @@ def _result_systems(found: SystemComparison, notes: tuple[str, ...]) -> Result[S
     help="systems compared on the questions they share, at matched cost, too",
     file="pairs",
 )
-def systems(path: Judgments, request: SystemsRequest) -> Result[SystemComparison]:
+def systems(path: JudgmentSource, request: SystemsRequest) -> Result[SystemComparison]:
     """Compare systems on the questions they share, joined by question.
 
     Parameters

@@ -397,7 +397,7 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
         if ask.adaptive is not None:
             yield from _adaptive_notes(frame)
         yield from frame.protocol.remarks(frame)
-        yield from _own_form_notes(frame)
+        yield from _declared_form_notes(frame)
         for criterion in frame.criteria:
             if criterion.name in shipped_criteria() and criterion != load_criterion(criterion.name):
                 yield (
@@ -436,7 +436,7 @@ def _gold_notes(frame: AskFrame, read: GoldReading | None) -> Iterator[str]:
         return
     known = [item for item in frame.items if item.gold and item.options]
     none = hidden = 0
-    tied = all(one.own is not None and one.own.ties for one in frame.templates)
+    tied = all(one.declared is not None and one.declared.ties for one in frame.templates)
     for item in known:
         names = {option.option_id for option in item.options} | ({TIE} if tied else set())
         none += item.gold not in names
@@ -453,20 +453,20 @@ def _gold_notes(frame: AskFrame, read: GoldReading | None) -> Iterator[str]:
         )
 
 
-def _own_form_notes(frame: AskFrame) -> Iterator[str]:
+def _declared_form_notes(frame: AskFrame) -> Iterator[str]:
     """How replies to templates with forms of their own are read."""
     for template in frame.templates:
-        own = template.own
-        if own is None:
+        declared = template.declared
+        if declared is None:
             continue
-        names = "values of the scale" if frame.protocol.traits.on_scales else f"{own.naming}"
-        if own.words:
-            names = ", ".join("/".join(words) for words in own.words)
-        also = [("a tie", own.ties), ("a refusal", own.refusals)]
+        names = "values of the scale" if frame.protocol.traits.on_scales else f"{declared.naming}"
+        if declared.words:
+            names = ", ".join("/".join(words) for words in declared.words)
+        also = [("a tie", declared.ties), ("a refusal", declared.refusals)]
         others = [f"{'/'.join(words)} for {what}" for what, words in also if words]
         yield (
             f"ask[{frame.index}]: template {template.name} is read by a form of its own, "
-            f"{form_text(own)}; "
+            f"{form_text(declared)}; "
             f"options are named by {', '.join([names, *others])}"
         )
         if not template.verdict_first and frame.ask.reader == "first":
@@ -476,7 +476,7 @@ def _own_form_notes(frame: AskFrame) -> Iterator[str]:
                 'that (reader = "last" counts the last one)'
             )
         most = frame.ask.max_tokens * TOKEN_CHARACTERS
-        length = len(fill_example(own, "A"))
+        length = len(fill_example(declared, "A"))
         if length > most:
             yield (
                 f"ask[{frame.index}]: the example of template {template.name} has "
@@ -515,10 +515,10 @@ def stream_remarks(resolved: Resolved, counts: Sequence[StageCount]) -> Iterator
     for name, spec in resolved.specs.items():
         if spec.gpus or spec.engine != "vllm":
             continue
-        own = [count for count in counts if count.judge == name]
-        conditions = sum(count.conditions for count in own)
+        declared = [count for count in counts if count.judge == name]
+        conditions = sum(count.conditions for count in declared)
         # Ranges of m and n seeds meet in m + n of all places: over all pairs, this many do.
-        expected = conditions * sum(count.requests_at_most for count in own) / CPU_SEEDS
+        expected = conditions * sum(count.requests_at_most for count in declared) / CPU_SEEDS
         chance = -expm1(-expected)
         if chance > SHARED_STREAMS:
             yield (

@@ -30,7 +30,7 @@ def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
     model = judge.model
     if judge.engine == "vllm":
         found = sweep.find(model)
-        if is_folder(found) or model.startswith(("/", "./", "../", "~")):
+        if is_local_folder(found) or model.startswith(("/", "./", "../", "~")):
             model = found
     template = judge.chat_template
     spec = EngineSpec(
@@ -58,18 +58,18 @@ def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
     return spec
 
 
-def is_folder(path: str) -> bool:
+def is_local_folder(path: str) -> bool:
     """Whether a folder lies there.
 
     Examples
     --------
-    >>> is_folder("/"), is_folder("s3://bucket")
+    >>> is_local_folder("/"), is_local_folder("s3://bucket")
     (True, False)
     """
     return "://" not in path and Path(path).is_dir()
 
 
-LOOKED_AT = 64
+MOST_CHECKED_ITEMS = 64
 """Items of an ask, the first ones; the engine itself looks at every menu."""
 
 
@@ -85,7 +85,7 @@ def check_simulated(spec: EngineSpec, frames: Sequence[AskFrame]) -> None:
         voice = next(one for one in voices_of(frame, 0) if one.name == spec.name)
         refused: list[str] = []
         n_menus = 0
-        for work in islice(build_wave(frame, 0, voice, {}), LOOKED_AT):
+        for work in islice(build_wave(frame, 0, voice, {}), MOST_CHECKED_ITEMS):
             menu = work.asks[0].condition.menu if work.asks else None
             if menu is None:
                 continue

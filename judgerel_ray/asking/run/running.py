@@ -17,9 +17,9 @@ from judgerel_ray.asking.plan.planning import Plan, plan_resolved
 from judgerel_ray.asking.plan.resolve import Resolved, resolve
 from judgerel_ray.asking.run.end_tables import write_confusions, write_distributions, write_settled
 from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
-from judgerel_ray.asking.run.opening import known_judges, open_run
+from judgerel_ray.asking.run.opening import known_judges, prepare_run
 from judgerel_ray.asking.run.pilot import PilotStop
-from judgerel_ray.asking.run.waves import Waves, later_requests
+from judgerel_ray.asking.run.waves import SessionWaves, later_requests
 from judgerel_ray.config import Sweep, parse_sweep
 from judgerel_ray.core import (
     EngineError,
@@ -128,7 +128,7 @@ def run_sweep(
         check_gpus({name: resolved.specs[name].gpus for name in asked}, address)
         check_judge_keys([resolved.specs[name] for name in asked], address)
     above = missing_folder(out)
-    run = open_run(resolved, plan, out, storage_options)
+    run = prepare_run(resolved, plan, out, storage_options)
     if above:
         notice = f"made the folder {above} for the run directory"
         console.print(printable(notice), markup=False, highlight=False, soft_wrap=True)
@@ -182,7 +182,7 @@ def _run_session(
                 local=local,
             )
             try:
-                waves = Waves(
+                waves = SessionWaves(
                     resolved=resolved,
                     run=run,
                     session=session,
@@ -201,7 +201,9 @@ def _run_session(
             finally:
                 fleet.close()
                 display.show(board, last=True)
-        errors = {name: pool.given_up for name, pool in pools.items() if pool.given_up is not None}
+        errors = {
+            name: pool.fatal_error for name, pool in pools.items() if pool.fatal_error is not None
+        }
         _raise_if_none_could_answer(pools, board, plan)
     failed = sum(judge.failed for judge in board.judges.values())
     landed = sum(judge.landed for judge in board.judges.values())
@@ -295,7 +297,7 @@ def _board(resolved: Resolved, plan: Plan, run: RunDirectory, session: Session) 
 def _raise_if_none_could_answer(pools: Mapping[str, JudgePool], board: Board, plan: Plan) -> None:
     """Where every judge with pending requests was given up, the first error is the run's."""
     asked = [judge.judge for judge in plan.judges if judge.requests_at_most]
-    errors = [pools[name].given_up for name in asked]
+    errors = [pools[name].fatal_error for name in asked]
     nothing = all(board.judges[name].landed == board.judges[name].landed_before for name in asked)
     first = next((error for error in errors if error is not None), None)
     if nothing and first is not None and all(error is not None for error in errors):

@@ -13,7 +13,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError, count_of
 from judgerel_ray.counting.files.names import key_of, roles_of
-from judgerel_ray.counting.files.source import Source, names_told, read_source, readable
+from judgerel_ray.counting.files.source import Source, quote_names, read_source, readable
 
 GOLD, ITEM, RATER = "gold", "item_id", "rater"
 PEOPLE = "people_labels"
@@ -93,7 +93,7 @@ def _labels_there(path: str) -> pl.DataFrame:
     rater = next((by_key[one] for one in _RATER if one in by_key), None)
     if item is None or label is None:
         raise SweepError(
-            f"labels are a table of {ITEM} and label, got {names_told(table.columns)}",
+            f"labels are a table of {ITEM} and label, got {quote_names(table.columns)}",
             where={"labels": path},
         )
     names = {ITEM: item, **{name: name for name in _WHERE if name in table.columns}, GOLD: label}

@@ -149,10 +149,10 @@ def _tries_left_out(rows: pl.LazyFrame, names: Sequence[str]) -> tuple[pl.LazyFr
         ~is_no_value(pl.col(name).cast(pl.String)).fill_null(True)
         for name in VALUES if name in names
     )  # fmt: skip
-    n_said = has.sum().over(key_in(names))
-    if rows.select((n_said > 1).any()).collect(engine="streaming").item():
+    n_filled = has.sum().over(key_in(names))
+    if rows.select((n_filled > 1).any()).collect(engine="streaming").item():
         return rows, []
-    kept = rows.filter(has | (n_said == 0))
+    kept = rows.filter(has | (n_filled == 0))
     n_rows, n_kept = (one.select(pl.len()).collect(engine="streaming").item()
                       for one in (rows, kept))  # fmt: skip
     if n_kept == n_rows:

@@ -26,10 +26,10 @@ from judgerel_ray.counting.files.names import (
     is_aggregate,
     is_annotator,
     is_answer,
-    is_aside,
     is_category,
     is_metric,
     is_of_people,
+    is_side_column,
     key_of,
     roles_of,
 )
@@ -154,7 +154,7 @@ class _Reader:
         self.missing = missing
         self.roles: dict[str, str] = dict(stated)
         self.open: dict[str, tuple[str, ...]] = {}
-        self.said_beside: set[str] = set()  # Scores of judges whose verdicts are read.
+        self.extra_scores: set[str] = set()  # Scores of judges whose verdicts are read.
         columns = self.begin.columns
         places = [part for place in stated.values() for part in re.split("[,:]", place)]
         self.taken = {*stated.values(), *places}
@@ -176,7 +176,7 @@ class _Reader:
     def meaning(self) -> Meaning:
         """Roles in the order in which one depends on the other."""
         there = set(self.begin.columns)
-        is_ours = {"item_id", REPLICATION} <= there and bool(set(VALUES) & there)
+        has_judgment_columns = {"item_id", REPLICATION} <= there and bool(set(VALUES) & there)
         siblings = self._stated_siblings()
         if siblings is None and not self._has_value():
             siblings = self._siblings()
@@ -186,7 +186,7 @@ class _Reader:
             self._choose_value()
         # A table whose columns have the names that judgments have is read by these alone.
         for role in ("judge", "responder", "criterion", "option_order", "temperature"):
-            if role not in self.roles and not is_ours:
+            if role not in self.roles and not has_judgment_columns:
                 self._choose(role)
         named = self._named_value
         if "criterion" in named.keys() - self.roles.keys() and self.roles.items() & named.items():
@@ -338,7 +338,7 @@ class _Reader:
     def _alone(self, known: Collection[str]) -> Iterator[tuple[str, str]]:
         """Columns that would be judgments beside others of their shape, and stand alone."""
         for name in self.begin.columns:
-            if name in self.taken or name in known or is_aside(name) or is_of_people(name):
+            if name in self.taken or name in known or is_side_column(name) or is_of_people(name):
                 continue
             parts = [part for half in _halves(name) for part in half]
             if roles_of(name) or any(map(is_of_people, parts)) or name not in self._texts:
@@ -453,7 +453,7 @@ class _Reader:
                 self._held(names) if len(names) > 1 and (is_value or is_judge or is_repeat)
                 else None
             )  # fmt: skip
-            if holds and not is_aside(after.strip("_-. ")):
+            if holds and not is_side_column(after.strip("_-. ")):
                 found.append((is_value, "judge" if is_judge else REPLICATION, names, holds))
         found = [one for one in found if one[0]] or found
         if len(found) != 1:
@@ -529,7 +529,7 @@ class _Reader:
                 found.append(Siblings(columns=names, facet="judge", holds=holds, values=values))
         verdicts = [one for one in found if one.holds == "verdict"]
         if len(verdicts) == 1 and len({one.values for one in found}) == 1 and not is_open:
-            self.said_beside.update(name for one in found if one.holds == "score"
+            self.extra_scores.update(name for one in found if one.holds == "score"
                                     for name in one.columns)  # fmt: skip
             return verdicts[0]
         if is_open or len(found) > 1:
@@ -598,7 +598,7 @@ class _Reader:
         values = {value for role, value in self._named_value.items() if role in VALUES}
         if is_metric(called) or name in values or set(roles_of(called)) & set(VALUES):
             return True  # what was said beside the verdict
-        if is_aside(called) or is_of_people(called) or name.startswith("column "):
+        if is_side_column(called) or is_of_people(called) or name.startswith("column "):
             return True
         texts = self._values(name)
         if texts.n_unique() == len(texts):  # an id of the row
@@ -616,11 +616,11 @@ class _Reader:
                 found[name] = f"who of several people: {column_flag('judge', name)} takes it so"
             elif is_of_people(name) or any(map(is_of_people, chain(*_halves(name)))):
                 found[name] = f"what people said: {column_flag('gold', name)} takes it as right"
-            elif name in self.said_beside:
+            elif name in self.extra_scores:
                 found[name] = "scores of the same judges, whose verdicts are read"
             elif set(roles_of(name)) & set(VALUES):
                 found[name] = f"a name of verdicts: {column_flag('verdict', name)} reads it instead"
-            elif is_aside(name):
+            elif is_side_column(name):
                 found[name] = "text, time or cost"
             else:
                 found[name] = "no name of judgments"

@@ -214,7 +214,7 @@ def is_of_people(name: str) -> bool:
     return key_of(name) in _PEOPLE
 
 
-def is_aside(name: str) -> bool:
+def is_side_column(name: str) -> bool:
     """Whether a column says when, at what cost or why, and tells no judgments apart."""
     return key_of(name) in _TIMES | _SPENT | _TEXTS | _REQUESTS
 
@@ -237,7 +237,7 @@ def is_answer(name: str) -> bool:
     >>> is_answer("student_answer"), is_answer("response_id"), is_answer("reason")
     (True, True, False)
     """
-    if key_of(name) in _ANSWERS or is_aside(name) or is_metric(name):
+    if key_of(name) in _ANSWERS or is_side_column(name) or is_metric(name):
         return key_of(name) in _ANSWERS
     parts = {key_of(part) for part in re.split(r"[_\-. ]+", name)}
     return bool(parts & _ANSWERS) and not parts & (_SPENT | _TIMES | _SIZES)

@@ -27,9 +27,9 @@ from judgerel_ray.counting.files.meaning import (
 )
 from judgerel_ray.counting.files.names import is_answer, roles_of
 from judgerel_ray.counting.files.records import values_series
-from judgerel_ray.counting.files.source import Source, names_told
+from judgerel_ray.counting.files.source import Source, quote_names
 
-_MOST_TOLD = 4
+_MOST_QUOTED = 4
 _FEW = 100  # events of a type that are looked at
 _SINGLE = (*VALUES, "gold", "label")
 """Columns whose text is no object or list either; an item may be called anything."""
@@ -70,7 +70,7 @@ def understood(
     if set(columns) >= _EVENTS:
         source = _verdict_events(source)
     if not stated and repeats is None:
-        if is_ours(columns):
+        if has_judgment_columns(columns):
             return source
         _refuse_log(source)
     if stated:
@@ -85,7 +85,7 @@ def understood(
         if source.rows.head(1).collect().is_empty():
             raise SweepError("the file of judgments has no rows", where=source.where)
         raise _refusal(source, meaning, columns)
-    if meaning.is_numbered and not _files_told_apart(source):
+    if meaning.is_numbered and not _paths_name_files(source):
         raise ColumnsMissing(
             "the files are of one table each, and no column says what tells them apart",
             where=source.where,
@@ -96,7 +96,7 @@ def understood(
     tells = telling if meaning.counts_rows else splitting
     if names := tells(found.rows, meaning.telling):
         raise ColumnsMissing(
-            f"rows of one item differ in column{'s' * (len(names) > 1)} {names_told(names)}, not "
+            f"rows of one item differ in column{'s' * (len(names) > 1)} {quote_names(names)}, not "
             "read: they may be no repeats",
             where=source.where,
             hint=_telling_hint(names, meaning, found.rows),
@@ -115,7 +115,7 @@ def _by_roles(stated: Mapping[str, str], source: Source, columns: Sequence[str])
             for role, place in stated.items()}  # fmt: skip
 
 
-def _files_told_apart(source: Source) -> bool:
+def _paths_name_files(source: Source) -> bool:
     """Whether parts of their paths tell several files apart: ``judge=NAME``."""
     folders = [tuple(part for part in Path(file).parts[:-1] if "=" in part)
                for file in source.files]  # fmt: skip
@@ -188,7 +188,7 @@ def _refuse_log(source: Source) -> None:
         )
 
 
-def is_ours(columns: Sequence[str]) -> bool:
+def has_judgment_columns(columns: Sequence[str]) -> bool:
     """Whether the columns that judgments need have their own names."""
     return {"item_id", REPLICATION} <= set(columns) and bool(set(VALUES) & set(columns))
 
@@ -207,7 +207,7 @@ def _check_place(place: str, role: str, source: Source, begin: pl.DataFrame) -> 
         if column not in begin.columns:
             near = get_close_matches(one, begin.columns, n=1)
             raise SweepError(
-                f"no column {one!r} for {role}, got {names_told(begin.columns)}",
+                f"no column {one!r} for {role}, got {quote_names(begin.columns)}",
                 where=source.where,
                 hint=column_flag(role, near[0]) if near else None,
             )
@@ -259,7 +259,7 @@ def _check_repeats(pattern: str, source: Source, taken: Collection[str]) -> None
     beside = [name for name in columns if fnmatchcase(name, pattern)]
     if not beside:
         raise SweepError(
-            f"no column is like {pattern!r}, got {names_told(columns)}", where=source.where
+            f"no column is like {pattern!r}, got {quote_names(columns)}", where=source.where
         )
     for name in beside:
         begin = source.rows.select(name).head(SAMPLE).collect(engine="streaming")
@@ -277,16 +277,16 @@ def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> Column
         places = [(role, place) for role in values for place in meaning.open[role]]
         names = " and ".join(dict.fromkeys(place for _, place in places))
         problem = f"several columns may hold what the judge said: {names}"
-        hint = " or ".join(column_flag(role, place) for role, place in places[:_MOST_TOLD])
+        hint = " or ".join(column_flag(role, place) for role, place in places[:_MOST_QUOTED])
     elif meaning.open:
         role, found = next(iter(meaning.open.items()))
         problem = f"several columns may be {role}: {' and '.join(found)}"
-        hint = " or ".join(column_flag(role, place) for place in found[:_MOST_TOLD])
+        hint = " or ".join(column_flag(role, place) for place in found[:_MOST_QUOTED])
     else:
         free = sorted(meaning.unused, key=lambda one: meaning.unused[one] != "no name of judgments")
-        problem = f"column missing: {', '.join(meaning.lacking)}; got {names_told(columns)}"
+        problem = f"column missing: {', '.join(meaning.lacking)}; got {quote_names(columns)}"
         wanted = [one.partition(" or ")[0] for one in meaning.lacking]
-        some = names_told(free) if free else "the table"
+        some = quote_names(free) if free else "the table"
         flags = " ".join(f"--column {one}=COLUMN" for one in wanted)
         hint = f"{flags}, COLUMN one of {some}; judgerel doctor shows what each may be"
         if wanted == ["item_id"]:

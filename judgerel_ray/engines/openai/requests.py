@@ -81,10 +81,10 @@ def openai_options(spec: EngineSpec) -> OpenAIOptions:
                 hint=f"did you mean {close[0]}?" if close else "extra_body = { ... } is sent as is",
             )
         _check_kind(name, value, where)
-    given: dict[str, JSON] = dict(spec.engine_options)
-    _check_extra(given.get("extra_body", {}), where)
-    defaults: dict[str, JSON] = {"top_k": True} if given.get("server") == "vllm" else {}
-    return OpenAIOptions(**{**defaults, **given})  # type: ignore[arg-type]
+    options: dict[str, JSON] = dict(spec.engine_options)
+    _check_extra(options.get("extra_body", {}), where)
+    defaults: dict[str, JSON] = {"top_k": True} if options.get("server") == "vllm" else {}
+    return OpenAIOptions(**{**defaults, **options})  # type: ignore[arg-type]
 
 
 def _check_kind(name: str, value: JSON, where: Mapping[str, str]) -> None:

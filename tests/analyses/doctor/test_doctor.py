@@ -114,16 +114,16 @@ def test_no_group_is_looked_for_among_all_others(n_judges, monkeypatch):
         {"item_id": ["q"] * n_judges + ["r"] * n_judges, "replication": [0] * 2 * n_judges}
         | {"judge": [None, *(f"j{i}" for i in range(1, n_judges))] * 2, "verdict": "a"}
     )
-    looked_at, plain = [], pl.DataFrame.filter
+    next_replies, plain = [], pl.DataFrame.filter
 
     def counted(frame, *conditions, **equal):
-        looked_at.append(frame.height)
+        next_replies.append(frame.height)
         return plain(frame, *conditions, **equal)
 
     monkeypatch.setattr(pl.DataFrame, "filter", counted)
     found = doctor(rows)
     assert [one.answer for one in found.judges] == ["a"] * n_judges
-    assert sum(looked_at) < 20 * rows.height
+    assert sum(next_replies) < 20 * rows.height
 
 
 def test_rows_that_contradict_each_other_are_named(tmp_path, capsys):
