@@ -14,7 +14,7 @@ import inspect
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ import judgerel_ray.benchmarks as benchmarks
 from judgerel_ray.benchmarks import LOADERS
 from judgerel_ray.cli.parsing import commands
 from judgerel_ray.config import Sweep
-from judgerel_ray.core.schema import Schema, SchemasByVerb
+from judgerel_ray.core.schema import Schema, tables_of
 from judgerel_ray.core.tables import GroupColumns
 from judgerel_ray.core.verb import VERBS, Verb, flag_of, result_type
 from judgerel_ray.protocols.ask import SweepTable
@@ -188,9 +188,9 @@ def verbs_page() -> str:
         "Exit codes of every verb: 0 done; 1 some requests failed and are recorded (run again), or "
         "`verify` found errors; 2 your mistake, told in one line; 3 the cluster or an engine "
         "failed; 130 stopped by Ctrl-C.", "",
-        "`judgerel --completion bash` (or `zsh`, `fish`) prints the script that completes verbs, "
-        "flags and their choices: "
-        "`judgerel --completion bash > ~/.judgerel.sh`, and `. ~/.judgerel.sh` in `~/.bashrc`.", "",
+        "`judgerel --install-completion bash` (or `zsh`, `fish`) has verbs, flags and their "
+        "choices completed in new shells; `--completion` prints the script. "
+        "`judgerel --examples FOLDER` copies the files that the examples below are of.", "",
     ]  # fmt: skip
     for name, command in commands().items():
         context = click.Context(command, info_name=f"judgerel {name}")
@@ -217,18 +217,12 @@ def verbs_page() -> str:
             meaning = meaning[: given.start()] if given else meaning
             meaning = " ".join(meaning.split()).replace("|", "\\|")
             lines.append(f"| `{shown}` | {default} | {meaning} |")
+        lines += ["", "```sh", *(f"judgerel {line}" for line in verb.examples), "```"]
         if verb.prints:
             place = f"columns.md#judgerel-{name}"
             lines += ["", f"Its JSON: [columns of judgerel {name}]({place})."]
         lines.append("")
     return "\n".join(lines)
-
-
-def tables_of(verb: Verb) -> Mapping[str, type[Schema]]:
-    """The tables of a verb's JSON: of ``tables.py`` beside its module."""
-    beside = verb.act.__module__.rpartition(".")[0]
-    known: SchemasByVerb = importlib.import_module(f"{beside}.tables").TABLES
-    return known[verb.name]
 
 
 def result_of(verb: Verb) -> type | None:

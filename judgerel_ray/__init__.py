@@ -24,7 +24,8 @@ if is_the_command():  # before anything else is imported, which takes longer tha
 
 # In the order in which `judgerel --help` lists them. A function of an analysis imported here is a
 # verb of the command line, too.
-from judgerel_ray.asking.verb import exact, load_sweep, plan, rejudge, replay, run, status, verify  # isort: skip
+from judgerel_ray.asking.verb import init, plan, run, exact, status, verify, rejudge, replay  # isort: skip
+from judgerel_ray.asking.verb import load_sweep  # isort: skip
 from judgerel_ray.importers.verb import import_judgments, items  # isort: skip
 from judgerel_ray.analyses.doctor.verb import doctor  # isort: skip
 from judgerel_ray.analyses.reliability.verb import questions, reduce, serving  # isort: skip
@@ -59,6 +60,7 @@ __all__ = [
     "example",
     "gate",
     "import_judgments",
+    "init",
     "items",
     "label",
     "load_sweep",
@@ -80,3 +82,8 @@ __all__ = [
     "uncertainty",
     "verify",
 ]
+
+
+def __dir__() -> list[str]:
+    """What a program may use: verbs, and the rooms of numbers."""
+    return [*__all__, "papers", "stats"]

@@ -55,9 +55,21 @@ class PlannedJudges(Schema):
     gpu_hours = Float64(
         "Hours of GPU time; null where none is needed, or the model's size is not known."
     )
+    cost = Float64("Money at most, by the judge's prices; null without any.")
     node_types = Json(
         "With --cluster, how many nodes of which type one engine takes; empty without GPUs."
     )
+
+
+class PlannedAnswers(Schema):
+    """One row per ask and question: whether the sweep can answer it, and what that would cost."""
+
+    ask = Int64("Place of the ask in the sweep, from 0.")
+    question = String("What is to be known: repeatability, position bias, ...")
+    is_known = Bool("Whether what is asked can show it.")
+    because = String("Why it can, or cannot.")
+    change = String("What to change where it cannot.")
+    requests = Int64("Requests that this change alone adds.")
 
 
 class StatusAnswer(Schema):
@@ -137,7 +149,12 @@ class ReplayedRequests(Schema):
 
 
 TABLES: SchemasByVerb = {
-    "plan": {"": PlanAnswer, "stages": PlannedStages, "judges": PlannedJudges},
+    "plan": {
+        "": PlanAnswer,
+        "stages": PlannedStages,
+        "judges": PlannedJudges,
+        "answers": PlannedAnswers,
+    },
     "status": {"": StatusAnswer, "judges": StatusByJudge},
     "replay": {"": ReplayAnswer, "rows": ReplayedRequests},
 }

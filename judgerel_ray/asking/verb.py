@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from os import PathLike, fspath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from judgerel_ray.asking.small_runs import MOST_REQUESTS
 from judgerel_ray.blocks.result import Result
-from judgerel_ray.core.verb import flag, verb
+from judgerel_ray.core import ProviderName
+from judgerel_ray.core.verb import check_choices, flag, verb
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,6 +65,82 @@ class NoRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InitRequest:
+    """What ``init`` is asked for."""
+
+    out: str | PathLike[str] = field(
+        default="sweep.toml", metadata=flag("where the sweep goes", "SWEEP.toml")
+    )
+    provider: str = field(
+        default="openai",
+        metadata=flag("who serves the judge", choices=get_args(ProviderName)),
+    )
+    model: str | None = field(
+        default=None,
+        metadata=flag("its name there; of openai gpt-4o-mini where none is named", "NAME"),
+    )
+    force: bool = field(
+        default=False, metadata=flag("replace the file of --out that is there with other content")
+    )
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+
+
+@verb(
+    InitRequest,
+    examples=(
+        "init items.jsonl --out first.toml",
+        "init items.jsonl --provider ollama --model llama3.2 --out local.toml",
+    ),
+    group="Ask",
+    help="a first sweep for a file of items, with comments",
+    source="FILE",
+    prints="",
+)
+def init(path: str | PathLike[str], request: InitRequest) -> Result[Plan]:
+    """Write a first sweep for a file of items, with what it costs and what its keys mean.
+
+    Items with several answers are asked which is best, in both orders; items with one and a
+    reference whether they agree; others are rated. Nothing is asked.
+
+    Parameters
+    ----------
+    path : str or path
+        A table of items, or of questions and answers: CSV, TSV, JSON Lines, JSON or Parquet.
+
+    Returns
+    -------
+    Plan
+        The plan of the sweep that was written, as of :func:`plan`.
+
+    Raises
+    ------
+    SweepError
+        If the items cannot be read, hold no answer to judge, or `out` must not be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from judgerel_ray import example, plan
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = init(example("items.jsonl"), out=f"{folder}/sweep.toml")
+    ...     plan(f"{folder}/sweep.toml").requests == written.requests == 8 * 2 * 5
+    True
+    """
+    from judgerel_ray.asking.plan.first_sweep import first_sweep
+    from judgerel_ray.store.outputs import output_to
+
+    source, out = fspath(path), fspath(request.out)
+    output = output_to(out, "sweep", reads=[source], force=request.force)
+    text, summary, found = first_sweep(
+        source, out=out, provider=request.provider, model=request.model
+    )
+    output.write(text.encode())
+    return Result(found=found, title=f"wrote {out}, {summary}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
     """What ``plan`` is asked for."""
 
@@ -73,15 +152,27 @@ class PlanRequest:
     )
 
 
+ADDRESS = flag("Ray cluster to join; default: one on this machine, where needed", "ADDRESS")
+RAY = flag(
+    f"use Ray also for up to {MOST_REQUESTS:,} requests to judges behind an API or simulated ones, "
+    "which else need no Ray"
+)
+
+
+def wanted_cluster(address: str | None, *, ray: bool) -> str | None:
+    """Address of the cluster that is asked for; None leaves it to the run."""
+    if address is None and ray:
+        return os.environ.get("RAY_ADDRESS") or "local"
+    return address
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExactRequest:
     """What ``exact`` is asked for."""
 
     out: str | PathLike[str] = field(metadata=flag("run directory or fsspec URL", "RUN"))
-    address: str | None = field(
-        default=None,
-        metadata=flag("Ray cluster; default: one on this machine", "ADDRESS"),
-    )
+    address: str | None = field(default=None, metadata=ADDRESS)
+    ray: bool = field(default=False, metadata=RAY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,10 +193,11 @@ class RunRequest(ExactRequest):
 
 @verb(
     PlanRequest,
+    examples=("plan sweep.toml", "plan sweep.toml --full"),
     group="Ask",
     help="what a sweep asks and costs; asks nothing",
     source="SWEEP.toml",
-    prints="json",
+    prints="plan",
 )
 def plan(sweep: Sweep | str | PathLike[str], request: PlanRequest) -> Result[Plan]:
     """Tell what a sweep asks of whom, and what that costs; asks nothing.
@@ -144,6 +236,7 @@ def plan(sweep: Sweep | str | PathLike[str], request: PlanRequest) -> Result[Pla
 
 @verb(
     RunRequest,
+    examples=("run sweep.toml --out my-run", "run sweep.toml --out my-run --unreadable-ok"),
     group="Ask",
     help="run a sweep, or go on with it",
     source="SWEEP.toml",
@@ -177,11 +270,9 @@ def run(sweep: Sweep | str | PathLike[str], request: RunRequest) -> Result[pl.Da
 
     Examples
     --------
-    On a Ray of this machine, which takes a while to start:
-
     >>> import tempfile
     >>> from judgerel_ray import example
-    >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
+    >>> with tempfile.TemporaryDirectory() as folder:
     ...     run(example("sweep.toml"), out=f"{folder}/run").height
     184
     """
@@ -191,7 +282,7 @@ def run(sweep: Sweep | str | PathLike[str], request: RunRequest) -> Result[pl.Da
     landed = judgments_of(
         loaded,
         str(request.out),
-        address=request.address,
+        address=wanted_cluster(request.address, ray=request.ray),
         ask_lost=request.ask_lost,
         unreadable_ok=request.unreadable_ok,
     )
@@ -200,6 +291,10 @@ def run(sweep: Sweep | str | PathLike[str], request: RunRequest) -> Result[pl.Da
 
 @verb(
     ExactRequest,
+    examples=(
+        "exact anchors.toml --out my-exact",
+        "exact anchors.toml --out my-exact --address local",
+    ),
     group="Ask",
     help="distributions of verdicts from log-probabilities",
     source="SWEEP.toml",
@@ -234,8 +329,6 @@ def exact(sweep: Sweep | str | PathLike[str], request: ExactRequest) -> Result[p
 
     Examples
     --------
-    On a Ray of this machine, which takes a while to start:
-
     >>> import tempfile, pathlib
     >>> from judgerel_ray import example
     >>> text = f'''
@@ -246,7 +339,7 @@ def exact(sweep: Sweep | str | PathLike[str], request: ExactRequest) -> Result[p
     ... benchmark = "b"
     ... path = "{example("items.jsonl")}"
     ... '''
-    >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
+    >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "sweep.toml")
     ...     _ = file.write_text(text)
     ...     exact(file, out=f"{folder}/run").height
@@ -256,12 +349,15 @@ def exact(sweep: Sweep | str | PathLike[str], request: ExactRequest) -> Result[p
     from judgerel_ray.asking.run.running import judgments_of
     from judgerel_ray.config import as_exact
 
-    landed = judgments_of(as_exact(loaded), str(request.out), address=request.address)
+    landed = judgments_of(
+        as_exact(loaded), str(request.out), address=wanted_cluster(request.address, ray=request.ray)
+    )
     return Result(found=landed)
 
 
 @verb(
     NoRequest,
+    examples=("status run", "status run --json"),
     group="Ask",
     help="how a run stands, also while it goes on",
     source="RUN",
@@ -300,6 +396,7 @@ def status(out: str | PathLike[str], request: NoRequest) -> Result[RunStatus]:  
 
 @verb(
     NoRequest,
+    examples=("verify run", "verify run && judgerel status run"),
     group="Ask",
     help="check a run directory end to end",
     source="RUN",
@@ -347,6 +444,7 @@ class RejudgeRequest:
 
 @verb(
     RejudgeRequest,
+    examples=("rejudge run", "rejudge run --sweep sweep.toml"),
     group="Ask",
     help="read the texts of a run again; asks nothing",
     source="RUN",
@@ -406,6 +504,7 @@ class ReplayRequest:
 
 @verb(
     ReplayRequest,
+    examples=("replay run --all 20", "replay run --all 20 --seed 1 --json"),
     group="Ask",
     help="ask landed requests again, each alone, and compare",
     source="RUN",

@@ -13,7 +13,7 @@ from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
 from judgerel_ray.benchmarks.feedbackqa import LABELS, load_feedbackqa
 from judgerel_ray.benchmarks.generic import Loaded, holds_items, read_generic
 from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
-from judgerel_ray.benchmarks.log import LOG, LOGGED, load_log
+from judgerel_ray.benchmarks.log import LOG, is_logged, load_log
 from judgerel_ray.benchmarks.mix import draw_mix
 from judgerel_ray.benchmarks.mmlu_pro import load_mmlu_pro
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
@@ -197,8 +197,9 @@ def read_items(
         return Loaded(_ANSWERED[benchmark](path, answers))
     # A table of questions with a right option may name its items as a plain one does.
     # So may a log, whose rows have an answer each; items that were made of one are plain.
-    but_for = {MULTIPLE_CHOICE: ANSWERS, LOG: LOGGED}.get(benchmark, ())
-    if benchmark not in LOADERS or (not folder and holds_items(path, but_for=but_for)):
+    but_for = {MULTIPLE_CHOICE: lambda named: not named.isdisjoint(ANSWERS), LOG: is_logged}
+    plain = benchmark not in LOADERS
+    if plain or (not folder and holds_items(path, but_for=but_for.get(benchmark, lambda _: False))):
         return read_generic(benchmark, path, gold_is=gold_is, ties=ties)
     if gold_is not in (None, REFERENCE):
         raise SweepError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -117,8 +117,8 @@ def _is_items_table(record: Record, path: str) -> bool:
     return known_format(path) == "parquet" and set(record.fields) == set(Items.column_names())
 
 
-def holds_items(path: str, *, but_for: Collection[str] = ()) -> bool:
-    """Whether a table has the two columns that every items file has, and none of `but_for`.
+def holds_items(path: str, *, but_for: Callable[[Collection[str]], bool] = lambda _: False) -> bool:
+    """Whether a table has the two columns that every items file has, and none that `but_for` knows.
 
     A document of other layout (``.json``) is never taken for one, nor are texts to be judged by a
     criterion, whose question alone says nothing.
@@ -127,7 +127,7 @@ def holds_items(path: str, *, but_for: Collection[str] = ()) -> bool:
         return False
     first = next(iterate_records(path))
     judged = {"text", "criterion"} <= first.fields.keys()
-    if judged or first.fields.keys() & set(but_for):
+    if judged or but_for(first.fields.keys()):
         return False
     return {"item_id", "question"} <= first.fields.keys()
 

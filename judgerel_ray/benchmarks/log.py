@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count
 
 from judgerel_ray.benchmarks.admission import admit
@@ -15,6 +16,9 @@ _NAMED = ("item_id", "question_id", "id", "sample_id")
 _QUESTION_COLUMNS = ("question", "input", "prompt", "instruction")
 LOGGED = ("answer", "response", "output", "completion", "reply")
 """What an answer may be called: a table that has one of these is a log, not one of items."""
+SEVERAL = re.compile(r"(?:option|response)_(.+)|(?:answer|output|completion|reply)_([A-Za-z0-9])")
+"""What each of several answers in one row may be called; what follows is who gave it."""
+_RIGHT = ("gold", "winner", "preferred", "label")
 _GOLD = ("reference", "target", "expected", "expected_output")
 _BY = ("responder", "model", "system")
 
@@ -28,7 +32,11 @@ def load_log(path: str) -> tuple[Item, ...]:
         A table with a row a judgment: ``item_id`` (or ``id``), ``question`` (or ``input``,
         ``prompt``, ``instruction``), ``answer`` (or ``response``, ``output``, ``completion``,
         ``reply``), and optionally ``responder`` (or ``model``, ``system``), ``context``,
-        ``reference`` (or ``target``, ``expected``), ``category`` and ``benchmark``.
+        ``reference`` (or ``target``, ``expected``), ``category`` and ``benchmark``. A row may hold
+        several answers in place of one (``answer_a`` and ``answer_b``, ``response_gpt``, ...), and
+        which is right (``gold``, ``winner``, ``preferred`` or ``label``) by the end of its name.
+        Where no column names the item, each distinct question is one, of several answers each row;
+        they are numbered.
 
     Returns
     -------
@@ -86,19 +94,64 @@ def logged_items(answers: Iterable[LoggedAnswer], *, path: str) -> tuple[Item, .
     return admit(((_item(*parts), parts[0].record) for parts in found.values()), path=path)
 
 
+def several_answers(columns: Iterable[str]) -> dict[str, str]:
+    """Columns of a row's answers by who gave them; empty where a row holds one or none.
+
+    Examples
+    --------
+    >>> several_answers(["id", "prompt", "answer_a", "answer_b"])
+    {'a': 'answer_a', 'b': 'answer_b'}
+    >>> several_answers(["id", "prompt", "answer", "answer_a", "answer_b"])
+    {}
+    """
+    named = list(columns)
+    found = {match[1] or match[2]: match[0] for one in named if (match := SEVERAL.fullmatch(one))}
+    return found if len(found) > 1 and not set(LOGGED) & set(named) else {}
+
+
+def is_logged(columns: Iterable[str]) -> bool:
+    """Whether columns hold answers as logs name them, and not as tables of items do.
+
+    Examples
+    --------
+    >>> is_logged(["id", "answer"]), is_logged(["answer_a", "answer_b"])
+    (True, True)
+    >>> is_logged(["item_id", "question", "option_a", "option_b"])
+    False
+    """
+    named = {one for one in columns if not one.startswith(("option_", "response_"))}
+    return not named.isdisjoint(LOGGED) or bool(several_answers(sorted(named)))
+
+
 def _answers(path: str) -> Iterator[LoggedAnswer]:
-    for record in read_records(path):
-        yield LoggedAnswer(
+    numbers: dict[str, str] = {}
+    records = read_records(path)
+    has_ids = bool(records[0].fields.keys() & set(_NAMED))
+    several = several_answers(records[0].fields)
+    for row, record in enumerate(records, start=1):
+        question = record.text(_first(record, _QUESTION_COLUMNS, "question"))
+        one = LoggedAnswer(
             record=record,
-            item_id=record.identifier(_first(record, _NAMED, "item_id")),
-            question=record.text(_first(record, _QUESTION_COLUMNS, "question")),
-            answer=record.written(_first(record, LOGGED, "answer")),
+            item_id=record.identifier(_first(record, _NAMED, "item_id"))
+            if has_ids
+            else numbers.setdefault(question if not several else str(row), str(len(numbers) + 1)),
+            question=question,
+            answer="" if several else record.written(_first(record, LOGGED, "answer")),
             responder=_optional(record, _BY) or "answer",
             context=record.optional_text("context"),
             gold=_optional(record, _GOLD),
             category=_optional(record, ("category",)) or LOG,
             benchmark=_optional(record, ("benchmark",)) or LOG,
         )
+        if not several:
+            yield one
+            continue
+        right = (_optional(record, _RIGHT) or "").strip().casefold()
+        named = (who for who, name in several.items() if right in (who.casefold(), name.casefold()))
+        gold = next(named, one.gold)
+        for who, name in several.items():
+            if name in record:
+                yield replace(one, responder=who, answer=record.written(name), gold=gold)
 
 
 def _unused_name(name: str, taken: Collection[str]) -> str:

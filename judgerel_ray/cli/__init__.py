@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from judgerel_ray.cli.measuring import print_result
 from judgerel_ray.cli.parsing import CommandLine, parse
-from judgerel_ray.cli.paths import named_log, write_items, write_judgments
+from judgerel_ray.cli.paths import named_log, source_path, write_items, write_judgments
 from judgerel_ray.cli.screen import (
     NotesFirst,
     one_line,
@@ -44,7 +44,7 @@ DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED, DRIFT, STOPPED = 0, 1, 2, 3, 6, 130
 STDOUT, STDERR = 1, 2
 ASKING = ("run", "exact", "refresh")
 EXTRAS = {
-    "ray": "run", "openai": "run", "pyarrow": "run",
+    "ray": "run", "openai": "api", "pyarrow": "api",
     "vllm": "vllm", "torch": "vllm", "transformers": "vllm", "tokenizers": "vllm",
     "altair": "report", "vl_convert": "report",
     "s3fs": "s3", "aiobotocore": "s3", "botocore": "s3",
@@ -184,20 +184,31 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def _init(typed: CommandLine) -> int:
+    """Write a first sweep, and print its plan."""
+    from judgerel_ray.reporting.standing import plan_screen
+
+    request = typed.request()
+    result = typed.verb.act(source_path(typed.source), request)
+    tell(f"{result.title}\n\n{plan_screen(result.found.as_json(), request.out)}")
+    return DONE
+
+
 def _plan(typed: CommandLine) -> int:
     """Print the plan."""
     from judgerel_ray.config import read_sweep
-    from judgerel_ray.reporting.standing import plan_text
+    from judgerel_ray.reporting.standing import plan_screen, plan_text
 
     sweep = read_sweep(typed.source)
-    plan, resolved = (
-        typed.verb.act(sweep, typed.request()).found.as_json(),
-        sweep.model_dump(mode="json"),
-    )
-    if typed.printing:
+    found = typed.verb.act(sweep, typed.request()).found
+    plan, asks = found.as_json(), [ask.model_dump(mode="json") for ask in found.asks]
+    resolved = {**sweep.model_dump(mode="json"), "ask": asks}
+    if typed.printing.get("json"):
         print(json.dumps({**plan, "resolved": resolved}, indent=2))
-    else:
+    elif typed.printing:
         tell(plan_text(plan, resolved))
+    else:
+        tell(plan_screen(plan, typed.source))
     return DONE
 
 
@@ -225,7 +236,8 @@ def _exact(typed: CommandLine) -> int:
 def _run_sweep(sweep: Sweep, request: Any) -> int:
     """Run or resume a sweep, and say how it ended."""
     from judgerel_ray.asking.run.running import run_sweep
-    from judgerel_ray.blocks.terminal import Screen
+    from judgerel_ray.asking.verb import wanted_cluster
+    from judgerel_ray.cli.console import Screen
 
     console = Screen(stderr=True)
     if not request.out.strip():
@@ -234,7 +246,7 @@ def _run_sweep(sweep: Sweep, request: Any) -> int:
         summary = run_sweep(
             sweep,
             out=request.out,
-            address=request.address,
+            address=wanted_cluster(request.address, ray=request.ray),
             console=console,
             ask_lost=getattr(request, "ask_lost", False),
             unreadable_ok=getattr(request, "unreadable_ok", False),
@@ -346,6 +358,7 @@ def _replay(typed: CommandLine) -> int:
 
 
 ACTS: dict[str, Callable[[CommandLine], int]] = {
+    "init": _init,
     "plan": _plan,
     "run": _run,
     "exact": _exact,

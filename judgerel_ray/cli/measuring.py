@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from judgerel_ray.blocks.blocks import Lines
 from judgerel_ray.blocks.result import FORMATS, OF_CASES
 from judgerel_ray.cli.paths import judged_path, named_log
 from judgerel_ray.cli.screen import tell
@@ -33,8 +35,9 @@ def print_result(typed: CommandLine) -> int:
         raise other
     for note in result.notes:
         tell(note, stderr=any(name != "table" for name in formats))
+    shown = _as_long_as_wanted(typed, result)
     for name in formats:
-        text = FORMATS[name](result)
+        text = FORMATS[name](shown)
         tell(text) if name == "table" else print(text)
     if output is not None:
         _write(result, output, typed)
@@ -43,10 +46,39 @@ def print_result(typed: CommandLine) -> int:
     return result.exit_code
 
 
+def _as_long_as_wanted(typed: CommandLine, result: Result[Any]) -> Result[Any]:
+    """The short answer, with its legend, or all there is."""
+    if typed.printing.get("full"):
+        return result.at_length()
+    if not typed.printing.get("explain"):
+        return result
+    if result.legend is tuple:  # what its columns mean, as their schema says
+        result = replace(result, legend=lambda: [Lines(_meanings(typed, result))])
+    return result.explained()
+
+
+def _meanings(typed: CommandLine, result: Result[Any]) -> list[str]:
+    """The columns of a result's tables with what they mean, each once."""
+    from judgerel_ray.core.schema import tables_of
+
+    tables = result.tables if isinstance(result.tables, dict) else {"": result.chief}
+    schemas = tables_of(typed.verb)
+    pairs = {
+        column: schemas[name].descriptions[column]
+        for name, table in tables.items() if name in schemas
+        for column in table.columns if column in schemas[name].descriptions
+    }  # fmt: skip
+    return [f"{name}: {text}" for name, text in pairs.items()]
+
+
 def _formats(typed: CommandLine) -> Sequence[str]:
     """What is printed."""
     if typed.printing.get("json"):
         return ["json"]
+    if typed.printing.get("md"):
+        if "format" in typed.printing:
+            raise SweepError("--md and --format are given together", hint="leave one out")
+        return ["markdown"]
     known = [name for name in FORMATS if name != OF_CASES or typed.verb.prints == "gate"]
     names = comma_names(typed.printing.get("format", "table"))
     for name in names or ("nothing",):

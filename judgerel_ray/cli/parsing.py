@@ -5,15 +5,20 @@ Nothing is computed here: what was typed becomes a :class:`CommandLine`.
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
+from judgerel_ray import examples
 from judgerel_ray.cli.screen import one_line, tell
 from judgerel_ray.core.verb import (
     FORCE,
@@ -35,22 +40,44 @@ PROGRAM = "judgerel"
 COMPLETION = "_JUDGEREL_COMPLETE"
 SHELLS = ("bash", "zsh", "fish")
 MISTAKE = 2
+_JSON = flag("print JSON")["flag"]
 _FORMAT = flag("table (default), json, markdown, with a comma between", "NAMES")["flag"]
 _GATE = flag("table (default), json, markdown, junit, with a comma between", "NAMES")["flag"]
 _FILE = flag("also write .parquet, .csv or .json", "FILE")["flag"]
 _RAW = flag(
     "write texts of a CSV as they are; else an apostrophe guards those that a spreadsheet would run"
 )["flag"]
+_LENGTH = {
+    "md": flag("print Markdown for a pull request or an issue, as --format markdown does")["flag"],
+    "full": flag("print all there is, not the short answer alone")["flag"],
+    "explain": flag("print what the words and columns of the short answer mean, too")["flag"],
+}
 PRINTING: dict[str, dict[str, OptionFlag]] = {
     "": {},
-    "json": {"json": flag("print JSON")["flag"]},
-    "format": {"format": _FORMAT},
-    "file": {"format": _FORMAT, "out": _FILE, "force": FORCE["flag"], "raw_cells": _RAW},
-    "gate": {"format": _GATE},
+    "json": {"json": _JSON},
+    "plan": {
+        "json": _JSON,
+        "full": flag("print every note, and the sweep with every default")["flag"],
+    },
+    "format": {"format": _FORMAT, **_LENGTH},
+    "file": {"format": _FORMAT, **_LENGTH, "out": _FILE, "force": FORCE["flag"], "raw_cells": _RAW},
+    "gate": {"format": _GATE, **_LENGTH},
 }
 """Flags of printing, by the kind that a verb has."""
-SWITCHES = ("json", "force", "raw_cells")
+SWITCHES = ("json", "force", "raw_cells", *_LENGTH)
 _READING, _WRITING = "How judgments are read and grouped", "What is printed and written"
+FIRST = f"""\
+How far can an LLM judge be trusted? To begin with, two simulated judges:
+  {PROGRAM} --examples tryout && cd tryout
+  {PROGRAM} reduce judgments.csv   how far each repeats itself
+  {PROGRAM} gate judgments.csv     may it decide? PASS, FAIL or INCONCLUSIVE
+Then with yours:
+  {PROGRAM} reduce FILE            a sheet or log of judgments, in many layouts
+  {PROGRAM} init FILE              questions with answers: writes a first sweep
+                               of an API's judge; then plan, run and reduce
+{PROGRAM} --help lists all verbs; {PROGRAM} VERB --help ends with two examples.
+{PROGRAM} --install-completion SHELL (bash, zsh, fish) has commands completed."""
+"""What is said where nothing is asked."""
 FEW = 4
 """Most verbs that a hint lists; beyond this it points to --help."""
 _NEAR = 0.8
@@ -203,9 +230,54 @@ def _version(context: click.Context, _: click.Parameter, typed: bool) -> None:
 def _script(context: click.Context, _: click.Parameter, shell: str | None) -> None:
     """Leave with a shell's script of completion."""
     if shell and not context.resilient_parsing:
-        made = get_completion_class(shell)
-        assert made is not None
-        raise Leave(made(click.Group(PROGRAM), {}, PROGRAM, COMPLETION).source())
+        raise Leave(_source(shell))
+
+
+def _copy_examples(context: click.Context, _: click.Parameter, folder: str | None) -> None:
+    """Copy what is shipped to try the package on, and leave."""
+    if not folder or context.resilient_parsing:
+        return
+    shipped = Path(examples.__file__).parent
+    try:
+        shutil.copytree(shipped, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    except OSError as error:
+        why = "it is there already" if os.path.lexists(folder) else error.strerror
+        raise click.UsageError(f"no files can be copied to {folder!r}: {why}") from None
+    raise Leave(
+        f"copied to {folder}; try: cd {shlex.quote(folder)} && {PROGRAM} reduce judgments.csv"
+    )
+
+
+def _install(context: click.Context, _: click.Parameter, shell: str | None) -> None:
+    """Put a shell's script of completion where it is read, and leave."""
+    if not shell or context.resilient_parsing:
+        return
+    home, read = Path.home(), ""
+    folder = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    script = folder / ("fish/completions" if shell == "fish" else PROGRAM) / f"{PROGRAM}.{shell}"
+    try:
+        script.parent.mkdir(parents=True, exist_ok=True)
+        script.write_text(_source(shell), encoding="utf-8")
+        if shell != "fish":  # which reads its folder
+            start = Path((shell == "zsh" and os.environ.get("ZDOTDIR")) or home) / f".{shell}rc"
+            # zsh knows no completion before compinit; a line that is there is not added again.
+            begin = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }; "
+            line = f"{begin * (shell == 'zsh')}source {shlex.quote(str(script))}\n"
+            known = start.read_text(encoding="utf-8") if start.exists() else ""
+            if line not in known:
+                with start.open("a", encoding="utf-8") as file:
+                    file.write("\n" * bool(known and not known.endswith("\n")) + line)
+            read = f", read by {start}"
+    except OSError as error:
+        raise click.UsageError(f"cannot write {error.filename}: {error.strerror}") from None
+    raise Leave(f"completion for {shell} is in {script}{read}; it works in new shells")
+
+
+def _source(shell: str) -> str:
+    """The script of completion of a shell."""
+    made = get_completion_class(shell)
+    assert made is not None
+    return made(click.Group(PROGRAM), {}, PROGRAM, COMPLETION).source()
 
 
 def _eager(names: Sequence[str], callback: Callable[..., None], help: str, **more: Any) -> Any:
@@ -283,6 +355,12 @@ class _Command(click.Command):
         pieces = " ".join(self.collect_usage_pieces(ctx))
         formatter.write_usage(ctx.command_path, pieces, prefix="usage: ")
 
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Commands that run, whole, so that they can be copied."""
+        formatter.write(f"\nExamples (their files: {PROGRAM} --examples FOLDER)\n")
+        for line in self.verb.examples:
+            formatter.write(f"  {PROGRAM} {line}\n")
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A verb's own flags, then those of many verbs under headings of their own."""
         rows: dict[str, list[tuple[str, str]]] = {"Options": [], _READING: [], _WRITING: []}
@@ -351,6 +429,10 @@ class _Verbs(click.Group):
             _eager(["--version"], _version, "show the version and leave"),
             _eager(["--completion"], _script, "print the script that completes commands in a shell",
                    type=_Choice(SHELLS)),
+            _eager(["--install-completion"], _install, "have commands completed in new shells",
+                   type=_Choice(SHELLS)),
+            _eager(["--examples"], _copy_examples, "copy files to try it on into a new folder",
+                   type=_Text(), metavar="FOLDER"),
             _eager(["-h", "--help"], _help, "show this and leave"),
         ]  # fmt: skip
         super().__init__(name, params=params, help="How far can an LLM judge be trusted?",
@@ -364,6 +446,12 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Make the command of a verb."""
         return _Command(VERBS[cmd_name]) if cmd_name in VERBS else None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Say what to try first where nothing is asked."""
+        if not args and not ctx.resilient_parsing:
+            raise Leave(FIRST)
+        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

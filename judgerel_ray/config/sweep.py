@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
+    ConfigDict,
     Field,
     JsonValue,
     field_validator,
@@ -19,7 +20,7 @@ from pydantic import (
 )
 
 from judgerel_ray.config.asks import AnyAsk
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import ProviderName, SweepError
 from judgerel_ray.core.files import is_of_the_web
 from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable, Name, Number, StrictBool, SweepTable, Text, Whole
@@ -80,7 +81,8 @@ WithoutGpu = Literal["openai", "simulated"]
 EngineName = Literal["vllm", WithoutGpu]
 MILLION = 1_000_000
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
-_OF_SERVERS = ("base_url", "api_key_env", "limits")
+_OF_SERVERS = ("provider", "base_url", "api_key_env", "limits")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._:+-]+")
 _OF_LOADED = ("revision", "dtype", "quantization", "max_model_len", "batch_invariant",
               "trust_remote_code")  # fmt: skip
 
@@ -111,11 +113,14 @@ class Prices(SweepTable):
 class Judge(SweepTable):
     """One ``[[judge]]``: a model with all that changes its verdicts, and where it runs."""
 
+    model_config = ConfigDict(json_schema_extra=lambda schema: schema["required"].remove("name"))
+
     name: Name
-    """Name in every table; also a folder of the run directory."""
+    """Name in every table; also a folder of the run directory. Behind an API by default the
+    model's."""
     engine: EngineName = "vllm"
-    """vllm, openai (any server that speaks OpenAI's API), or simulated (answers from a stated
-    distribution; not a judge)."""
+    """vllm, openai (any server that speaks OpenAI's API; default beside a provider), or simulated
+    (answers from a stated distribution; not a judge)."""
     model: Text
     """Hub id or folder; the name it has at its server; for the simulated engine, the name of its
     distribution."""
@@ -142,10 +147,15 @@ class Judge(SweepTable):
     """true: the tokenizer's; a path: that file; false: the plain prompt, as in the paper."""
     engine_options: dict[str, JsonValue] = Field(default_factory=dict)
     """Passed on to the engine as they are; for openai what its server can do."""
+    provider: ProviderName | None = None
+    """Who serves an openai judge: its address and the variable of its key are known, and what it
+    does not take. azure needs its base_url, too; vllm and ollama are servers on this machine."""
     base_url: Text | None = None
-    """Where an openai judge's server is, its version included: https://api.openai.com/v1."""
+    """Where an openai judge's server is, its version included: https://api.openai.com/v1; default
+    that of its provider."""
     api_key_env: Text | None = None
-    """Name of the environment variable that holds the key; a local server needs none."""
+    """Name of the environment variable that holds the key; a local server needs none. Default that
+    of its provider."""
     limits: Limits | None = None
     """What the server may be asked; shared by all judges behind it."""
     prices: Prices | None = None
@@ -155,10 +165,18 @@ class Judge(SweepTable):
 
     @model_validator(mode="before")
     @classmethod
-    def _holds_a_gpu_where_its_engine_does(cls, present: object) -> object:
-        """Give no GPU to a judge whose engine needs none, unless its table says how many."""
-        if isinstance(present, dict) and present.get("engine") in get_args(WithoutGpu):
-            return {"gpus": 0, **present}
+    def _fills_in(cls, present: object) -> object:
+        """Fill in what follows from the provider or the engine, where the table says no other."""
+        if not isinstance(present, dict):
+            return present
+        if present.get("provider") is not None:
+            present = {"engine": "openai", **present}
+        if present.get("engine") in get_args(WithoutGpu):
+            present = {"gpus": 0, **present}
+        model = present.get("model")
+        if present.get("engine") == "openai" and isinstance(model, str):
+            last = model.rstrip("/").rpartition("/")[2]
+            present = {"name": _NOT_IN_NAMES.sub("-", last).lstrip("._:+-"), **present}
         return present
 
     @field_validator("base_url")
@@ -208,10 +226,10 @@ class Judge(SweepTable):
                 if key in present:
                     raise ValueError(f"{key} is of judges of engine openai, not {self.engine}")
             return self
-        if self.base_url is None:
+        if self.base_url is None and self.provider is None:
             raise ValueError(
-                "a judge of engine openai needs base_url: https://api.openai.com/v1, or where "
-                "another server is"
+                "a judge of engine openai needs base_url, or its provider by name: "
+                f"{', '.join(get_args(ProviderName))}"
             )
         for key in _OF_LOADED:
             if key in present:
@@ -326,11 +344,12 @@ class Sweep(SweepTable):
     @model_validator(mode="after")
     def _providers_agree(self) -> Self:
         """Judges of one provider share its limits, so they must state the same ones."""
-        first: dict[tuple[str | None, str | None], Judge] = {}
+        first: dict[tuple[str | None, ...], Judge] = {}
         for judge in self.judge:
             if judge.engine != "openai":
                 continue
-            other = first.setdefault((judge.base_url, judge.api_key_env), judge)
+            known = judge.provider if judge.base_url is None else None
+            other = first.setdefault((known, judge.base_url, judge.api_key_env), judge)
             one_limits, other_limits = judge.limits or Limits(), other.limits or Limits()
             for key in SHARED:
                 if getattr(one_limits, key) != getattr(other_limits, key):

@@ -52,6 +52,10 @@ ReaderPolicy = Literal["first", "last", "unanimous", "schroeder2024"]
 GoldIs = Literal["id", "text", "letter", "number", "index", "reference"]
 """What `gold` of a plain items file is: how it names an option (number from 1, index from 0), or a
 reference answer that is no option."""
+ProviderName = Literal[
+    "anthropic", "azure", "groq", "ollama", "openai", "openrouter", "together", "vllm"
+]
+"""Providers whose address and key :data:`judgerel_ray.engines.openai.requests.PROVIDERS` knows."""
 ScaleLevel = Literal["nominal", "ordinal", "interval"]
 
 

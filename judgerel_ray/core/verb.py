@@ -14,7 +14,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import wraps
-from os import PathLike
+from os import PathLike, fspath
+from shlex import quote
 from textwrap import wrap
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast
 
@@ -31,8 +32,9 @@ Names: TypeAlias = "Sequence[str] | str | None"
 """One name or several; None is the default."""
 VerbGroup = Literal["Ask", "Data", "Analyse", "Decide"]
 GROUPS: tuple[VerbGroup, ...] = ("Ask", "Data", "Analyse", "Decide")
-Prints = Literal["", "json", "format", "file", "gate"]
-"""Flags of printing: none, ``--json``, ``--format``, ``--format --out --force``, a gate's own."""
+Prints = Literal["", "json", "plan", "format", "file", "gate"]
+"""Flags of printing: none, ``--json``, ``--json --full``, ``--format``, ``--format --out``,
+a gate's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +175,36 @@ class Labelled(Named):
     )
 
 
+def command_on(name: str, source: object, reading: Written | None = None) -> str | None:
+    """Write the command that does another verb on what was read, as it was read.
+
+    None of a frame, of rows from a program, and of what was piped in.
+
+    Examples
+    --------
+    >>> command_on("gate", "my log.csv", Labelled(columns={"item_id": "id"}, leading_word=True))
+    "judgerel gate 'my log.csv' --leading-word --column item_id=id"
+    """
+    paths = [source] if isinstance(source, str | PathLike) else source
+    if not isinstance(paths, list | tuple) or not all(isinstance(p, str | PathLike) for p in paths):
+        return None
+    words = [quote(fspath(path)) for path in paths]
+    if "-" in words or not words:
+        return None
+    for one in fields(Labelled):
+        value = getattr(reading, one.name, None)
+        if value is True:
+            words.append(spelled(one))
+        elif isinstance(value, str | PathLike):
+            words += [spelled(one), quote(fspath(value))]
+        elif value:
+            pairs = value.items() if isinstance(value, Mapping) else [(text, "") for text in value]
+            for before, after in pairs:
+                joined = f"{before}={joined_names(after)}" if after else str(before)
+                words += [spelled(one), quote(joined)]
+    return " ".join(["judgerel", name, *words])
+
+
 FORCE = flag(
     "replace the file of --out that is there with other content; input files and files of a run "
     "directory are never replaced, and no folder is made"
@@ -199,6 +231,7 @@ class Verb:
     act: Callable[..., Any]  # From what is read and the options to the result.
     source: str  # What is read, as a usage line names it.
     prints: Prints  # Which flags of printing it has.
+    examples: tuple[str, ...]  # Two commands on the shipped examples, without the program's name.
     file: str = ""  # Which of several tables `--out` writes; empty where there is one.
     # `module:function` that makes the page's sections, and what it adds to the first screen, from
     # what is measured for a page and what the page is asked of this verb; empty where the page has
@@ -218,6 +251,7 @@ def verb(
     *,
     group: VerbGroup,
     help: str,
+    examples: tuple[str, ...] = (),
     source: str = "PATH",
     prints: Prints = "file",
     file: str = "",
@@ -272,7 +306,7 @@ def verb(
         called.__doc__ = _with_parameters(act.__doc__ or "", first.name, options)
         VERBS[name or act.__name__] = Verb(
             name=name or act.__name__, help=help, group=group, options=options, act=act,
-            source=source, prints=prints, file=file, section=section,
+            source=source, prints=prints, examples=examples, file=file, section=section,
             probabilities=probabilities,
         )  # fmt: skip
         return cast("Callable[Concatenate[SourceT, P], FoundT]", called)

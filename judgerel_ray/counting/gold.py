@@ -90,7 +90,8 @@ def report_unmatched_gold(
         kinds = judged.frame.select(answer_columns).unique().collect(engine="streaming")
     found = find_unmatched_gold(asked.group_by(GOLD).agg(pl.col("n").sum()), kinds)
     differing = contradicting(asked) if gold is None else None
-    warn_of(line for line in (found and found.line(), differing) if line)
+    lines = [found and found.line(), differing]
+    warn_of(line for line in lines if line and line not in judged.notes)
     return found
 
 

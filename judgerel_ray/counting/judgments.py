@@ -526,14 +526,19 @@ def refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
             hint="add the column that tells them apart (judge, template, ...), or number the rows",
         )
     roles = {role: f"is the {role}" for role in roles_of(name) if role in FACETS}
+    if "judge" in first and "judge" in roles_of(name):
+        roles["responder"] = "says who answered"
     ways = {**roles, "template": "names a prompt", "judge": "says who judged"}
+    ways = {role: what for role, what in ways.items() if role not in first}
+    plain = not {".", ":", ","} & {*source.item, *name}
+    joined = [f"{column_flag('item_id', f'{source.item},{name}')}, where it is of the question"]
     raise SweepError(
         f"rows of one repeat differ in column {name}, not read",
         where=where,
-        hint="; ".join(
+        hint="; ".join((joined if plain else []) + [
             f"{column_flag(role, name)}, where it {what}" for role, what in ways.items()
-        ),
-    )
+        ]),
+    )  # fmt: skip
 
 
 def _refuse_files_alike(source: Source) -> None:

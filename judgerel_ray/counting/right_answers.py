@@ -57,7 +57,8 @@ class UnmatchedGold(NamedTuple):
             return (
                 f"gold matches no verdict of the file in any of its "
                 f"{count_of(self.of_rows, 'row')}, so no "
-                f"verdict could be right and no accuracy is given: {what}"
+                f"verdict could be right and no accuracy is given: {what}; write gold as the "
+                "verdicts are"
             )
         return (
             f"gold matches no verdict of the file in {self.n_rows:,} of the {self.of_rows:,} rows "

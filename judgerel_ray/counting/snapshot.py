@@ -26,6 +26,7 @@ from judgerel_ray.counting.files.labelled import labels_line, read_labels_table
 from judgerel_ray.counting.files.source import TABLES, frame_of, kind_of
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.judgments import tally_file
+from judgerel_ray.counting.right_answers import GOLD, find_unmatched_gold, judgments_with_gold
 from judgerel_ray.counting.tie_labels import placed_tally
 from judgerel_ray.counting.verdict_names import named_verdicts, naming_of_verdicts, ways_to_name
 from judgerel_ray.counting.verdicts.places import declared_options
@@ -334,6 +335,12 @@ def _of_rows(
     most = None if notes else max(declared.values(), default=None)
     tally, more = placed_tally(tally, extra=apart, n_options=most)
     more = (*notes, *more, *ties_counted(tally.nested, declared))
+    if _labels_of(reading) is not None:
+        right = judgments_with_gold(tally.rows, tally.nested)
+        strange = find_unmatched_gold(
+            right.group_by(GOLD).agg(pl.col("n").sum()), tally.nested.kinds
+        )
+        more = (*more, *([strange.line()] if strange else []))
     named = named_verdicts(tally, names, where)
     if tally.is_foreign and names is None and not named.known:
         ways, flags = ways_to_name(tally, where)

@@ -32,7 +32,7 @@ class EngineSpec:
     several (``ray``). ``batch_invariant`` asks for kernels whose results do not depend on what else
     is in a batch. Of a judge behind an API ``base_url`` is its server, ``api_key_env`` the name of
     the environment variable that holds its key, never the key, and ``limits`` what the server may
-    be asked; ``model`` is the name it has there.
+    be asked; ``model`` is the name it has there. ``provider`` is who serves it, where known.
     """
 
     name: str
@@ -49,6 +49,7 @@ class EngineSpec:
     trust_remote_code: bool = False
     executor: str = "uni"
     batch_invariant: bool = False
+    provider: str | None = None
     base_url: str | None = None
     api_key_env: str | None = None
     limits: Limits | None = None

@@ -44,6 +44,7 @@ EXECUTION_OPTIONS = frozenset(
         "logprobs",
         "tokens_per_s",
         "n",
+        "ones",
         "provider",
         "token_limit",
         "top_k",

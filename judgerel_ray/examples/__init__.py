@@ -2,7 +2,9 @@
 
 ``run`` is a run directory, made by ``judgerel run sweep.toml --out run`` with judges that draw
 their replies from stated distributions: no model is behind them. ``judgments.csv`` holds the
-verdicts drawn at temperature 1. `python -m demo.write_example` makes both anew.
+verdicts drawn at temperature 1. `python -m demo.write_example` makes both anew. `labels.csv` says
+the right option of each item, as `gold` of `items.jsonl` does; `series.toml` refreshes
+`anchors.toml`.
 """
 
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Literal, get_args
 
 from judgerel_ray.core.errors import SweepError
 
-Example = Literal["run", "sweep.toml", "items.jsonl", "judgments.csv"]
+Example = Literal["run", "sweep.toml", "items.jsonl", "judgments.csv", "labels.csv", "series.toml"]
 
 
 def example(name: Example) -> str:
@@ -18,9 +20,9 @@ def example(name: Example) -> str:
 
     Parameters
     ----------
-    name : {"run", "sweep.toml", "items.jsonl", "judgments.csv"}
+    name : {"run", "sweep.toml", "items.jsonl", "judgments.csv", "labels.csv", "series.toml"}
         A run directory; the sweep that it is of; that sweep's items; verdicts of the run as a table
-        of judge, item_id, replication, verdict and gold.
+        of judge, item_id, replication, verdict and gold; the right option of each item; a series.
 
     Returns
     -------

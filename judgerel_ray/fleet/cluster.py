@@ -146,7 +146,7 @@ def connected(address: str | None) -> Iterator[bool]:
         ray.shutdown()
         raise _no_cluster(error, wanted) from error
     try:
-        with _terminated_as_interrupted(), short_notices():
+        with terminated_as_interrupted(), short_notices():
             yield not wanted
     finally:
         ray.shutdown()
@@ -189,7 +189,7 @@ def _is_started_here() -> bool:
 
 
 @contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
+def terminated_as_interrupted() -> Iterator[None]:
     """Let SIGTERM (a scheduler's or a job's stop) end engines and session as Ctrl-C does.
 
     Ray's own handler prints a stack trace and leaves at once.
@@ -407,7 +407,7 @@ def check_gpus(wanted: Mapping[str, int], address: str | None) -> None:
     engine cannot start. Another cluster may grow, and one that this process is connected to is what
     it is: there the judges wait.
     """
-    if not any(wanted.values()) or wanted_address(address) is not None or _is_connected():
+    if not any(wanted.values()) or wanted_address(address) is not None or is_connected():
         return
     here = gpus_here()
     short = {name: n for name, n in wanted.items() if n > here}
@@ -464,7 +464,7 @@ def unset_variables(names: Sequence[str]) -> list[str]:
     return [name for name in names if not os.environ.get(name, "").strip()]
 
 
-def _is_connected() -> bool:
+def is_connected() -> bool:
     """Whether this process is on a cluster already."""
     ray = sys.modules.get("ray")
     return ray is not None and bool(ray.is_initialized())

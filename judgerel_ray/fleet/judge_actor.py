@@ -1,6 +1,6 @@
 """A judge at work: one engine, its leases, and the parts it writes.
 
-A plain class: only the scheduler makes a Ray actor of it. One lease's way through it::
+A plain class, whether it runs as a Ray actor or in the driver's process. One lease's way::
 
     Lease(asks=[T=1.0 r0-31, T=1.0 r32-49, T=0 r0])          from the driver
       -> written      prompts and keys of items that came without
@@ -112,6 +112,8 @@ class JudgeSpec:
     prices: Prices | None = None
     share: LimitsShare | None = None
     """Its part in the limits of the judge's provider, where it has one."""
+    in_process: bool = False
+    """Whether the actor is in the driver's process, which has no log or metrics of its own."""
 
 
 class _Answer(NamedTuple):
@@ -170,6 +172,8 @@ class JudgeActor:
         try:
             facts = await self._engine.start()
         except EngineStartError as error:
+            if self._spec.in_process:
+                raise
             raise _with_log(error, node) from error
         self._facts = dict(asdict(facts))
         sequences = (facts.max_num_seqs or DEFAULT_SEQUENCES) * OVERFILL
@@ -177,6 +181,7 @@ class JudgeActor:
         tokens = (facts.kv_tokens or 0) * OVERFILL or sequences * longest
         self._gate = TokenGate(tokens=tokens, sequences=sequences)
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        log = None if self._spec.in_process else error_log()
         self._facts |= {"node": node, "pid": os.getpid(), "visible_devices": visible}
         return ActorFacts(
             node=node,
@@ -185,7 +190,7 @@ class JudgeActor:
             visible_devices=visible,
             max_num_seqs=facts.max_num_seqs,
             engine=self._facts,
-            log=None if (log := error_log()) is None else f"{node}:{log}",
+            log=None if log is None else f"{node}:{log}",
         )
 
     def _check_identity(self, node: str) -> None:
@@ -228,7 +233,8 @@ class JudgeActor:
 
     def _tell_load(self, judge: str) -> None:
         """Tell how many leases are before the engine."""
-        record("judgerel_leases_at_work", judge, len(self._running))
+        if not self._spec.in_process:
+            record("judgerel_leases_at_work", judge, len(self._running))
 
     async def ping(self) -> None:
         """Say that the engine is there: EngineLost where it is not."""

@@ -69,6 +69,10 @@ class ItemsRequest:
 
 @verb(
     ItemsRequest,
+    examples=(
+        "items mine items.jsonl --out items.parquet",
+        "items mine items.jsonl --gold-is id --out by-id.parquet",
+    ),
     group="Data",
     help="items from a benchmark's upstream files",
     source="BENCHMARK",
@@ -206,6 +210,10 @@ class ImportRequest:
 
 @verb(
     ImportRequest,
+    examples=(
+        "import auto judgments.csv --out judgments.parquet",
+        "import table judgments.csv --value scale=binary --out by-table.parquet",
+    ),
     group="Data",
     help="judgments from logs that people hold",
     source="FORMAT",

@@ -149,7 +149,7 @@ def _unstable_table(
         measure,
         Column(head="replies", cells=[f"{row['n_replications']:,}" for row in rows],
                is_number=True),
-        Column(head="verdicts", cells=[_verdicts(row) for row in rows], kind="prose"),
+        Column(head="verdicts", cells=[verdict_shares(row) for row in rows], kind="prose"),
     ]  # fmt: skip
     if rated:
         return Table("Ratings of a question by how far replications spread", columns)
@@ -183,7 +183,7 @@ def question_text(row: Row, questions: QuestionTexts) -> str:
     return shorten(text, _LONGEST_QUESTION, placeholder=" …")
 
 
-def _verdicts(row: Row) -> str:
+def verdict_shares(row: Row) -> str:
     """What the replications said, the most frequent first."""
     shares = cast("list[dict[str, object]]", row["verdicts"])
     return ", ".join(f"{share['value']} {percent(share['share'])}" for share in shares)

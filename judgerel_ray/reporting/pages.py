@@ -24,6 +24,7 @@ from judgerel_ray.analyses.gate.show import (
     SIGNS,
     STANDINGS,
     TOO_MANY,
+    Decision,
     decisions,
     more_words,
     verdict_line,
@@ -74,7 +75,7 @@ from judgerel_ray.measuring.alpha_figures import floor_figure
 from judgerel_ray.measuring.failures import failure_lines
 from judgerel_ray.measuring.page_data import PageData, page_data
 from judgerel_ray.measuring.tolerance import AT_MOST
-from judgerel_ray.measuring.unstable import UNSTABLE, QuestionTexts, question_text
+from judgerel_ray.measuring.unstable import UNSTABLE, QuestionTexts, question_text, verdict_shares
 from judgerel_ray.reporting.standing import no_verdicts, unfinished_notice
 from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, scan_judgments
 from judgerel_ray.store.parts import encode_parquet
@@ -322,7 +323,8 @@ def _kind(judge: Judge) -> str:
     """What a judge is, never passing a simulated one off as a judge."""
     if judge.engine == "simulated":
         return f"simulated: {judge.model}; answers from a stated distribution, not a judge"
-    return judge.model if judge.base_url is None else f"{judge.model}, asked at {judge.base_url}"
+    place = judge.base_url or judge.provider
+    return judge.model if place is None else f"{judge.model}, asked at {place}"
 
 
 _FOOTER = (
@@ -434,7 +436,9 @@ def first_screen(
     >>> from judgerel_ray import example, gate, reduce
     >>> path = example("judgments.csv")
     >>> found = first_screen(gate(path).requirements, reduce(path), pl.DataFrame())
-    >>> found[1].spans[0].text
+    >>> found[0].text
+    'Not known yet: simulated-erratic and simulated-steady.'
+    >>> found[2].spans[0].text
     '? simulated-steady: undecided.'
     """
     if requirements.is_empty():
@@ -447,13 +451,45 @@ def first_screen(
         if name != "temperature"
         and (name == "judge" or len({cell(one.group[name]) for one in found}) > 1)
     ]
-    blocks: list[Block] = [verdict_line(one, varying) for one in found[:_MOST_VERDICTS]]
+    blocks: list[Block] = [Paragraph(answer(found, varying), "lead")]
+    blocks += [verdict_line(one, varying) for one in found[:_MOST_VERDICTS]]
     if more := len(found) - _MOST_VERDICTS:
         blocks += [Paragraph(f"{more:,} more stand in the table.")] if more > 0 else []
     blocks.append(_table(requirements, groups, coefficients, columns))
     blocks += _people(unstable, questions or {})
     blocks.append(Figures(floor_figure(coefficients), _LEGEND))
     return [*blocks, Paragraph(_READ, "soft")]
+
+
+_ANSWERS = {
+    Verdict.PASS: ("These verdicts may be relied on", "Rely on"),
+    Verdict.FAIL: ("Do not rely on these verdicts", "Do not rely on"),
+    Verdict.INCONCLUSIVE: (
+        "Not known yet whether these verdicts may be relied on",
+        "Not known yet:",
+    ),
+}
+
+
+def answer(found: Sequence[Decision], varying: Sequence[str]) -> str:
+    """Say in a sentence or three on whom one may rely here.
+
+    Examples
+    --------
+    >>> rows = {"first": Verdict.FAIL, "reader": Verdict.PASS, "new": Verdict.FAIL}
+    >>> answer([Decision(group={"judge": name}, verdict=verdict, temperature=None, rows=[])
+    ...         for name, verdict in rows.items()], ["judge"])
+    'Rely on reader. Do not rely on first and new.'
+    """
+    if len(found) == 1 or not varying:
+        return f"{_ANSWERS[found[0].verdict][0]}."
+    sentences = []
+    for verdict, (_, begin) in _ANSWERS.items():
+        names = [group_label(one.group, varying) for one in found if one.verdict is verdict]
+        shown = [*names[:_NAMED], *([f"{len(names) - _NAMED:,} more"] if names[_NAMED:] else [])]
+        listed = " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+        sentences += [f"{begin} {listed}."] if names else []
+    return " ".join(sentences)
 
 
 _LEGEND = (
@@ -573,7 +609,8 @@ def _wavering(row: Row, names: Sequence[str], questions: QuestionTexts) -> str:
     answer = f"answer of {row['responder']}" if row.get("responder") is not None else ""
     of = ", ".join(part for part in (whose, answer) if part)
     question = question_text(row, questions) or row["item_id"]
-    return f"{apart}{f' ({of})' if of else ''}: {question}"
+    replies = f"{row['n_replications']:,} replies {verdict_shares(row)}"
+    return f"{apart}{f' ({of})' if of else ''}: {question}: {replies}"
 
 
 def write_series(series: Series, directory: SeriesDirectory, refreshes: Sequence[Refresh]) -> None:

@@ -10,12 +10,14 @@ from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import cast
 
+from judgerel_ray.asking.plan.answers import Answer, answer_lines
 from judgerel_ray.blocks.blocks import Block, Column, Lines, Notice, Paragraph, Span, Table
 from judgerel_ray.blocks.words import Row
 from judgerel_ray.core import count_of
 
 GIB = 1024**3
 MIB = 1024**2
+SCREEN, WIDTH = 24, 80  # of a terminal
 
 
 def plan_text(plan: Row, sweep: Row) -> str:
@@ -31,6 +33,57 @@ def plan_text(plan: Row, sweep: Row) -> str:
     resolved sweep:
       name = "s"
     """
+    lines = [*_asked(plan), *_answers(plan), *_notes(plan)]
+    return "\n".join([*lines, "", "resolved sweep:", *_toml_like(sweep, "  ")])
+
+
+def plan_screen(plan: Row, source: str) -> str:
+    """A plan on one screen: what is asked and takes, what it will show, and notes as they fit.
+
+    Examples
+    --------
+    >>> print(plan_screen({"sweep": "s", "requests": 0, "stages": [], "judges": [],
+    ...                    "disk_bytes": 0, "notes": ["mind this"]}, "s.toml"))
+    sweep s: 0 requests
+    disk: about 0.0 MiB expected
+    note: mind this
+    resolved sweep: every default is shown by judgerel plan s.toml --full
+    """
+    lines = _first(_asked(plan), SCREEN // 2 - 1, "line")
+    lines += _first(_answers(plan), SCREEN // 3, "line")
+    last = f"resolved sweep: every default is shown by judgerel plan {quote(source)} --full"
+    left = SCREEN - 1 - _height([*lines, last])  # a prompt stands below
+    return "\n".join([*lines, *_first(_notes(plan), left, "note"), last])
+
+
+def _height(lines: Sequence[str]) -> int:
+    """Lines of a terminal that lines take."""
+    return sum(max(1, -(-len(line) // WIDTH)) for line in lines)
+
+
+def _first(lines: Sequence[str], height: int, what: str) -> list[str]:
+    """Lines as they fit, and how many do not."""
+    if _height(lines) <= height:
+        return list(lines)
+    kept: list[str] = []
+    for line in lines:
+        if _height([*kept, line]) < height:
+            kept.append(line)
+    return [*kept, f"and {count_of(len(lines) - len(kept), f'more {what}')}, with --full"]
+
+
+def _answers(plan: Row) -> list[str]:
+    """What a sweep will be able to say, and what not."""
+    return answer_lines([Answer(**row) for row in _rows(plan.get("answers", ()))])  # type: ignore[arg-type]
+
+
+def _notes(plan: Row) -> list[str]:
+    """What to know beside it."""
+    return [f"note: {note}" for note in cast("Sequence[str]", plan["notes"])]
+
+
+def _asked(plan: Row) -> list[str]:
+    """What is asked of whom, and what it takes."""
     lines = [f"sweep {plan['sweep']}: {_requests(plan)}"]
     lines += [
         f"  ask[{stage['ask']}] {stage['stage']:<7} {stage['judge']}{_as(stage)}: "
@@ -39,12 +92,13 @@ def plan_text(plan: Row, sweep: Row) -> str:
         for stage in _rows(plan["stages"])
     ]
     for judge in _rows(plan["judges"]):
-        hours = judge["gpu_hours"]
+        hours, cost = judge["gpu_hours"], judge.get("cost")
         lines.append(
             f"{judge['judge']}: {_requests(judge)}, prompts "
             f"{_count(judge['prompt'])} tokens ({judge['tokens_are']}), {_count(judge['shared'])} "
             f"when each prompt is computed once, at most {_count(judge['generated_at_most'])} new"
             + (f", about {hours:.2f} GPU-hours expected" if isinstance(hours, float) else "")
+            + (f", costs {cost:,.2f} at most by its prices" if isinstance(cost, float) else "")
         )
     lines += [
         f"judge {judge['judge']}: {_nodes(judge['node_types'])}"
@@ -52,9 +106,7 @@ def plan_text(plan: Row, sweep: Row) -> str:
         if "node_types" in judge
     ]
     lines.append(f"disk: about {_bytes(plan['disk_bytes'])} expected")
-    lines += [f"note: {note}" for note in cast("Sequence[str]", plan["notes"])]
-    lines += ["", "resolved sweep:", *_toml_like(sweep, "  ")]
-    return "\n".join(lines)
+    return lines
 
 
 def _nodes(value: object) -> str:

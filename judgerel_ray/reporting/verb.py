@@ -12,6 +12,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from judgerel_ray.analyses.ratings.verb import RankRequest, scale_files
+from judgerel_ray.asking.verb import ADDRESS, RAY, wanted_cluster
 from judgerel_ray.blocks.blocks import Laid
 from judgerel_ray.blocks.result import Result
 from judgerel_ray.core.verb import FORCE, Labelled, flag, flag_of, verb
@@ -49,7 +50,13 @@ class ReportRequest(Labelled):
     )
 
 
-@verb(ReportRequest, group="Decide", help="one self-contained page", prints="")
+@verb(
+    ReportRequest,
+    examples=("report judgments.csv --out report.html", "report run --out run-report.html"),
+    group="Decide",
+    help="one self-contained page",
+    prints="",
+)
 def report(path: JudgmentSource, request: ReportRequest) -> Result[str]:
     """Write one self-contained page on a run or on judgments one holds.
 
@@ -103,10 +110,8 @@ def report(path: JudgmentSource, request: ReportRequest) -> Result[str]:
 class RefreshRequest:
     """What ``refresh`` is asked for."""
 
-    address: str | None = field(
-        default=None,
-        metadata=flag("Ray cluster; default: one on this machine", "ADDRESS"),
-    )
+    address: str | None = field(default=None, metadata=ADDRESS)
+    ray: bool = field(default=False, metadata=RAY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +148,7 @@ class Refreshed:
 
 @verb(
     RefreshRequest,
+    examples=("refresh series.toml", "refresh series.toml --json"),
     group="Ask",
     help="ask what is new of a series of sweeps, and watch its judges for drift",
     source="SERIES.toml",
@@ -172,7 +178,7 @@ def refresh(series: str | PathLike[str], request: RefreshRequest) -> Result[Refr
 
     Examples
     --------
-    On a Ray of this machine, which takes a while to start:
+    Its page takes seconds to draw:
 
     >>> import tempfile, pathlib
     >>> from judgerel_ray import example
@@ -207,7 +213,12 @@ def refresh(series: str | PathLike[str], request: RefreshRequest) -> Result[Refr
     measured = partial(
         measure_refresh, parts_of=lambda sweep, judge: model_parts(engine_spec(sweep, judge))
     )
-    found = refresh_series(loaded, measure=measured, write=write_series, address=request.address)
+    found = refresh_series(
+        loaded,
+        measure=measured,
+        write=write_series,
+        address=wanted_cluster(request.address, ray=request.ray),
+    )
     if found.state == "held":
         return Result(found=Refreshed(state=found.state, line=found.line))
     summary = summary_of(loaded, SeriesDirectory(url=loaded.url).refreshes())

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from judgerel_ray.store.files import Bucket, Disk
 
-FileKind = Literal["table", "judgments", "items", "report"]
+FileKind = Literal["table", "judgments", "items", "report", "sweep"]
 MARK = "judgerel_ray"
 """Key of the metadata of our Parquet files; its value is their kind."""
 _ENDINGS: dict[FileKind, tuple[str, ...]] = {
@@ -34,6 +34,7 @@ _ENDINGS: dict[FileKind, tuple[str, ...]] = {
     "judgments": (".parquet",),
     "items": (".parquet",),
     "report": (".html", ".htm"),
+    "sweep": (".toml",),
 }
 # What pages of ours begin with, and columns of which each table of ours has one.
 _PAGE = re.compile(rb'<meta name="generator" content="judgerel_ray')
@@ -183,8 +184,8 @@ def _may_replace(output: Output) -> bool:
     import polars as pl
 
     files, name = _place(output)
-    if not files.sizes_of([name]).get(name):
-        return True
+    if output.kind == "sweep" or not files.sizes_of([name]).get(name):
+        return True  # of a sweep, people change what was written: only the same content is ours
     if output.ending == ".parquet":
         with suppress(pl.exceptions.PolarsError, OSError):
             there = BytesIO(files.read(name))

@@ -8,6 +8,7 @@ from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
+from judgerel_ray.engines.openai.requests import PROVIDERS
 
 JUDGE = """
 name = "s"
@@ -28,11 +29,17 @@ max_tokens = 10
 
 
 @pytest.fixture
-def planned(tmp_path):
-    """The plan of a sweep of ten questions, as one text of its notes."""
+def items(tmp_path):
+    """A file of ten questions."""
     rows = [f"q{i},Which of these is number {i}?,this,that" for i in range(10)]
-    items = tmp_path / "items.csv"
-    items.write_text("\n".join(["item_id,question,option_x,option_y", *rows]) + "\n")
+    file = tmp_path / "items.csv"
+    file.write_text("\n".join(["item_id,question,option_x,option_y", *rows]) + "\n")
+    return file
+
+
+@pytest.fixture
+def planned(items):
+    """The plan of a sweep of ten questions, as one text of its notes."""
 
     def plan(judge="", ask="top_k = 0", replications="replications = 100") -> str:
         text = JUDGE.format(judge=judge, ask=ask, path=items, replications=replications)
@@ -43,7 +50,8 @@ def planned(tmp_path):
 
 def test_tokens_that_are_kept_are_refused_where_the_server_is_not_declared_to(planned):
     with pytest.raises(SweepError, match=r"top_k = 50 .* Try: top_k = 0"):
-        planned(ask="")
+        planned(ask="top_k = 50")
+    assert planned("engine_options = { top_k = true }", ask="top_k = 50")
     assert planned("engine_options = { top_k = true }", ask="")
     assert planned('engine_options = { server = "vllm" }', ask="")
 
@@ -59,8 +67,81 @@ def test_models_that_think_twice_are_looked_at_although_they_judge_nobody(tmp_pa
     text = JUDGE.format(judge=other, ask=asked, path=items, replications="")
     text = text.replace("best_of", "think_twice")
     with pytest.raises(SweepError, match=r"top_k = 50 .*judge=j"):
-        resolve(parse_sweep(text))
+        resolve(parse_sweep(f"{text}\ntop_k = 50"))
     assert resolve(parse_sweep(f"{text}\ntop_k = 0"))
+    assert resolve(parse_sweep(text)).frames[0].ask.top_k == 0
+    claude = text.replace('engine = "openai"', 'provider = "anthropic"')
+    with pytest.raises(SweepError, match=r"temperature must be at most 1 .* got 1\.5 .*judge=j"):
+        resolve(parse_sweep(f"{claude}\ntemperatures = [1.5]"))
+
+
+def resolved_asks(items, ask, *more):
+    """The asks as they are asked, and digests that a run and its rows go by."""
+    text = JUDGE.format(judge="", ask=ask, path=items, replications="replications = 3")
+    resolved = resolve(parse_sweep(text + "".join(more)))
+    return resolved, resolved.identity
+
+
+def test_what_nobody_wrote_is_neither_refused_nor_another_run(planned, items):
+    plain, identity = resolved_asks(items, "")
+    assert plain.frames[0].ask.top_k == 0
+    assert plain.sweep.ask[0].top_k == 50  # the sweep stays as it was written
+    assert identity == resolved_asks(items, "top_k = 0")[1]
+    assert "top_k is 0, which keeps all tokens: judge j" in planned(ask="")
+    assert "which keeps all tokens" not in planned(ask="top_k = 0")
+    # All who are asked sample alike, and where everybody takes it nothing changes.
+    other = '[[judge]]\nname = "k"\nengine = "simulated"\nmodel = "uniform"\n'
+    text = JUDGE.format(judge="", ask="", path=items, replications="")
+    both = resolve(parse_sweep(f"{text}\n{other}"))
+    assert both.frames[0].ask.top_k == 0
+    alone = resolve(parse_sweep(f'{text}\njudges = ["k"]\n{other}'))
+    assert alone.frames[0].ask.top_k == 50
+
+
+def test_what_responders_were_not_told_is_not_refused_either(items):
+    other = '[[judge]]\nname = "k"\nengine = "simulated"\nmodel = "uniform"\n'
+    two = 'responders = ["j", "l"]\n'
+    third = other.replace('"k"', '"l"')
+    plain, identity = resolved_asks(items, two, other, third)
+    ask = plain.frames[0].ask
+    assert (ask.top_k, ask.respond.top_k) == (50, 0)
+    written = f"{two}respond = {{ top_k = 0 }}\n"
+    assert identity == resolved_asks(items, written, other, third)[1]
+    with pytest.raises(SweepError, match=r"respond\.top_k = 40 keeps the 40"):
+        resolved_asks(items, f"{two}respond = {{ top_k = 40 }}\n", other, third)
+
+
+PROVIDED = """
+name = "s"
+judge = [{{ provider = "{provider}", model = "m" {more} }}]
+[[ask]]
+protocol = "best_of"
+benchmark = "b"
+path = "{path}"
+"""
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_sweep_of_a_provider_is_accepted_at_the_first_try(items, provider):
+    known = PROVIDERS[provider]
+    more = f', base_url = "{known.example}"' if known.base_url is None else ""
+    text = PROVIDED.format(provider=provider, more=more, path=items)
+    resolved = resolve(parse_sweep(text))
+    spec = resolved.specs["m"]
+    assert (spec.base_url, spec.api_key_env) == (known.base_url or known.example, known.api_key_env)
+    # The long form is the same judge, as far as its address says.
+    url = f'engine = "openai", base_url = "{spec.base_url}"'
+    by_url = text.replace(more or "\0", "").replace(f'provider = "{provider}"', url)
+    assert resolve(parse_sweep(by_url)).fingerprints == resolved.fingerprints
+    elsewhere = text.replace('model = "m"', 'model = "m", base_url = "http://h/v1"')
+    other = resolve(parse_sweep(elsewhere.replace(more or "\0", "")))
+    assert other.specs["m"].base_url == "http://h/v1"
+
+
+def test_a_provider_whose_address_is_each_customers_says_how_it_looks(items):
+    text = PROVIDED.format(provider="azure", more="", path=items)
+    with pytest.raises(SweepError, match=r"azure needs base_url.*https://RESOURCE\.openai\.azure"):
+        resolve(parse_sweep(text))
 
 
 def test_what_a_server_cannot_list_is_refused(planned):

@@ -1,6 +1,7 @@
 """What a sweep asks and takes, before anything is asked."""
 
 import json
+import re
 from itertools import pairwise
 from math import exp
 from pathlib import Path
@@ -14,7 +15,7 @@ from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.config import read_sweep
 from judgerel_ray.core import Message
 from judgerel_ray.engines import prompt_counter
-from judgerel_ray.reporting.standing import plan_text
+from judgerel_ray.reporting.standing import plan_screen, plan_text
 
 DEMO = Path(judgerel_ray.__file__).parent / "demo"
 DEMO_SWEEP = "jobs/demo__tiny-judge__cpu.toml"
@@ -231,3 +232,60 @@ def test_an_adaptive_plan_says_from_what_to_what_and_whether_anything_settles(sw
     # A prompt computed once costs the same however often it is asked.
     assert plan.judges[0].shared == fixed.judges[0].shared
     assert plan.judges[0].prompt == plan.judges[0].shared * 51
+
+
+def unknown(plan):
+    """What a plan says stays unknown: the change and its cost, by question."""
+    return {
+        one.question: (one.change, one.requests)
+        for one in plan.answers
+        if not one.is_known and one.ask == 0
+    }
+
+
+@pytest.mark.parametrize("question", ["repeatability", "position bias", "the effect of wording"])
+def test_what_a_change_is_said_to_cost_is_what_it_costs(sweep, question):
+    judges = [(name, "") for name in ("one", "two")]
+    grid = "temperatures = [1.0, 0.0]\nreplications = 1\n"
+    plan = plan_resolved(sweep(judges=judges, asks=[grid], items=list(items(7))))
+    change, requests = unknown(plan)[question]
+    key = change.partition(" =")[0]
+    kept = "\n".join(line for line in grid.splitlines() if not line.startswith(key))
+    changed = plan_resolved(
+        sweep(judges=judges, asks=[f"{kept}\n{change}\n"], items=list(items(7)))
+    )
+    assert requests > 0
+    assert changed.requests - plan.requests == requests
+    assert question not in unknown(changed)
+    line = f"{question} stays unknown; {change} costs {requests} more requests"
+    assert line in plan_text(plan.as_json(), {})
+
+
+def test_what_is_asked_is_said_to_be_known(sweep):
+    many = 'option_orders = 3\nreplications = 2\ntemplates = ["default", "paraphrase"]\n'
+    plan = plan_resolved(sweep(asks=[many], items=list(items(2))))
+    assert set(unknown(plan)) == {"accuracy"}
+    assert unknown(plan)["accuracy"][1] == 0
+    shown = "it will show repeatability (every prompt is asked 2 times), position bias (3 orders of"
+    assert shown in plan_text(plan.as_json(), {})
+    exact = plan_resolved(sweep(asks=['mode = "exact"\n'], items=list(items(2))))
+    assert "repeatability" not in unknown(exact)
+    greedy = plan_resolved(sweep(asks=["temperatures = [0.0]\n"], items=list(items(2))))
+    assert unknown(greedy)["repeatability"] == ("repeat_greedy = 5", 8)
+
+
+def test_asks_are_named_where_they_differ(sweep):
+    one, other = "option_orders = 2\n", 'templates = ["paraphrase"]\n'
+    plan = plan_resolved(sweep(asks=[one, other], items=list(items(2))))
+    lines = plan_text(plan.as_json(), {}).splitlines()
+    assert any("position bias (ask[0]: 2 orders of the options)" in line for line in lines)
+    assert any(line.startswith("ask[1]: one order: position bias stays") for line in lines)
+
+
+def test_a_plan_of_many_judges_and_notes_is_one_screen(sweep):
+    judges = [(f"judge-{i}", "") for i in range(30)]
+    plan = plan_resolved(sweep(judges=judges, asks=[GRID], items=list(items(3))))
+    lines = plan_screen(plan.as_json(), "many.toml").splitlines()
+    assert sum(-(-len(line) // 80) for line in lines) < 24
+    assert any(re.fullmatch(r"and \d+ more lines, with --full", line) for line in lines)
+    assert any("position bias stays unknown" in line for line in lines)

@@ -85,3 +85,33 @@ def test_a_log_with_the_columns_of_items_is_one(log):
 def test_a_log_without_what_was_judged_is_refused(log, row, message):
     with pytest.raises(SweepError, match=message):
         load_items("log", log([*ROWS, row]))
+
+
+def test_several_answers_of_a_row_are_options_and_the_right_one_is_gold(log):
+    rows = [
+        {"prompt": "Why?", "answer_a": "So.", "answer_b": "Thus.", "winner": "answer_b"},
+        {"prompt": "Why?", "answer_a": "x", "answer_b": "y", "winner": "A"},
+        {"prompt": "How?", "answer_a": "x", "answer_b": None, "winner": "tie"},
+    ]
+    first, second, third = load_items("log", log(rows))
+    assert [(one.option_id, one.text) for one in first.options] == [("a", "So."), ("b", "Thus.")]
+    assert [one.item_id for one in (first, second, third)] == ["1", "2", "3"]  # a row, an item
+    assert (first.gold, second.gold, third.gold) == ("b", "a", None)
+    assert [one.option_id for one in third.options] == ["a"]
+    # So they are under the names of items, too; columns of items stay those of items.
+    named = [{"item_id": "q", "question": "Why?", "output_1": "x", "output_2": "y"}]
+    assert [one.option_id for one in load_items("log", log(named))[0].options] == ["1", "2"]
+    plain = [{"item_id": "q", "question": "?", "option_a": "x", "option_b": "y", "gold": "y"}]
+    assert load_items("log", log(plain))[0].gold == "b"
+
+
+def test_a_log_without_ids_has_an_item_a_question(log):
+    rows = [{"input": text, "output": text.lower()} for text in ("A?", "B?", "A?")]
+    items = load_items("log", log(rows))
+    assert [(one.item_id, one.question) for one in items] == [("1", "A?"), ("2", "B?")]
+
+
+def test_what_only_begins_as_an_answer_is_none(log):
+    rows = [{"id": "a", "input": "?", "output_tokens": 3, "output_cost": 0.1}]
+    with pytest.raises(SweepError, match="a log needs a column answer"):
+        load_items("log", log(rows))

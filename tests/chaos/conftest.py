@@ -65,11 +65,11 @@ class Sweep:
         sweep = read_sweep(str(self.file))
         return run_sweep(sweep, out=self.out, address=address, console=console, ask_lost=ask_lost)
 
-    def start(self, address: str | None = None) -> subprocess.Popen[str]:
-        """Run in a process of its own, and with a Ray of its own unless one is given."""
+    def start(self, address: str | None = None, *words: str) -> subprocess.Popen[str]:
+        """Run in a process of its own, and without Ray unless one is given."""
         command = [sys.executable, "-m", "judgerel_ray", "run", str(self.file), "--out", self.out]
         driver = subprocess.Popen(
-            [*command, "--address", address] if address else command,
+            [*command, *words, *(["--address", address] if address else [])],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

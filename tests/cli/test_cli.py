@@ -26,14 +26,22 @@ from judgerel_ray.fleet import address as ray_address
 WRITTEN = ["--exact-values", "--leading-word", "--item-by-row", "--column NAME=COLUMN"]
 NAMED = [*WRITTEN, "--verdict-names WHAT"]
 READ = [*NAMED, "--labels FILE"]
-SHOWN = ["--format NAMES", "--out FILE", "--force", "--raw-cells"]
+SHOWN = ["--format NAMES", "--md", "--full", "--explain", "--out FILE", "--force", "--raw-cells"]
 SCALED = ["--scale FILE", "--mapping NAME", "--preset NAME", "--pairing HOW"]
 BY = ["--by COLS"]
 OPTIONS = {
-    "plan": ["SWEEP.toml", "--cluster FILE", "--json"],
-    "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ask-lost", "--unreadable-ok"],
-    "exact": ["SWEEP.toml", "--out RUN", "--address ADDRESS"],
-    "refresh": ["SERIES.toml", "--address ADDRESS", "--json"],
+    "init": [
+        "FILE",
+        "--out SWEEP.toml",
+        "--provider {anthropic,azure,groq,ollama,openai,openrouter,together,vllm}",
+        "--model NAME",
+        "--force",
+    ],
+    "plan": ["SWEEP.toml", "--cluster FILE", "--json", "--full"],
+    "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ray", "--ask-lost",
+            "--unreadable-ok"],
+    "exact": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ray"],
+    "refresh": ["SERIES.toml", "--address ADDRESS", "--ray", "--json"],
     "status": ["RUN", "--json"],
     "verify": ["RUN"],
     "rejudge": ["RUN", "--sweep SWEEP.toml"],
@@ -136,7 +144,7 @@ OPTIONS = {
         "--facet-size NAME=N",
         "--nested COLS",
         *READ, *BY,
-        "--format NAMES",
+        "--format NAMES", "--md", "--full", "--explain",
     ],
     "compare": [
         "A",
@@ -144,7 +152,7 @@ OPTIONS = {
         "--coefficient NAME",
         "--tolerance D",
         *READ, *BY,
-        "--format NAMES",
+        "--format NAMES", "--md", "--full", "--explain",
     ],
     "gate": [
         "PATH",
@@ -152,7 +160,7 @@ OPTIONS = {
         "--rules FILE",
         "--ledger FILE",
         *READ, *BY,
-        "--format NAMES",
+        "--format NAMES", "--md", "--full", "--explain",
     ],
     "correct": [
         "PATH", "--labels FILE", "--positive VERDICT", "--width W", "--seed S", *NAMED, *BY,
@@ -169,7 +177,7 @@ OPTIONS = {
     ],
 }  # fmt: skip
 GROUPS = {
-    "Ask": ["plan", "run", "exact", "status", "verify", "rejudge", "replay", "refresh"],
+    "Ask": ["init", "plan", "run", "exact", "status", "verify", "rejudge", "replay", "refresh"],
     "Data": ["items", "import", "doctor"],
     "Analyse": ["reduce", "questions", "serving", "agree", "uncertainty", "distributions",
                 "select", "systems", "panels", "cascade", "scales", "align", "rank"],
@@ -222,7 +230,15 @@ def test_help_lists_flags_of_many_verbs_under_headings_of_their_own(capsys):
             "--labels",
             "--by",
         ],
-        "What is printed and written:": ["--format", "--out", "--force", "--raw-cells"],
+        "What is printed and written:": [
+            "--format",
+            "--md",
+            "--full",
+            "--explain",
+            "--out",
+            "--force",
+            "--raw-cells",
+        ],
     }
 
 
@@ -349,7 +365,6 @@ def test_help_says_what_there_is(capsys, arguments):
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
         ["pln"],
         ["plan"],
         ["plan", "a", "b"],

@@ -40,7 +40,9 @@ def test_a_slash_at_the_end_makes_no_other_server():
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ("", "needs base_url"),
+        ("", "needs base_url, or its provider by name: anthropic, azure, groq, ollama, openai"),
+        ('provider = "opnai"', "Try: openai"),
+        ('provider = "openai"\ngpus = 1', "gpus must be 0"),
         ('base_url = "127.0.0.1:8000"', "must be a URL"),
         ('base_url = "http://h:port/v1"', "must be a URL"),
         ('base_url = "ftp://h/v1"', "must be a URL"),
@@ -84,7 +86,30 @@ def test_a_key_in_the_file_is_refused_and_not_repeated(more):
     assert "environment variable" in str(caught.value)
 
 
-@pytest.mark.parametrize("key", [HERE, 'api_key_env = "KEY"', "limits = { retries = 1 }"])
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("gpt-4o-mini", "gpt-4o-mini"),
+        ("meta-llama/Llama-3.3-70B", "Llama-3.3-70B"),
+        ("llama3.2:1b", "llama3.2:1b"),
+        ("../my model", "my-model"),
+    ],
+)
+def test_a_judge_of_a_provider_needs_its_model_alone(model, name):
+    judge = parse_sweep(
+        f'name = "s"\njudge = [{{ provider = "openai", model = "{model}" }}]\n{ASK}'
+    ).judge[0]
+    assert (judge.engine, judge.name, judge.gpus) == ("openai", name, 0)
+
+
+def test_a_judge_of_no_provider_has_a_name():
+    with pytest.raises(SweepError, match=r"judge\[0\].name is missing"):
+        parse_sweep(f'name = "s"\njudge = [{{ model = "m" }}]\n{ASK}')
+
+
+@pytest.mark.parametrize(
+    "key", [HERE, 'provider = "vllm"', 'api_key_env = "KEY"', "limits = { retries = 1 }"]
+)
 def test_keys_of_servers_mean_nothing_to_other_engines(key):
     with pytest.raises(SweepError, match="is of judges of engine openai, not vllm"):
         parse_sweep(sweep_of(key, engine="vllm"))
@@ -99,6 +124,10 @@ def test_judges_of_one_provider_state_the_same_limits():
     parse_sweep(sweep_of(ten, f'{HERE}\napi_key_env = "KEY"'))
     with pytest.raises(SweepError, match=r"j0 and j1 share a provider .* 10\.0 and None"):
         parse_sweep(sweep_of(ten, HERE))
+    named = 'provider = "groq"'
+    with pytest.raises(SweepError, match="j0 and j1 share a provider"):
+        parse_sweep(sweep_of(named, f"{named}\nlimits = {{ concurrency = 2 }}"))
+    parse_sweep(sweep_of('provider = "openai"', f"{named}\nlimits = {{ concurrency = 2 }}"))
 
 
 def test_cached_prompt_tokens_have_their_own_price_where_one_is_stated():

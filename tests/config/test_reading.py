@@ -44,6 +44,7 @@ def test_a_small_sweep_gets_every_default():
         "max_model_len": None,
         "batch_invariant": False,
         "chat_template": True,
+        "provider": None,
         "base_url": None,
         "api_key_env": None,
         "limits": None,

@@ -286,6 +286,38 @@ def test_a_missing_variable_is_one_line_before_anything_is_asked(fault_server, m
     assert server.asked == []
 
 
+def test_a_missing_key_of_a_provider_is_one_line_that_names_the_variable(fault_server, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with fault_server() as server:
+        spec = spec_of(server, provider="openai", api_key_env="OPENAI_API_KEY")
+        with pytest.raises(SweepError) as caught:
+            asked(spec)
+    line = str(caught.value)
+    assert "OPENAI_API_KEY is not set, which holds the key of provider openai" in line
+    assert "\n" not in line
+
+
+def test_a_judge_of_a_provider_is_asked_with_its_words_and_key(fault_server, ask_of, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-77")
+    with fault_server(key="sk-planted-77") as server:
+        spec = spec_of(server, provider="openai", api_key_env="OPENAI_API_KEY")
+        _, [found] = asked(spec, ask_of(n=2, temperature=1.0))
+    assert len(found) == 2
+    assert {frozenset(seen.body) for seen in server.asked} == {
+        frozenset({"model", "messages", "max_completion_tokens", "seed"})
+    }
+
+
+def test_a_list_without_the_judge_is_not_asked_for(fault_server, ask_of):
+    with fault_server(model="another") as server:
+        with pytest.raises(SweepError, match="the server has no model 'tiny'"):
+            asked(spec_of(server), ask_of(n=1))
+        _, [found] = asked(spec_of(server, provider="azure"), ask_of(n=1))
+        assert len(found) == 1
+    with fault_server(model="tiny:latest") as server:
+        asked(spec_of(server), ask_of(n=1))
+
+
 def test_a_key_is_sent_and_never_said(fault_server, ask_of, monkeypatch):
     monkeypatch.setenv("A_KEY", "sk-planted-77")
     shares = {"500": 0.3, "400": 0.3, "parameter": 0.3}

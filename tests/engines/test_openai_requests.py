@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from typing import get_args
 
 import pytest
 
-from judgerel_ray.core import Ask, Message, RequestRefused, Scoring, SweepError
+from judgerel_ray.core import Ask, Message, ProviderName, RequestRefused, Scoring, SweepError
 from judgerel_ray.engines import EngineSpec, judge_fingerprint
 from judgerel_ray.engines.openai.requests import (
+    PROVIDERS,
     OpenAIOptions,
     openai_options,
     requests_of,
@@ -15,6 +18,8 @@ from judgerel_ray.engines.openai.requests import (
 
 VLLM = OpenAIOptions(server="vllm", top_k=True)
 PLAIN = OpenAIOptions()
+NEWER = ("openai", "azure", "anthropic")
+"""Providers with models that refuse temperature or top_p, even where they are 1."""
 
 
 def spec_of(**options) -> EngineSpec:
@@ -33,6 +38,28 @@ def bodies(condition, *, n=1, chat=True, options=PLAIN):
 def test_a_plain_server_is_sent_only_what_the_api_has_words_for(make_condition):
     (body,) = bodies(make_condition(top_k=0, stop=("x",)))
     assert set(body) == {"model", "messages", "temperature", "top_p", "max_tokens", "seed"}
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_provider_is_sent_what_it_takes(make_condition, provider):
+    options = openai_options(replace(spec_of(), provider=provider))
+    (body,) = bodies(make_condition(top_k=0, temperature=1.0), options=options)
+    ones = {"temperature", "top_p"} - (set(body))
+    assert ones == ({"temperature", "top_p"} if provider in NEWER else set())
+    limit = "max_completion_tokens" if provider in ("openai", "azure") else "max_tokens"
+    assert limit in body
+    assert ("seed" in body) == (provider != "anthropic")
+    assert ("top_k" in body) == (provider == "vllm")
+    # What was written is sent to every provider, and what is declared wins.
+    (body,) = bodies(make_condition(top_k=0, temperature=0.5, top_p=0.9), options=options)
+    assert (body["temperature"], body["top_p"]) == (0.5, 0.9)
+    declared = openai_options(replace(spec_of(seed=True, ones=True), provider=provider))
+    assert declared.seed
+    assert declared.ones
+
+
+def test_every_provider_that_a_sweep_may_name_is_known():
+    assert tuple(PROVIDERS) == get_args(ProviderName)
 
 
 def test_a_vllm_server_is_left_no_default(make_condition):

@@ -41,6 +41,7 @@ from judgerel_ray.analyses.advice.plans import (
 from judgerel_ray.analyses.advice.populations import Populations
 from judgerel_ray.analyses.advice.tables import Components, Designs, Needs, Splits
 from judgerel_ray.analyses.advice.unreachable import Reason, Unreachable
+from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.errors import warn_of
@@ -56,8 +57,8 @@ from judgerel_ray.stats.generalizability.dstudy import Dependability, judgments_
 from judgerel_ray.stats.intervals.precision import AlphaPrecision, t_quantile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advice:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Advice(Shown):
     """Five tables, each with the columns of the groups first.
 
     Attributes

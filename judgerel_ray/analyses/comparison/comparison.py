@@ -467,7 +467,7 @@ def _of_facets(
 def _of_labels(asked: _Comparison) -> tuple[Difference, tuple[int, int], int]:
     """The difference of both sides' kappa with the labels, each question weighing 1."""
     sides = [asked.both.filter(pl.col(SIDE) == side).drop(SIDE) for side in (0, 1)]
-    first, second = kappa_of_sides(*sides, asked.unit, asked.policy, asked.level)
+    first, second = kappa_of_sides(sides[0], sides[1], asked.unit, asked.policy, asked.level)
     found = terms_difference(first, second, margin=asked.tolerance, confidence=asked.confidence)
     in_a, in_b = (one.questions_C.size for one in (first, second))
     return found, (in_a, in_b), np.intersect1d(first.questions_C, second.questions_C).size

@@ -6,7 +6,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import Labelled, Names, comma_names, flag, names_of, split_names, verb
+from judgerel_ray.core.verb import (
+    Labelled,
+    Names,
+    comma_names,
+    command_on,
+    flag,
+    names_of,
+    split_names,
+    verb,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,6 +58,7 @@ class CompareRequest(Labelled):
 
 @verb(
     CompareRequest,
+    examples=("compare judgments.csv --by judge", "compare run --by judge --coefficient flip_rate"),
     group="Decide",
     help="paired differences of runs, judges or temperatures",
     source="A",
@@ -95,4 +105,5 @@ def compare(a: JudgmentSource, request: CompareRequest) -> Result[pl.DataFrame]:
             first, second, by=names_of(request.by), coefficients=names_of(request.coefficients),
             tolerance=request.tolerance,
         )  # fmt: skip
-        return compared_result(found, shared, first, second)
+        command = command_on("advise", a if request.b is None else request.b, request)
+        return compared_result(found, shared, first, second, command)

@@ -39,14 +39,15 @@ from judgerel_ray.analyses.confusion.tables import (
     ThresholdCurve,
 )
 from judgerel_ray.analyses.confusion.worth import score_table, uncertainty_summary
+from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.stats import acceptance_curve, label_accuracy
 from judgerel_ray.stats.confusion.labels import DEFAULT_GRID, LabelAccuracy
 from judgerel_ray.stats.intervals.shares import clustered_share
 from judgerel_ray.stats.ratings.reference import PeopleMatch, people_match
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UncertaintyTables:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class UncertaintyTables(Shown):
     """How sure a judge is of single judgments, and what that is worth.
 
     Attributes

@@ -24,6 +24,7 @@ from judgerel_ray.analyses.correction.tables import (
     LabelNeeds,
     LabelTransport,
 )
+from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.schema import Schema
 from judgerel_ray.counting.groups.grouping import parts_by
@@ -58,8 +59,8 @@ class Caution(StrEnum):
     RATERS_DISAGREE = "raters_disagree"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectionTables:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CorrectionTables(Shown):
     """Corrected scores; every table starts with the columns of the groups.
 
     Attributes

@@ -12,6 +12,7 @@ from judgerel_ray.core.verb import (
     Named,
     Names,
     check_choices,
+    command_on,
     flag,
     names_of,
     verb,
@@ -49,7 +50,10 @@ class CorrectRequest(Named):
     seed: int = field(default=0, metadata=flag("of the bootstrap without labels", "S"))
 
 
-def _result(found: CorrectionTables, notes: tuple[str, ...]) -> Result[CorrectionTables]:
+def _result(
+    found: CorrectionTables, notes: tuple[str, ...], command: str | None
+) -> Result[CorrectionTables]:
+    from judgerel_ray.analyses.correction.short import corrected_short
     from judgerel_ray.analyses.correction.show import correction_blocks
     from judgerel_ray.blocks.result import Result
 
@@ -58,6 +62,7 @@ def _result(found: CorrectionTables, notes: tuple[str, ...]) -> Result[Correctio
         notes=notes,
         tables={name: table for name, table in found.tables().items() if table.width},
         full=lambda: correction_blocks(found.tables()),
+        short=lambda: corrected_short(found.tables(), command),
         rows=found.estimates if found.estimates.width else found.agreed,
         whole_json=True,
     )
@@ -65,6 +70,10 @@ def _result(found: CorrectionTables, notes: tuple[str, ...]) -> Result[Correctio
 
 @verb(
     CorrectRequest,
+    examples=(
+        "correct judgments.csv --positive a",
+        "correct judgments.csv --labels labels.csv --positive a",
+    ),
     group="Decide",
     help="pass rates and mean scores corrected for judge error, using a few human labels",
     file="estimates or agreed; as .json all",
@@ -110,7 +119,7 @@ def correct(path: JudgmentSource, request: CorrectRequest) -> Result[CorrectionT
         found = correction_of(
             judged, labels, by=by, positive=request.positive, width=request.width, seed=request.seed
         )
-        return _result(found, judged.run_notes)
+        return _result(found, judged.run_notes, command_on("reduce", path, request))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +153,10 @@ class LabelRequest(Named):
 
 @verb(
     LabelRequest,
+    examples=(
+        "label judgments.csv --items items.jsonl --n 4 --out label.html",
+        "label judgments.csv --items items.jsonl --choose unstable --out unstable.html",
+    ),
     group="Decide",
     help="write an HTML page for labelling a few items by hand",
     prints="",

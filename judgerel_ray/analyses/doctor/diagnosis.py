@@ -202,9 +202,10 @@ class Proposal:
     open: Mapping[str, tuple[str, ...]]  # Names that several columns fit equally well.
     lacking: tuple[str, ...]  # Columns that are needed, of which none is probably meant.
     free: tuple[str, ...] = ()  # Columns that nothing is taken for.
+    flags: str = ""  # What any verb that reads the table takes in its place.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Diagnosis(Writable):
     """What a doctor found: of the machine without a path, else of the judgments there.
 
@@ -421,6 +422,7 @@ def mapping_text(proposal: Proposal) -> str:
 
     lines = [f"{name} = {json.dumps(place)}" for name, place in proposal.meant.items()]
     lines += [f'{name} = "?"  # {_NEEDED.get(name, name)}: {" or ".join(places)}'
+              if len(places) > 1 else f"{name} = {json.dumps(places[0])}"
               for name, places in proposal.open.items()]  # fmt: skip
     named = f": one of {printable(quote_names(proposal.free))}" if proposal.free else ""
     lines += [f'{name} = "?"  # {_NEEDED.get(name, name)}{named}' for name in proposal.lacking]

@@ -18,7 +18,7 @@ from judgerel_ray.analyses.doctor.diagnosis import (
 from judgerel_ray.blocks.words import group_label
 from judgerel_ray.counting.columns import FACETS, is_judge
 from judgerel_ray.counting.facets import NUISANCE
-from judgerel_ray.counting.files.understood import ColumnsMissing
+from judgerel_ray.counting.files.understood import DOCTOR, ColumnsMissing
 from judgerel_ray.counting.groups.grouping import DEFAULT_GROUPS
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot
@@ -70,12 +70,19 @@ def mapping_for(error: ColumnsMissing) -> Diagnosis:
     if "file" not in error.where:
         raise error  # of a frame nobody writes a file
     meaning = error.meaning
+    ways: dict[str, tuple[str, ...]] = {}
+    for role, place in meaning.ways:
+        ways[role] = (*ways.get(role, ()), place)
+    # Of a verdict and a score that may be read, a map has one.
+    either = dict([*ways.items()][:1]) or dict(meaning.open)
+    lacking = tuple("verdict" if " or " in one else one for one in meaning.lacking)
     return Diagnosis(
         proposal=Proposal(
             meant={role: place for role, place in meaning.columns.items() if role != place},
-            open=dict(meaning.open),
-            lacking=tuple("verdict" if " or " in one else one for one in meaning.lacking),
+            open=either,
+            lacking=tuple(one for one in lacking if not (ways and one == "verdict")),
             free=tuple(meaning.unused),
+            flags=(error.hint or "").removesuffix(DOCTOR),
         ),
         notes=(error.problem,),
     )

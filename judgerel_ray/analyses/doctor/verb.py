@@ -20,6 +20,7 @@ class DoctorRequest(Named):
 
 @verb(
     DoctorRequest,
+    examples=("doctor", "doctor judgments.csv"),
     group="Data",
     help="what is missing on this machine, or what a file of judgments supports",
     source="[PATH]",

@@ -22,6 +22,7 @@ from judgerel_ray.analyses.gate.requirement import (
 from judgerel_ray.analyses.gate.standing import (
     AGREEMENT,
     ALONE,
+    KNOWN,
     Verdict,
     needs_a_plan,
     of_requirement,
@@ -39,7 +40,7 @@ from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.counting.outcomes import outcome_table
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.snapshot import Snapshot, replicated
-from judgerel_ray.counting.verdicts.policy import REPEATABILITY
+from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.measuring.correctness import correctness_by_question
 from judgerel_ray.measuring.failures import failure_lines, failures_of
 from judgerel_ray.measuring.order_effects import (
@@ -138,17 +139,31 @@ def gate_by_default(
         if one.name in table["coefficient"]
     ]
     found = _decided(judged, asked, tables, options, then=then or confidence)
+    return _with_the_unknown(found, groups)
+
+
+def _with_the_unknown(found: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
+    """A row of its own below alpha's where neither reproducibility nor the right verdict is known.
+
+    It is open: so the default never passes a judge that is only known to repeat itself.
+    """
     gold_known = (pl.col("coefficient") == OF_A_DROP).any().over(groups or [pl.lit(0)])
-    alone = (
+    kept = [*groups, "n_items", "n_judgments"]
+    unknown = found.filter(
         (pl.col("requirement") == ALPHA)
-        & (pl.col("verdict") == Verdict.PASS.value)
         & (pl.col("conditions") == REPEATABILITY).fill_null(False)
         & ~gold_known
-    )
-    return found.with_columns(
-        verdict=pl.when(alone).then(pl.lit(Verdict.INCONCLUSIVE.value)).otherwise("verdict"),
-        reason=pl.when(alone).then(pl.lit(ALONE)).otherwise("reason"),
-    )
+    ).unique(groups or None, keep="first", maintain_order=True)
+    rows = unknown.with_columns(
+        pl.col(name) if name in kept else pl.lit(None, dtype).alias(name)
+        for name, dtype in found.schema.items()
+    ).with_columns(
+        requirement=pl.lit(KNOWN), coefficient=pl.lit(REPRODUCIBILITY),
+        conditions=pl.lit(REPRODUCIBILITY), verdict=pl.lit(Verdict.INCONCLUSIVE.value),
+        reason=pl.lit(ALONE), missing=pl.lit("category"),
+    )  # fmt: skip
+    of_alpha = pl.col("requirement") == ALPHA
+    return pl.concat([found.filter(of_alpha), rows, found.filter(~of_alpha)])
 
 
 def _right_verdicts(judged: Snapshot, options: ReduceOptions) -> pl.DataFrame | None:

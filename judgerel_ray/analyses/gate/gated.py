@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 EXIT_CODES = {"PASS": 0, "FAIL": 4, "INCONCLUSIVE": 5}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Gated(Writable):
     """What a gate found.
 

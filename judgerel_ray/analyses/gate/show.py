@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
 
 import polars as pl
 
@@ -27,6 +28,7 @@ from judgerel_ray.analyses.gate.tables import Requirements
 from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Span, Table, row_columns
 from judgerel_ray.blocks.junit import Case
 from judgerel_ray.blocks.result import Result
+from judgerel_ray.blocks.short import MOST_ROWS, next_step
 from judgerel_ray.blocks.words import (
     CONFOUNDED,
     Row,
@@ -57,15 +59,23 @@ _REASONS = {
     WITHIN: "no reproducibility of {}: it is defined within one prompt, where a judge that goes by "
     "the place of an option or by the wording agrees with itself, too. Require a coefficient that "
     "compares the orders and wordings asked, such as krippendorff_alpha",
-    ALONE: "the judge agrees with itself, which does not show that it judges: one that goes by the "
-    "place of an option or by length does, too. Give right verdicts (a column gold), ask again in "
-    "another wording or order of the options, or state what must be met (--require)",
+    ALONE: "reproducibility is unknown: only the same prompt was asked again, and a judge that "
+    "goes by the place of an option or by length agrees with itself, too. Give right verdicts (a "
+    "column gold), ask again in another wording or order of the options, or state what must be met "
+    "(--require)",
 }
 _SHORT = {
     AT_LIMIT: "the value is at the limit",
     WITHIN: "it has no reproducibility",
-    ALONE: "right verdicts, or another order or wording",
+    ALONE: "right verdicts, or another order",
 }
+_MET = {"PASS": "met", "FAIL": "missed", "INCONCLUSIVE": "open"}
+_WORST = ("FAIL", "INCONCLUSIVE", "PASS")
+_NEXT = {
+    "FAIL": ("reduce", "see what to distrust"),
+    "INCONCLUSIVE": ("advise", "see what more judgments would show"),
+}
+"""By verdict the verb that helps on, and what for; a gate that passes says itself what is next."""
 _MISSING = "no verdict"
 _HEADS = ("verdict", "requirement", "group", _MISSING, "value", "interval", "what is missing")
 
@@ -81,6 +91,45 @@ def gate_blocks(gated: Gated) -> list[Block]:
     'PASS: 2 of 2 met'
     """
     rows = [*gated.requirements.iter_rows(named=True)]
+    return _blocks(gated, _table(gated, rows))
+
+
+def short_gate_blocks(gated: Gated, commands: Mapping[str, str | None]) -> list[Block]:
+    """Say a gate's verdict and every requirement; of more than 20 rows those not met come first.
+
+    `commands` are those of other verbs on the same judgments, by name.
+
+    Examples
+    --------
+    >>> from judgerel_ray import example, gate
+    >>> found = gate(example("judgments.csv"), require="flip_rate <= .9")
+    >>> short_gate_blocks(found, {})[0].text
+    'PASS: 2 of 2 met'
+    """
+    rows = [*gated.requirements.iter_rows(named=True)]
+    if len(rows) > MOST_ROWS:
+        rows = sorted(rows, key=lambda row: _WORST.index(str(row["verdict"])))
+    hidden = Counter(_MET[str(row["verdict"])] for row in rows[MOST_ROWS:])
+    more = [f"{n:,} more {word}" for word, n in hidden.items()]
+    left = [Paragraph(f"{', '.join(more)}: in --full")] if more else []
+    table = replace(_table(gated, rows[:MOST_ROWS]), fits=True)
+    name, what = _NEXT.get(gated.verdict, ("", ""))
+    return [*_blocks(gated, table, *left), *next_step((what, commands.get(name)))]
+
+
+def _blocks(gated: Gated, *tables: Block) -> list[Block]:
+    """The verdict, a table, why nothing is decided, and which look it was."""
+    why = [*_notes([*gated.requirements.iter_rows(named=True)]), *gated.notes]
+    return [
+        Paragraph(gate_headline(gated), kind="lead"),
+        *tables,
+        *([Lines(why)] if why else []),
+        Paragraph(look_words(gated), kind="soft"),
+    ]
+
+
+def _table(gated: Gated, rows: Sequence[Row]) -> Table:
+    """Requirements, a line each."""
     lines = [_cells(row, _groups(gated)) for row in rows]
     columns = [
         one
@@ -89,12 +138,7 @@ def gate_blocks(gated: Gated) -> list[Block]:
     ]
     level = _percent(gated.look.confidence)
     title = f"Requirements: the whole {level} confidence interval must meet each"
-    table = Table(title, columns, cards=True)
-    why = [*_notes(rows), *gated.notes]
-    blocks: list[Block] = [Paragraph(gate_headline(gated), kind="lead"), table]
-    if why:
-        blocks.append(Lines(why))
-    return [*blocks, Paragraph(look_words(gated), kind="soft")]
+    return Table(title, columns, cards=True)
 
 
 def gate_headline(gated: Gated) -> str:
@@ -110,8 +154,7 @@ def gate_headline(gated: Gated) -> str:
     n = gated.requirements.height
     if gated.verdict == "PASS":
         return f"PASS: {n} of {n} met"
-    words = {"PASS": "met", "FAIL": "missed", "INCONCLUSIVE": "open"}
-    parts = [f"{found[name]} {word}" for name, word in words.items() if found[name]]
+    parts = [f"{found[name]} {word}" for name, word in _MET.items() if found[name]]
     return f"{gated.verdict}: {', '.join(parts)}, of {n}"
 
 
@@ -138,8 +181,10 @@ def look_words(gated: Gated) -> str:
     )
 
 
-def gate_result(gated: Gated) -> Result[Gated]:
-    """A gate's verdict as every format is made of it.
+def gate_result(
+    gated: Gated, commands: Mapping[str, str | None] = MappingProxyType({})
+) -> Result[Gated]:
+    """A gate's verdict as every format is made of it; `commands` of other verbs say what is next.
 
     Examples
     --------
@@ -154,6 +199,7 @@ def gate_result(gated: Gated) -> Result[Gated]:
         found=gated,
         tables={"requirements": gated.requirements},
         full=lambda: gate_blocks(gated),
+        short=lambda: short_gate_blocks(gated, commands),
         title=f"Judge gate: {gate_headline(gated)}",
         facts={
             "verdict": gated.verdict, "exit_code": gated.exit_code, "look": asdict(gated.look),
@@ -381,6 +427,8 @@ def _held(row: Row) -> str:
     again = "other answers" if judges_other_answers(row) else "the same prompt again"
     same = f" of {again}" if row["conditions"] == REPEATABILITY else ""
     value = "" if row["value"] is None else f" {number(row['value'])} {interval(row)}".rstrip()
+    if row["limit"] is None:
+        return str(row["requirement"])
     limit = f"{float(str(row['limit'])):g}"
     return f"{name}{same}{value} ({'at most' if row['at_most'] else 'at least'} {limit})"
 

@@ -44,7 +44,9 @@ NO_SPREAD = "no_spread"
 _FEWEST = 2
 CROSSES, AT_LIMIT = "interval_crosses_limit", "value_at_limit"
 ALONE = "repeatability_alone"
-"""Of a judge that agrees with itself when asked the same prompt again: nothing else is known."""
+"""Of a judge that was asked the same prompt again: whether it judges is not known."""
+KNOWN = "reproducibility known"
+"""The requirement that is open then, in a row of its own."""
 
 
 class Verdict(StrEnum):

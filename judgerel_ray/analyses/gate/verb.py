@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import BY, Labelled, Names, flag, names_of, verb
+from judgerel_ray.core.verb import BY, Labelled, Names, command_on, flag, names_of, verb
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.gate.gated import Gated
@@ -49,6 +49,7 @@ class GateRequest(Labelled):
 
 @verb(
     GateRequest,
+    examples=("gate judgments.csv", 'gate judgments.csv --require "krippendorff_alpha >= .3"'),
     group="Decide",
     help="PASS, FAIL or INCONCLUSIVE: requirements that the whole confidence interval must meet",
     prints="gate",
@@ -100,4 +101,6 @@ def gate(path: JudgmentSource, request: GateRequest) -> Result[Gated]:
             judged, wanted, baselines={name: found_at[name] for name in names}, by=by,
             ledger=None if request.ledger is None else fspath(request.ledger),
         )  # fmt: skip
-        return gate_result(replace(found, rests_on=judged.run_notes, read=judged.notes))
+        commands = {name: command_on(name, path, request) for name in ("reduce", "advise")}
+        found = replace(found, rests_on=judged.run_notes, read=judged.notes)
+        return gate_result(found, commands)

@@ -10,6 +10,7 @@ import polars as pl
 
 from judgerel_ray.analyses.panels.tables import CascadeCurve, CascadedShares, Stages
 from judgerel_ray.analyses.panels.voters import Voters, accuracy_row
+from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import CHOSEN, SweepError
 from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, Row
 from judgerel_ray.stats.counts import Floats
@@ -55,8 +56,8 @@ N_BUDGETS = 10
 """Points of the curve."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CascadeTables:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CascadeTables(Shown):
     """What cascades buy; every table starts with the columns of the groups.
 
     Attributes

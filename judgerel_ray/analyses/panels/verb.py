@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import Names, by_name, comma_names, flag, names_of, verb
+from judgerel_ray.core.verb import Names, by_name, comma_names, command_on, flag, names_of, verb
 from judgerel_ray.measuring.answered import KINDS, Answered
 
 if TYPE_CHECKING:
@@ -44,18 +44,32 @@ class PanelsRequest(Answered):
         return by_name(self.prices, "--price", price_of, form=form, cut=str.rpartition)
 
 
-def _result_panels(found: PanelTables, notes: tuple[str, ...]) -> Result[PanelTables]:
-    from judgerel_ray.analyses.panels.show import panel_blocks
+def _result_panels(
+    found: PanelTables, notes: tuple[str, ...], command: str | None
+) -> Result[PanelTables]:
+    from judgerel_ray.analyses.panels.short import panels_short
+    from judgerel_ray.analyses.panels.show import READ_BEST, READ_NEXT, READ_PANELS, panel_blocks
+    from judgerel_ray.blocks.blocks import Paragraph
     from judgerel_ray.blocks.result import Result
 
     tables = found.tables()
     return Result(
-        found=found, notes=notes, tables=tables, full=lambda: panel_blocks(tables), rows=found.best
+        found=found,
+        notes=notes,
+        tables=tables,
+        full=lambda: panel_blocks(tables),
+        short=lambda: panels_short(tables, command),
+        legend=lambda: [Paragraph(f"{READ_PANELS} {READ_BEST} {READ_NEXT}")],
+        rows=found.best,
     )
 
 
 @verb(
     PanelsRequest,
+    examples=(
+        "panels judgments.csv",
+        "panels run --price simulated-steady=2 --price simulated-erratic=1",
+    ),
     group="Analyse",
     help="judges together: majorities, best panels, what the next one adds",
     file="best",
@@ -99,7 +113,8 @@ def panels(path: JudgmentSource, request: PanelsRequest) -> Result[PanelTables]:
             judged, by=names_of(request.by), gold=request.gold_file, prices=request.priced,
             confidence=request.confidence,
         )  # fmt: skip
-        return _result_panels(panel_tables(voters, seed=request.seed), judged.run_notes)
+        command = command_on("systems", path, request)
+        return _result_panels(panel_tables(voters, seed=request.seed), judged.run_notes, command)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +142,17 @@ class CascadeRequest(PanelsRequest):
     )
 
 
-def _result_cascade(found: CascadeTables, notes: tuple[str, ...]) -> Result[CascadeTables]:
-    from judgerel_ray.analyses.panels.show import cascade_blocks, cascaded_blocks
+def _result_cascade(
+    found: CascadeTables, notes: tuple[str, ...], command: str | None
+) -> Result[CascadeTables]:
+    from judgerel_ray.analyses.panels.short import cascade_short, cascaded_short
+    from judgerel_ray.analyses.panels.show import (
+        READ_CASCADE,
+        READ_CASCADED,
+        cascade_blocks,
+        cascaded_blocks,
+    )
+    from judgerel_ray.blocks.blocks import Paragraph
     from judgerel_ray.blocks.result import Result
 
     tables, did = found.tables(), found.cascaded
@@ -137,12 +161,21 @@ def _result_cascade(found: CascadeTables, notes: tuple[str, ...]) -> Result[Casc
         notes=notes,
         tables=tables,
         full=lambda: cascade_blocks(tables) if did is None else cascaded_blocks(did),
+        short=lambda: (
+            cascade_short(tables, command) if did is None else cascaded_short(did, command)
+        ),
+        legend=lambda: [Paragraph(READ_CASCADE if did is None else READ_CASCADED)],
         rows=found.curve if did is None else did,
     )
 
 
 @verb(
     CascadeRequest,
+    examples=(
+        "cascade run --order simulated-erratic,simulated-steady --confidence probability",
+        "cascade run --order simulated-erratic,simulated-steady --confidence probability "
+        "--person-cost 5 --person-accuracy 0.95",
+    ),
     group="Analyse",
     help="cost and accuracy of asking a second judge when the first is unsure",
     file="curve; of a cascade run cascaded",
@@ -192,4 +225,4 @@ def cascade(path: JudgmentSource, request: CascadeRequest) -> Result[CascadeTabl
             judged, choice, by=names_of(request.by), gold=request.gold_file, prices=request.priced,
             confidence=request.confidence,
         )  # fmt: skip
-        return _result_cascade(found, judged.run_notes)
+        return _result_cascade(found, judged.run_notes, command_on("panels", path, request))

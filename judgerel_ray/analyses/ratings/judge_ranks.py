@@ -20,6 +20,7 @@ import polars as pl
 
 from judgerel_ray.analyses.ratings.alignment import reference_scores
 from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice, compared_scales, group_ratings
+from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.groups.rated import RatedGroup
 from judgerel_ray.counting.verdicts.policy import Row
@@ -165,8 +166,8 @@ Cells = Mapping[str, Mapping[Hashable, QuestionStatistic]]
 _TEXT = ("judge", "measure", "undefined", "first", "second")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeRanks:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class JudgeRanks(Shown):
     """Ranks at every temperature.
 
     Attributes

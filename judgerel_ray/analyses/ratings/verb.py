@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.verb import BY, Names, Written, flag, names_of, split_names, verb
+from judgerel_ray.blocks.shown import Shown
+from judgerel_ray.core.verb import BY, Names, Written, command_on, flag, names_of, split_names, verb
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,8 +82,8 @@ class ScalesRequest(ScaleOptions):
         return scale_choice(mapping=self.mapping, preset=self.preset, pairing=self.pairing)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ScaleTables:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ScaleTables(Shown):
     """Consistency of ratings.
 
     Attributes
@@ -103,7 +104,10 @@ class ScaleTables:
         return {"self_consistency": self.self_consistency, "inter_scale": self.inter_scale}
 
 
-def _result_scales(found: ScaleTables, notes: tuple[str, ...]) -> Result[ScaleTables]:
+def _result_scales(
+    found: ScaleTables, notes: tuple[str, ...], command: str | None
+) -> Result[ScaleTables]:
+    from judgerel_ray.analyses.ratings.short import scales_short
     from judgerel_ray.analyses.ratings.show import scales_blocks
     from judgerel_ray.blocks.result import Result
 
@@ -112,6 +116,7 @@ def _result_scales(found: ScaleTables, notes: tuple[str, ...]) -> Result[ScaleTa
         notes=notes,
         tables=found.tables(),
         full=lambda: scales_blocks(found.self_consistency, found.inter_scale),
+        short=lambda: scales_short(found.self_consistency, found.inter_scale, command),
         rows=found.inter_scale,
         whole_json=True,
     )
@@ -119,6 +124,7 @@ def _result_scales(found: ScaleTables, notes: tuple[str, ...]) -> Result[ScaleTa
 
 @verb(
     ScalesRequest,
+    examples=("scales run", "scales run --format markdown"),
     group="Analyse",
     help="consistency of ratings on each scale and across scales",
     file="inter_scale; as .json all",
@@ -154,7 +160,8 @@ def scales(path: JudgmentSource, request: ScalesRequest) -> Result[ScaleTables]:
     with request.opened(path) as ratings:
         self_consistency, across = ratings.self_consistency(), ratings.across(choice)
         found = ScaleTables(self_consistency=self_consistency, inter_scale=across)
-        return _result_scales(found, ratings.judged.run_notes)
+        command = command_on("rank", path, request)
+        return _result_scales(found, ratings.judged.run_notes, command)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +181,10 @@ class AlignRequest(ScaleOptions):
     )
 
 
-def _result_alignment(found: pl.DataFrame, notes: tuple[str, ...]) -> Result[pl.DataFrame]:
+def _result_alignment(
+    found: pl.DataFrame, notes: tuple[str, ...], command: str | None
+) -> Result[pl.DataFrame]:
+    from judgerel_ray.analyses.ratings.short import aligned_short
     from judgerel_ray.analyses.ratings.show import alignment_blocks
     from judgerel_ray.blocks.result import Result
 
@@ -183,6 +193,7 @@ def _result_alignment(found: pl.DataFrame, notes: tuple[str, ...]) -> Result[pl.
         notes=notes,
         tables=found,
         full=lambda: alignment_blocks(found),
+        short=lambda: aligned_short(found, command),
         rows=found,
         whole_json=True,
     )
@@ -190,6 +201,7 @@ def _result_alignment(found: pl.DataFrame, notes: tuple[str, ...]) -> Result[pl.
 
 @verb(
     AlignRequest,
+    examples=("align run --reference human", "align run --reference human --coefficient spearman"),
     group="Analyse",
     help="agreement of ratings with a judge, people or a file",
     probabilities="judgerel_ray.analyses.ratings.from_run:alignment_on_page",
@@ -224,7 +236,8 @@ def align(path: JudgmentSource, request: AlignRequest) -> Result[pl.DataFrame]:
     """
     with request.opened(path) as ratings:
         found = ratings.aligned(fspath(request.reference), names_of(request.coefficients))
-        return _result_alignment(found, ratings.judged.run_notes)
+        command = command_on("scales", path, request)
+        return _result_alignment(found, ratings.judged.run_notes, command)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +251,10 @@ class RankRequest(ScalesRequest):
     outside: str | PathLike[str] | None = field(default=None, metadata=OUTSIDE)
 
 
-def _result_ranks(found: JudgeRanks, notes: tuple[str, ...]) -> Result[JudgeRanks]:
+def _result_ranks(
+    found: JudgeRanks, notes: tuple[str, ...], command: str | None
+) -> Result[JudgeRanks]:
+    from judgerel_ray.analyses.ratings.short import ranks_short
     from judgerel_ray.analyses.ratings.show import ranking_blocks
     from judgerel_ray.blocks.result import Result
 
@@ -247,6 +263,7 @@ def _result_ranks(found: JudgeRanks, notes: tuple[str, ...]) -> Result[JudgeRank
         notes=notes,
         tables=found.tables(),
         full=lambda: ranking_blocks(found.ranks, found.mean_ranks, found.agreements),
+        short=lambda: ranks_short(found.ranks, found.mean_ranks, found.agreements, command),
         rows=found.ranks,
         whole_json=True,
     )
@@ -254,6 +271,7 @@ def _result_ranks(found: JudgeRanks, notes: tuple[str, ...]) -> Result[JudgeRank
 
 @verb(
     RankRequest,
+    examples=("rank run", "rank run --reference human"),
     group="Analyse",
     help="judges ranked by their ratings",
     file="ranks; as .json all",
@@ -291,4 +309,5 @@ def rank(path: JudgmentSource, request: RankRequest) -> Result[JudgeRanks]:
             reference=None if request.reference is None else fspath(request.reference),
             outside=None if request.outside is None else fspath(request.outside),
         )
-        return _result_ranks(found, ratings.judged.run_notes)
+        command = command_on("scales", path, request)
+        return _result_ranks(found, ratings.judged.run_notes, command)

@@ -256,6 +256,15 @@ def of_ratings(rows: Sequence[Row]) -> bool:
     return any(row["coefficient"] == "standard_error" and row["value"] is not None for row in rows)
 
 
+def of_their_kind(rows: Sequence[Row]) -> list[Row]:
+    """Rows of a group without those that take ratings for mere names."""
+    if not of_ratings(rows):
+        return [*rows]
+    return [
+        row for row in rows if row["measurement"] != "nominal" or row["coefficient"] == "valid_rate"
+    ]
+
+
 def rating_headline(row: Row, repeated: Row | None = None) -> str:
     """Read the error of one rating aloud; `repeated` is that of the same prompt again.
 

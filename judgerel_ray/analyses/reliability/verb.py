@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from judgerel_ray.core.verb import (
@@ -13,6 +14,7 @@ from judgerel_ray.core.verb import (
     Written,
     by_name,
     comma_names,
+    command_on,
     flag,
     names_of,
     read_number,
@@ -122,6 +124,7 @@ class ReduceRequest(Labelled):
 
 @verb(
     ReduceRequest,
+    examples=("reduce judgments.csv", "reduce run --tolerance flip_rate=0.3"),
     group="Analyse",
     help="coefficients of a run or of a file of judgments",
     section="judgerel_ray.analyses.reliability.sections:reliability_on_page",
@@ -165,7 +168,8 @@ def reduce(path: JudgmentSource, request: ReduceRequest) -> Result[pl.DataFrame]
 
     options = request.options()
     with Snapshot.open(path, request, apart=options.extra_keys, columns=READ) as judged:
-        return reduced_result(reduced(judged, options), options, judged.run_notes)
+        command = partial(command_on, source=path, reading=request)
+        return reduced_result(reduced(judged, options), options, judged.run_notes, command)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +183,7 @@ class QuestionsRequest(Labelled):
 
 @verb(
     QuestionsRequest,
+    examples=("questions judgments.csv", "questions run --by judge,temperature"),
     group="Analyse",
     help="accuracy and agreement of every question",
 )
@@ -203,6 +208,7 @@ def questions(path: JudgmentSource, request: QuestionsRequest) -> Result[pl.Data
     [('simulated-steady', 'q7', 1.0), ('simulated-steady', 'q8', 0.5)]
     """
     from judgerel_ray.analyses.reliability.from_run import questions_of
+    from judgerel_ray.analyses.reliability.questions_short import questions_short
     from judgerel_ray.analyses.reliability.show import questions_text
     from judgerel_ray.blocks.blocks import Laid
     from judgerel_ray.blocks.result import Result
@@ -218,6 +224,7 @@ def questions(path: JudgmentSource, request: QuestionsRequest) -> Result[pl.Data
         found = questions_of(judged, options)
         return Result(
             found=found, tables=found, full=lambda: [Laid(questions_text(found))],
+            short=lambda: questions_short(found, command_on("reduce", path, request)),
             notes=judged.run_notes,
         )  # fmt: skip
 
@@ -232,6 +239,7 @@ class ServingRequest(Written):
 
 @verb(
     ServingRequest,
+    examples=("serving run", "serving run --out serving.csv"),
     group="Analyse",
     help="serving noise: replies that differ between repeats at temperature 0",
     section="judgerel_ray.measuring.show_serving:serving_on_page",
@@ -271,11 +279,15 @@ def serving(path: JudgmentSource, request: ServingRequest) -> Result[pl.DataFram
     from judgerel_ray.counting.snapshot import Snapshot
     from judgerel_ray.measuring.noise import SERVING
     from judgerel_ray.measuring.reducing import ReduceOptions
-    from judgerel_ray.measuring.show_serving import serving_blocks
+    from judgerel_ray.measuring.show_serving import serving_blocks, serving_short
 
     options = ReduceOptions(by=names_of(request.by), block=str(request.block), coefficients=SERVING)
     with Snapshot.open(path, request, apart=options.extra_keys) as judged:
         found = reduced(judged, options).rows
         return Result(
-            found=found, tables=found, full=lambda: serving_blocks(found), notes=judged.run_notes
+            found=found,
+            tables=found,
+            full=lambda: serving_blocks(found),
+            short=lambda: serving_short(found, command_on("reduce", path, request)),
+            notes=judged.run_notes,
         )

@@ -23,6 +23,7 @@ from judgerel_ray.analyses.selection.systems_paired import (
     with_holm,
 )
 from judgerel_ray.analyses.selection.tables import MatchedCosts, SelfPreferences
+from judgerel_ray.blocks.shown import Shown
 from judgerel_ray.core import CHOSEN, Outcome
 from judgerel_ray.core.errors import warn_of
 from judgerel_ray.counting.measured import SPENT, unused_line
@@ -48,8 +49,8 @@ _ALONE = ("benchmark", "judge", "temperature", "template")
 _ROUNDING = 1e-9  # three times 0.1 buys three replies
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SystemComparison:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class SystemComparison(Shown):
     """Systems compared on the questions they share.
 
     Attributes

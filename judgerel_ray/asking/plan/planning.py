@@ -15,11 +15,14 @@ from itertools import islice
 from math import expm1
 from typing import cast
 
+from judgerel_ray.asking.plan.answers import Answer, answers_of
 from judgerel_ray.asking.plan.recipes import node_needs
 from judgerel_ray.asking.plan.resolve import Resolved
-from judgerel_ray.asking.plan.specs import served_remarks
+from judgerel_ray.asking.plan.specs import served_remarks, takes_top_k, unset_keys
+from judgerel_ray.asking.small_runs import MOST_REQUESTS, needs_ray
 from judgerel_ray.benchmarks import GoldReading
 from judgerel_ray.benchmarks.admission import gold_note
+from judgerel_ray.config import AskTable
 from judgerel_ray.core import Ask, Item
 from judgerel_ray.design import (
     AskFrame,
@@ -141,7 +144,8 @@ class JudgeCost:
     from max_tokens. Adaptive replication makes ``requests`` at least and ``requests_at_most`` at
     most; tokens, hours and disk are of the most. ``gpu_hours`` is None for a judge that is asked
     nothing or needs no GPU, and where its size is not known here. ``node_types`` counts the nodes
-    that hold one engine, by type, where a cluster is named.
+    that hold one engine, by type, where a cluster is named. ``cost`` is the most by the judge's
+    prices, None without any.
     """
 
     judge: str
@@ -152,6 +156,7 @@ class JudgeCost:
     generated_at_most: int
     tokens_are: str
     gpu_hours: float | None
+    cost: float | None = None
     node_types: Mapping[str, int] | None = None
 
     def as_json(self) -> dict[str, object]:
@@ -182,6 +187,10 @@ class Plan:
         What an author of the sweep should know, a line each.
     misfits : tuple of str
         Which prompts do not fit which judge; also among the notes.
+    answers : tuple of Answer
+        What the sweep will be able to say and what not, with what it would cost to know it.
+    asks : tuple of AskTable
+        The asks as they are asked: with what follows from the judges' engines.
     """
 
     sweep: str
@@ -192,6 +201,8 @@ class Plan:
     disk_bytes: int
     notes: tuple[str, ...]
     misfits: tuple[str, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    asks: tuple[AskTable, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """Give plain values, as ``plan.json`` holds them."""
@@ -202,6 +213,7 @@ class Plan:
             "stages": [asdict(stage) for stage in self.stages],
             "judges": [judge.as_json() for judge in self.judges],
             "disk_bytes": self.disk_bytes,
+            "answers": [asdict(answer) for answer in self.answers],
             "notes": list(self.notes),
         }
 
@@ -216,7 +228,9 @@ def plan_resolved(resolved: Resolved, nodes: Mapping[str, Mapping[str, int]] | N
     asked = {count.judge for count in counts if count.requests_at_most}
     needs = node_needs(spec for spec in resolved.specs.values() if spec.name in asked)
     thinking = (thinking_remark(spec) for spec in resolved.specs.values() if spec.name in asked)
-    notes = [*too_long, *needs, *filter(None, thinking), *sweep_remarks(resolved)]
+    notes = [*too_long, *needs, *filter(None, thinking)]
+    notes += unset_keys([resolved.specs[name] for name in sorted(asked)])
+    notes += sweep_remarks(resolved)
     judges = tuple(
         replace(
             _judge_cost(resolved, name, [count for count in counts if count.judge == name], notes),
@@ -227,15 +241,21 @@ def plan_resolved(resolved: Resolved, nodes: Mapping[str, Mapping[str, int]] | N
     requests = sum(count.requests for count in counts)
     notes += [*stream_remarks(resolved, counts), *_served_remarks(resolved, judges)]
     disk_bytes, disk_note = _disk(judges, counts)
+    at_most = sum(count.requests_at_most for count in counts)
+    reason = needs_ray((spec for spec in resolved.specs.values() if spec.name in asked), at_most)
+    without = f"without Ray, as any of up to {MOST_REQUESTS:,} requests to such judges"
+    notes.append(f"runs on Ray: {reason}" if reason else f"runs in one process, {without}")
     return Plan(
         sweep=resolved.sweep.name,
         requests=requests,
-        requests_at_most=sum(count.requests_at_most for count in counts),
+        requests_at_most=at_most,
         stages=counts,
         judges=judges,
         disk_bytes=disk_bytes,
         notes=(*notes, disk_note),
         misfits=too_long,
+        answers=answers_of(resolved.frames, counts),
+        asks=tuple(frame.ask for frame in resolved.frames),
     )
 
 
@@ -254,6 +274,7 @@ def _judge_cost(
     requests = sum(count.requests for count in counts)
     at_most = sum(count.requests_at_most for count in counts)
     on_gpu = spec.gpus > 0 and spec.engine != "simulated"
+    prices = next(judge.prices for judge in resolved.sweep.judge if judge.name == name)
     return JudgeCost(
         judge=name,
         requests=requests,
@@ -263,6 +284,7 @@ def _judge_cost(
         generated_at_most=generated,
         tokens_are=tokens_are,
         gpu_hours=_gpu_hours(spec, shared, generated, notes) if at_most and on_gpu else None,
+        cost=None if prices is None else prices.cost(prompt, 0, generated),
     )
 
 
@@ -384,6 +406,12 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
     for frame in resolved.frames:
         ask = frame.ask
         yield from _gold_notes(frame, resolved.gold.get(frame.index))
+        if ask != resolved.sweep.ask[frame.index]:
+            served = [name for name, spec in resolved.specs.items() if not takes_top_k(spec)]
+            yield (
+                f"ask[{frame.index}]: top_k is 0, which keeps all tokens: judge "
+                f"{', '.join(served)} is behind an API without it"
+            )
         if 0.0 in ask.temperatures and ask.most_replications > 1 and not ask.repeat_greedy:
             yield (
                 f"ask[{frame.index}]: temperature 0 is asked once, its answer does not vary by "

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from judgerel_ray.asking.plan.identity import ask_identity, first_keys, items_digest, shows_gold
 from judgerel_ray.asking.plan.specs import (
+    ask_as_taken,
     check_probabilities,
     check_served,
     check_simulated,
@@ -182,8 +183,8 @@ def resolve(
     drawn: dict[tuple[object, ...], Loaded] = {}
     gold: dict[int, GoldReading] = {}
     frames = tuple(
-        _frame(sweep, index, ask, voices, gold, drawn, kept=kept)
-        for index, ask in enumerate(sweep.ask)
+        _frame(sweep, index, specs, voices, gold, drawn, kept=kept)
+        for index in range(len(sweep.ask))
     )
     check_asks(frames)
     check_probabilities(frames, specs)
@@ -198,7 +199,7 @@ def resolve(
 def _frame(
     sweep: Sweep,
     index: int,
-    ask: AskTable,
+    specs: Mapping[str, EngineSpec],
     voices: Mapping[str, Voice],
     gold: dict[int, GoldReading],
     drawn: dict[tuple[object, ...], Loaded],
@@ -206,9 +207,10 @@ def _frame(
     kept: Callable[[AskTable], tuple[Item, ...] | None] | None,
 ) -> AskFrame:
     """One ask with its items and templates; how its gold was read is put into `gold`."""
+    ask = ask_as_taken(sweep, index, specs)
     responders = tuple(voices[judge.name] for judge in sweep.responders_of(index))
     templates = tuple(_template(sweep, ask.kind, name) for name in ask.templates)
-    setting = None if kept is None else kept(ask)
+    setting = None if kept is None else kept(sweep.ask[index])
     items, read = (
         _items(sweep, index, ask, drawn, ties=_tie_words(templates))
         if setting is None

@@ -6,17 +6,18 @@ give them, and judges behind an API to what their server takes, with what that m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from judgerel_ray.config import Judge, Limits, Prices, Sweep
+from judgerel_ray.config import AskTable, Judge, Limits, Prices, Sweep
 from judgerel_ray.core import RequestRefused, SweepError
 from judgerel_ray.design import AskFrame, build_wave, voices_of
 from judgerel_ray.engines import EngineSpec, make_engine
 from judgerel_ray.engines.catalog import gives_logprobs
-from judgerel_ray.engines.openai.requests import MOST_STOPS, openai_options
+from judgerel_ray.engines.openai.requests import MOST_STOPS, openai_options, provider_of
 from judgerel_ray.engines.simulated.options import simulated_options
 from judgerel_ray.engines.simulated.truth import option_log_weights
 from judgerel_ray.engines.tokenization import template_file
@@ -32,7 +33,14 @@ def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
         found = sweep.find(model)
         if is_local_folder(found) or model.startswith(("/", "./", "../", "~")):
             model = found
-    template = judge.chat_template
+    template, provider = judge.chat_template, provider_of(judge.provider)
+    base_url = judge.base_url or provider.base_url
+    if judge.engine == "openai" and base_url is None:
+        raise SweepError(
+            f"provider {judge.provider} needs base_url, which is another one for each customer",
+            where={"judge": judge.name},
+            hint=f'base_url = "{provider.example}"',
+        )
     spec = EngineSpec(
         name=judge.name,
         engine=judge.engine,
@@ -47,8 +55,9 @@ def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
         engine_options=dict(judge.engine_options),
         trust_remote_code=judge.trust_remote_code,
         batch_invariant=judge.batch_invariant,
-        base_url=judge.base_url,
-        api_key_env=judge.api_key_env,
+        provider=judge.provider,
+        base_url=base_url,
+        api_key_env=judge.api_key_env or provider.api_key_env,
         limits=judge.limits,
     )
     if isinstance(spec.chat_template, str):
@@ -133,25 +142,80 @@ def _needed_for(frame: AskFrame) -> str | None:
     return reads or ("verdict_logprobs" if frame.ask.verdict_logprobs else None)
 
 
+def takes_top_k(spec: EngineSpec) -> bool:
+    """Whether a judge can be asked to keep the most probable tokens alone.
+
+    Examples
+    --------
+    >>> takes_top_k(EngineSpec(name="j", engine="openai", model="m", provider="groq"))
+    False
+    """
+    return spec.engine != "openai" or openai_options(spec).top_k
+
+
+def ask_as_taken(sweep: Sweep, index: int, specs: Mapping[str, EngineSpec]) -> AskTable:
+    """An ask whose `top_k` is 0 where nobody wrote one and the API of one it asks has none.
+
+    It is 0 for all whom it asks, so that they sample alike.
+    """
+    ask = sweep.ask[index]
+    judges, writers = (
+        [specs[judge.name] for judge in judges]
+        for judges in (sweep.judges_of(index), sweep.responders_of(index))
+    )
+    if ask.kind.traits.models_answer:  # its models answer as its judges judge
+        judges += writers
+    changed: dict[str, object] = {}
+    if "top_k" not in ask.model_fields_set and not all(map(takes_top_k, judges)):
+        changed["top_k"] = 0
+    respond = None if all(map(takes_top_k, writers)) else ask.respond
+    if respond is not None and "top_k" not in respond.model_fields_set:
+        changed["respond"] = respond.model_copy(update={"top_k": 0})
+    return ask.model_copy(update=changed) if changed else ask
+
+
 def check_served(frames: Sequence[AskFrame], specs: Mapping[str, EngineSpec]) -> None:
     """Refuse what a judge's server would silently ignore, or answer with an error."""
     for frame in frames:
-        asked = [(frame.ask.top_k, "top_k", voice) for voice in frame.judges]
+        own = ("", frame.ask.top_k, max(frame.ask.temperatures))
+        asked = [(voice, *own) for voice in frame.judges]
         if frame.respond is not None:
-            kept = frame.respond.top_k
-            asked += [(kept, "respond.top_k", voice) for voice in frame.responders]
+            writing = ("respond.", frame.respond.top_k, frame.respond.temperature)
+            asked += [(voice, *writing) for voice in frame.responders]
         if frame.protocol.traits.models_answer:  # its models answer as its judges judge
-            asked += [(frame.ask.top_k, "top_k", voice) for voice in frame.responders]
-        for top_k, key, voice in asked:
-            spec = specs[voice.name]
-            if spec.engine == "openai" and top_k and not openai_options(spec).top_k:
+            asked += [(voice, *own) for voice in frame.responders]
+        for voice, table, top_k, heat in asked:
+            spec, where = specs[voice.name], {"ask": frame.index, "judge": voice.name}
+            if top_k and not takes_top_k(spec):
                 raise SweepError(
-                    f"{key} = {top_k} keeps the {top_k} most probable tokens, which OpenAI's API "
-                    "has no word for: a server would ignore it or refuse",
-                    where={"ask": frame.index, "judge": voice.name},
-                    hint=f"{key} = 0, which keeps all, as hosted models do; or, where the server "
+                    f"{table}top_k = {top_k} keeps the {top_k} most probable tokens, which "
+                    "OpenAI's API has no word for: a server would ignore it or refuse",
+                    where=where,
+                    hint=f"{table}top_k = 0, which keeps all, or left out; or, where the server "
                     'takes it, engine_options = { server = "vllm" } or { top_k = true }',
                 )
+            if heat > (most := provider_of(spec.provider).hottest):
+                raise SweepError(
+                    f"{table}temperature must be at most {most:g} for provider {spec.provider}, "
+                    f"which lowers a higher one silently, got {heat:g}",
+                    where=where,
+                )
+
+
+def unset_keys(specs: Iterable[EngineSpec]) -> list[str]:
+    """Say which judges' keys are not in the environment of this process.
+
+    Examples
+    --------
+    >>> unset_keys([EngineSpec(name="j", engine="openai", model="m", api_key_env="NO_SUCH_KEY")])
+    ['j: NO_SUCH_KEY, which holds its key, is not set here: export it where the judge is asked']
+    """
+    return [
+        f"{spec.name}: {spec.api_key_env}, which holds its key, is not set here: export it where "
+        "the judge is asked"
+        for spec in specs
+        if spec.api_key_env and not os.environ.get(spec.api_key_env, "").strip()
+    ]
 
 
 def request_size(spec: EngineSpec, most: int) -> int:

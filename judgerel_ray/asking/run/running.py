@@ -6,9 +6,11 @@ A shell learns from the exit code how a run ended; a Python program is warned of
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.util import find_spec
 
 import polars as pl
 from rich.console import Console
@@ -20,6 +22,7 @@ from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
 from judgerel_ray.asking.run.opening import known_judges, prepare_run
 from judgerel_ray.asking.run.pilot import PilotStop
 from judgerel_ray.asking.run.waves import SessionWaves, later_requests
+from judgerel_ray.asking.small_runs import needs_ray
 from judgerel_ray.config import Sweep, parse_sweep
 from judgerel_ray.core import (
     EngineError,
@@ -37,11 +40,18 @@ from judgerel_ray.fleet import (
     JudgePool,
     JudgeSpec,
     JudgeState,
+    Outside,
     connected,
+    in_process,
 )
-from judgerel_ray.fleet.address import probe_cluster
+from judgerel_ray.fleet.address import probe_cluster, wanted_address
 from judgerel_ray.fleet.board import display_on
-from judgerel_ray.fleet.cluster import check_gpus, check_judge_keys, check_keys_there
+from judgerel_ray.fleet.cluster import (
+    check_gpus,
+    check_judge_keys,
+    check_keys_there,
+    is_connected,
+)
 from judgerel_ray.fleet.telemetry import traced_run
 from judgerel_ray.store import (
     Ledger,
@@ -124,9 +134,7 @@ def run_sweep(
     resolved = resolve(sweep, known={**begun, **(known or {})})
     plan = plan_resolved(resolved)
     if fresh:
-        asked = [judge.judge for judge in plan.judges if judge.requests_at_most]
-        check_gpus({name: resolved.specs[name].gpus for name in asked}, address)
-        check_judge_keys([resolved.specs[name] for name in asked], address)
+        _check_before(resolved, plan, [one.judge for one in plan.judges], address)
     above = missing_folder(out)
     run = prepare_run(resolved, plan, out, storage_options)
     if above:
@@ -165,12 +173,11 @@ def _run_session(
         for line in plan.misfits:
             console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
         waiting = [name for name, judge in board.judges.items() if judge.owed]
-        check_gpus({name: resolved.specs[name].gpus for name in waiting}, address)
-        check_judge_keys([resolved.specs[name] for name in waiting], address)
+        _check_before(resolved, plan, waiting, address)
         limits, shown = resolved.sweep.fleet, display_on(console)
         traced = traced_run(resolved.sweep.name, session.number)
-        with connected(address) as local, traced, shown as display:
-            check_keys_there([resolved.specs[name] for name in waiting])
+        world = _world(resolved, plan, waiting, address)
+        with world as (local, outside), traced, shown as display:
             pools = _pools(resolved, run, session.number)
             fleet = Fleet(
                 run=run,
@@ -180,6 +187,7 @@ def _run_session(
                 board=board,
                 display=display,
                 local=local,
+                outside=outside,
             )
             try:
                 waves = SessionWaves(
@@ -224,6 +232,54 @@ def _run_session(
         refused=read_refusals(run, ledger, session.number),
         stops=tuple(stops),
     )
+
+
+def _is_on_ray(resolved: Resolved, plan: Plan, address: str | None) -> bool:
+    """Whether the judges are asked on a Ray cluster, not in this process.
+
+    What a run asks in all decides, not what is pending: it goes on where it was begun.
+    """
+    if address is not None or wanted_address(None) is not None or is_connected():
+        return True
+    asked = [resolved.specs[one.judge] for one in plan.judges if one.requests_at_most]
+    return needs_ray(asked, plan.requests_at_most) is not None
+
+
+def _check_before(
+    resolved: Resolved, plan: Plan, names: Sequence[str], address: str | None
+) -> None:
+    """Refuse what cannot be asked here, before anything is asked: packages, GPUs, keys.
+
+    Of `names` those count that are asked anything at all.
+    """
+    asked = {one.judge for one in plan.judges if one.requests_at_most}
+    specs = [resolved.specs[name] for name in names if name in asked]
+    needed = ["openai"] if any(spec.engine == "openai" for spec in specs) else []
+    for package in ["ray"] if _is_on_ray(resolved, plan, address) else needed:
+        if find_spec(package) is None:
+            raise ModuleNotFoundError(f"No module named {package!r}", name=package)
+    check_gpus({spec.name: spec.gpus for spec in specs}, address)
+    check_judge_keys(specs, address)
+
+
+@contextmanager
+def _world(
+    resolved: Resolved, plan: Plan, waiting: Sequence[str], address: str | None
+) -> Iterator[tuple[bool, Outside]]:
+    """Where the judges are asked; those that wait have their keys there.
+
+    Yields
+    ------
+    tuple of bool and Outside
+        Whether what there is cannot grow, and a fleet's world.
+    """
+    if _is_on_ray(resolved, plan, address):
+        with connected(address) as local:
+            check_keys_there([resolved.specs[name] for name in waiting])
+            yield local, Fleet.outside
+    else:
+        with in_process(Fleet.outside) as outside:
+            yield True, outside
 
 
 def lay_out(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> None:

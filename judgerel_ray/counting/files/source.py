@@ -56,6 +56,7 @@ class Source:
     notes: tuple[str, ...] = ()  # What is said of how they were read, a line each.
     indexed: bool = False  # Whether the file knows the range of its columns.
     files: tuple[str, ...] = ()  # The files, where they are several.
+    item: str = "item_id"  # The place that items were read from.
     is_foreign: bool = False  # Whether columns were read by what they mean.
 
     @property

@@ -15,8 +15,16 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.files.cells import is_nested, leaves, parted, refuse_inside, values_at
-from judgerel_ray.counting.files.laid_out import key_in, laid_out, splitting, telling
+from judgerel_ray.counting.files.laid_out import (
+    key_in,
+    keyed,
+    laid_out,
+    splitting,
+    telling,
+    unkeyed,
+)
 from judgerel_ray.counting.files.meaning import (
     REPLICATION,
     SAMPLE,
@@ -25,12 +33,15 @@ from judgerel_ray.counting.files.meaning import (
     column_flag,
     meaning_of,
 )
-from judgerel_ray.counting.files.names import is_answer, roles_of
+from judgerel_ray.counting.files.names import facet_of, facets_in, is_answer, roles_of, told_by
 from judgerel_ray.counting.files.records import values_series
 from judgerel_ray.counting.files.source import Source, quote_names
 
 _MOST_QUOTED = 4
+_KEYS = ("judge", "criterion", REPLICATION)  # what keys may tell
 _FEW = 100  # events of a type that are looked at
+DOCTOR = "; judgerel doctor shows what each may be"
+"""What ends the hint of a refusal that names no column."""
 _SINGLE = (*VALUES, "gold", "label")
 """Columns whose text is no object or list either; an item may be called anything."""
 
@@ -73,6 +84,7 @@ def understood(
         if has_judgment_columns(columns):
             return source
         _refuse_log(source)
+    source, stated = _without_keys(source, stated)
     if stated:
         begin = source.rows.head(SAMPLE).collect(engine="streaming")
         stated = _by_roles(stated, source, begin.columns)
@@ -105,6 +117,30 @@ def understood(
     return replace(found, rows=found.rows.drop(inside)) if inside else found
 
 
+def _without_keys(
+    source: Source, stated: Mapping[str, str] | None
+) -> tuple[Source, Mapping[str, str] | None]:
+    """Rows whose judgments are no longer below keys that tell them apart, and where they are."""
+    columns = source.rows.collect_schema().names()
+    for role, place in (stated or {}).items():
+        column, rest = parted(place, columns)
+        if role in VALUES and column in columns and rest and facets_in(rest[0]):
+            [facts, *_] = facets_in(rest[0])
+            source = unkeyed(source, column, facts)
+            return _without_keys(source, {**(stated or {}), role: ".".join([column, *rest[1:]])})
+    # A role may stand for the place that it is read from.
+    meant = {role: place for role, place in (stated or {}).items() if role in VALUES}
+    if any(place in columns or place not in VALUES for place in meant.values()):
+        return source, stated
+    objects = keyed(source.rows.head(SAMPLE).collect(engine="streaming"))
+    known = [(column, facts, *rest) for column, (facts, *rest) in objects.items() if facts]
+    if len(objects) != 1 or not known or {known[0][1], *VALUES} & {*columns} - {known[0][0]}:
+        return source, stated
+    [(column, facts, role, below)] = known
+    role = next(iter(meant), role)
+    return _without_keys(source, {**(stated or {}), role: f"{column}.{{{facts}}}{below}"})
+
+
 def _by_roles(stated: Mapping[str, str], source: Source, columns: Sequence[str]) -> dict[str, str]:
     """What is stated, a role that is no column in place of the column that is read as it."""
     unknown = {place for place in stated.values() if place in VALUES and place not in columns}
@@ -134,11 +170,14 @@ def _telling_hint(names: Sequence[str], meaning: Meaning, rows: pl.LazyFrame) ->
         asked.append(f"{column_flag('reply', name)}, where the judge wrote it in a repeat")
         return "; ".join(asked)
     where = (("template", "names a prompt"), ("judge", "says who judged"),
+             *([("responder", "says who answered")] if "judge" in roles_of(name) else []),
              (REPLICATION, "numbers repeats"), ("note", "tells nothing apart"))  # fmt: skip
     key = pl.struct(*key_in(rows.collect_schema().names()), name)
     twice = rows.select(key.is_duplicated().any()).collect(engine="streaming").item()
     taken = {*meaning.columns, *([REPLICATION] if twice else [])}
-    taken |= {meaning.siblings.facet} if meaning.siblings else set()
+    taken |= {*meaning.siblings.facets} if meaning.siblings else set()
+    if name.rpartition(".")[2] == "name":
+        asked.append(f"{column_flag('criterion', name)}, where it is what was judged by")
     asked += [
         f"{column_flag(role, name)}, where it {what}" for role, what in where if role not in taken
     ]
@@ -199,6 +238,8 @@ def _check_place(place: str, role: str, source: Source, begin: pl.DataFrame) -> 
         if is_nested(begin[place].dtype) or role in _SINGLE:
             refuse_inside(begin[place], name=role, where=source.where)
         return
+    if facts := facets_in(place):
+        return _check_told(place, facts, role, source, begin.columns)
     names, sign, pattern = place.partition(":")
     if sign:
         _check_pattern(pattern)
@@ -219,6 +260,24 @@ def _check_place(place: str, role: str, source: Source, begin: pl.DataFrame) -> 
             )
         if path:
             _check_path(one, role, source, begin[column], path)
+
+
+def _check_told(
+    place: str, facts: Sequence[str], role: str, source: Source, columns: Sequence[str]
+) -> None:
+    """Refuse braces that tell nothing that judgments have, or beside what is told already."""
+    there = [name for name in facts if name in columns]
+    if role not in VALUES or there or not set(facts) <= {"item_id", REPLICATION, *FACETS}:
+        raise SweepError(
+            f"{place!r} tells {' and '.join(facts)} by names of columns or keys, for {role}"
+            + (f", and a column {there[0]} is there" if there else ""),
+            where=source.where,
+            hint="verdict or score, with judge, criterion, replication, option_order, responder or "
+            "item_id in braces: --column 'score={judge}_{criterion}'",
+        )
+    if not told_by(place, columns):
+        raise SweepError(f"no column is like {place!r}, got {quote_names(columns)}",
+                         where=source.where)  # fmt: skip
 
 
 def _check_path(
@@ -273,22 +332,42 @@ def _check_repeats(pattern: str, source: Source, taken: Collection[str]) -> None
 
 def _refusal(source: Source, meaning: Meaning, columns: Sequence[str]) -> ColumnsMissing:
     """Why a table cannot be read as judgments, and the flags that would settle it."""
-    if values := [role for role in VALUES if role in meaning.open]:
+    values = [role for role in VALUES if role in meaning.open]
+    objects = keyed(source.rows.head(SAMPLE).collect(engine="streaming"))
+    facts = [*meaning.ways, *(
+        (role, f"{column}.{{{one}}}{below}") for column, (known, role, below) in objects.items()
+        for one in ([known] if known else _KEYS)
+    )]  # fmt: skip
+    ways = " or ".join(column_flag(role, place) for role, place in facts[:_MOST_QUOTED])
+    if values:
         places = [(role, place) for role in values for place in meaning.open[role]]
         names = " and ".join(dict.fromkeys(place for _, place in places))
         problem = f"several columns may hold what the judge said: {names}"
-        hint = " or ".join(column_flag(role, place) for role, place in places[:_MOST_QUOTED])
+        hint = ways or " or ".join(
+            column_flag(role, place) for role, place in places[:_MOST_QUOTED]
+        )
     elif meaning.open:
-        role, found = next(iter(meaning.open.items()))
-        problem = f"several columns may be {role}: {' and '.join(found)}"
-        hint = " or ".join(column_flag(role, place) for place in found[:_MOST_QUOTED])
+        part, found = next(iter(meaning.open.items()))
+        problem = f"several columns may be {part}: {' and '.join(found)}"
+        if "," in found[0]:
+            problem = f"no column alone tells items apart, several do together: {found[0]}"
+        plain = part == "item_id" and not any({*".:,"} & {*one} for one in found)
+        several = [*found, ",".join(found)] if plain else found
+        hint = " or ".join(column_flag(part, place) for place in several[:_MOST_QUOTED])
     else:
         free = sorted(meaning.unused, key=lambda one: meaning.unused[one] != "no name of judgments")
         problem = f"column missing: {', '.join(meaning.lacking)}; got {quote_names(columns)}"
         wanted = [one.partition(" or ")[0] for one in meaning.lacking]
         some = quote_names(free) if free else "the table"
         flags = " ".join(f"--column {one}=COLUMN" for one in wanted)
-        hint = f"{flags}, COLUMN one of {some}; judgerel doctor shows what each may be"
-        if wanted == ["item_id"]:
-            hint = f"{flags}, COLUMN one of {some}; or --item-by-row, where each row is an item"
-    return ColumnsMissing(problem, where=source.where, hint=hint).of(meaning)
+        hint = f"{flags}, COLUMN one of {some}{DOCTOR}"
+        if ways and ("item_id" not in wanted or "{item_id}" in ways):
+            hint = ways
+        elif "item_id" in wanted:
+            items = [column_flag("item_id", one) for one in free if facet_of([one]) is None]
+            items = items[: _MOST_QUOTED - 1] or [f"{flags}, COLUMN one of {some};"]
+            items += ["--item-by-row, where each row is an item"]
+            hint = " or ".join(items) + (f"; {ways}" if ways else "")
+    return ColumnsMissing(problem, where=source.where, hint=hint).of(
+        replace(meaning, ways=tuple(facts))
+    )

@@ -133,9 +133,16 @@ class Spellings:
         >>> pl.DataFrame({"gold": ["pass ", "FAIL", "n/a"]}).select(
         ...     spellings_of(seen).compared("gold")).to_series().to_list()
         ['PASS', 'FAIL', None]
+        >>> seen = pl.DataFrame({"text": ["True", "False"], "n": [3, 2]})
+        >>> pl.DataFrame({"gold": ["1", "0"]}).select(
+        ...     spellings_of(seen).compared("gold")).to_series().to_list()
+        ['True', 'False']
         """
         text = pl.col(column).cast(pl.String)
         first = self.known.drop_nulls("shown").unique("key", maintain_order=True)
+        for words in (_TRUTHS, {word: number for number, word in _TRUTHS.items()}):
+            if {*first["key"]} == {*words}:  # of either kind alone: no other verdict is there
+                first = pl.concat([first, first.with_columns(pl.col("key").replace(words))])
         kept = self.known.drop_nulls("shown").filter(pl.col("key").is_in(NO_VALUE))["key"]
         no_value = is_no_value(text) & ~folded(text).is_in(kept.implode())
         shown = folded(text).replace_strict(

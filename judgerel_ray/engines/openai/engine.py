@@ -57,6 +57,7 @@ from judgerel_ray.engines.openai.requests import (
     Request,
     check_askable,
     openai_options,
+    provider_of,
     requests_of,
     stops_there,
     tokens_at_most,
@@ -334,11 +335,13 @@ def check_key(spec: EngineSpec, environment: Any) -> None:
     """Refuse a judge whose key is not in the environment; never say what is there."""
     name = spec.api_key_env
     if name is not None and not str(environment.get(name, "")).strip():
+        known = spec.provider
+        whose = f"holds the key of provider {known}" if known else "api_key_env names"
         raise SweepError(
-            f"environment variable {name} is not set, which api_key_env names",
+            f"environment variable {name} is not set, which {whose}",
             where={"judge": spec.name},
-            hint=f"export {name}=... where the judge's actor runs, or leave api_key_env out for a "
-            "server without keys",
+            hint=f"export {name}=... where the judge's actor runs"
+            + ("" if spec.provider else ", or leave api_key_env out for a server without keys"),
         )
 
 
@@ -351,9 +354,11 @@ class Server:
 
 
 async def look_at_server(client: Any, spec: EngineSpec, boundary: Boundary) -> Server:
-    """Ask a server for its models."""
+    """Ask a server for its models, where it has such a list."""
     import openai
 
+    if not provider_of(spec.provider).lists_models:
+        return Server(version=_client_version())
     until, n_tries = monotonic() + PATIENCE_S, 0
     while True:
         n_tries += 1
@@ -453,7 +458,8 @@ def _server_of(models: Mapping[str, Mapping[str, JSON]], spec: EngineSpec) -> Se
     version = _client_version()
     if not models:
         return Server(version=version)
-    if spec.model not in models:
+    listed = spec.model if spec.model in models else f"{spec.model}:latest"  # as Ollama's tags
+    if listed not in models:
         close = get_close_matches(spec.model, models, n=1)
         shown = [" ".join(name.split())[:LONGEST_NAME] for name in sorted(models)[:MOST_NAMED]]
         named = ", ".join(shown) + (", ..." * (len(models) > MOST_NAMED))
@@ -462,10 +468,10 @@ def _server_of(models: Mapping[str, Mapping[str, JSON]], spec: EngineSpec) -> Se
             where={"judge": spec.name},
             hint=f"did you mean {close[0][:LONGEST_NAME]}?" if close else None,
         )
-    owner = models[spec.model].get("owned_by")
+    owner = models[listed].get("owned_by")
     if isinstance(owner, str) and owner:
         version += f", server of {owner[:LONGEST_NAME]}"
-    longest = int32_count(models[spec.model].get("max_model_len"))
+    longest = int32_count(models[listed].get("max_model_len"))
     return Server(version=version, max_model_len=longest or None)
 
 

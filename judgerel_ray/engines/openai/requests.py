@@ -1,9 +1,9 @@
 """What a server is asked, as plain data: one body a request, every parameter written out.
 
 Servers that speak OpenAI's API differ in what they take, and few say so before they are asked: a
-judge's ``engine_options`` declare what its server can do. What is not declared is not sent, so that
-nothing is silently ignored that a sweep counts on. Pure, so that what differs between servers is
-tested without one.
+judge's ``engine_options`` declare what its server can do, and of providers that are known by name
+:data:`PROVIDERS` does. What is not declared is not sent, so that nothing is silently ignored that a
+sweep counts on. Pure, so that what differs between servers is tested without one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Literal
 
-from judgerel_ray.core import Ask, Condition, RequestRefused, Scoring, SweepError
+from judgerel_ray.core import Ask, Condition, ProviderName, RequestRefused, Scoring, SweepError
 from judgerel_ray.engines.engine import JSON, SMALLEST_TEMPERATURE, EngineSpec
 from judgerel_ray.engines.next_tokens import listed_tokens
 from judgerel_ray.protocols import as_plain
@@ -39,8 +39,10 @@ class OpenAIOptions:
     ``server`` is ``vllm`` for `vllm serve`, which takes all that the house asks, or ``openai`` for
     any other. ``top_k``, ``seed`` and ``n`` say whether the server takes them (``n``: whether the
     i-th of n replies has seed + i, as vLLM's). ``logprobs`` is how many next tokens it lists, 0 for
-    none. ``token_limit`` is what it calls the limit of new tokens. ``provider`` names the server in
-    the judge's identity, where its address may change. ``extra_body`` is sent along as it is.
+    none. ``token_limit`` is what it calls the limit of new tokens. ``ones`` says whether
+    temperature = 1 and top_p = 1 are sent: some models refuse the words, and mean 1 without them.
+    ``provider`` names the server in the judge's identity, where its address may change.
+    ``extra_body`` is sent along as it is.
     """
 
     server: ServerKind = "openai"
@@ -49,11 +51,63 @@ class OpenAIOptions:
     n: bool = False
     logprobs: int = MOST_LISTED
     token_limit: TokenLimit = "max_tokens"
+    ones: bool = True
     provider: str | None = None
     extra_body: Mapping[str, JSON] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Where a provider's API is, and what it takes."""
+
+    base_url: str | None = None  # None where each customer has another one, as `example` shows.
+    api_key_env: str | None = None
+    options: Mapping[str, JSON] = field(default_factory=dict)  # Defaults of the engine's options.
+    hottest: float = 2.0  # The highest temperature that is not silently lowered.
+    lists_models: bool = True  # Whether the API's list has the judge's model, for the key sent.
+    example: str = ""
+
+
+_OPENAI: dict[str, JSON] = {"token_limit": "max_completion_tokens", "ones": False}
+_ANTHROPIC: dict[str, JSON] = {"seed": False, "logprobs": 0, "ones": False}
+_AZURE = "https://RESOURCE.openai.azure.com/openai/v1"
+PROVIDERS: Mapping[ProviderName, Provider] = {
+    # platform.claude.com/docs/en/api/openai-sdk: seed and logprobs are ignored, temperature is
+    # capped at 1; models from 4.5 on refuse temperature beside top_p. Its list has another header.
+    "anthropic": Provider(
+        "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", _ANTHROPIC, 1.0, lists_models=False
+    ),
+    # learn.microsoft.com/azure/foundry/openai/api-version-lifecycle (API v1): the model is the name
+    # of a deployment, and the list has models.
+    "azure": Provider(None, "AZURE_OPENAI_API_KEY", _OPENAI, lists_models=False, example=_AZURE),
+    # console.groq.com/docs/openai: log-probabilities are refused.
+    "groq": Provider("https://api.groq.com/openai/v1", "GROQ_API_KEY", {"logprobs": 0}),
+    # docs.ollama.com/api/openai-compatibility: max_tokens, seed, no top_k.
+    "ollama": Provider("http://localhost:11434/v1"),
+    # platform.openai.com/docs/api-reference/chat: reasoning models refuse max_tokens and top_p.
+    "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY", _OPENAI),
+    "openrouter": Provider("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    # docs.together.ai/docs/inference/openai-compatibility; logprobs is a number there.
+    "together": Provider("https://api.together.ai/v1", "TOGETHER_API_KEY", {"logprobs": 0}),
+    "vllm": Provider("http://localhost:8000/v1", options={"server": "vllm"}),
+}
+"""Providers by name, as their documentation said on 27 November 2026."""
+
+
+def provider_of(name: str | None) -> Provider:
+    """A provider by name; of a server that has none nothing is known.
+
+    Examples
+    --------
+    >>> provider_of("openai").api_key_env, provider_of(None).base_url
+    ('OPENAI_API_KEY', None)
+    """
+    known: Mapping[str, Provider] = PROVIDERS  # type: ignore[assignment]
+    return known[name] if name else Provider()
+
+
 _KINDS: dict[str, tuple[type, str]] = {
+    "ones": (bool, "true or false"),
     "top_k": (bool, "true or false"),
     "seed": (bool, "true or false"),
     "n": (bool, "true or false"),
@@ -83,6 +137,7 @@ def openai_options(spec: EngineSpec) -> OpenAIOptions:
         _check_kind(name, value, where)
     options: dict[str, JSON] = dict(spec.engine_options)
     _check_extra(options.get("extra_body", {}), where)
+    options = {**provider_of(spec.provider).options, **options}
     defaults: dict[str, JSON] = {"top_k": True} if options.get("server") == "vllm" else {}
     return OpenAIOptions(**{**defaults, **options})  # type: ignore[arg-type]
 
@@ -133,6 +188,7 @@ def _check_extra(extra: JSON, where: Mapping[str, str]) -> None:
             )
 
 
+_ONES = ("temperature", "top_p")
 MOST_STOPS = 4  # of one request; OpenAI's bound, which vLLM's server keeps too
 MOST_REPLIES = 128  # in one request; what OpenAI's API takes
 TOKENS_OF_MESSAGE = 16  # what a chat template writes around a message, about
@@ -220,6 +276,8 @@ def _body(
         "top_p": condition.top_p,
         limit: condition.max_tokens,
     }
+    if not options.ones:
+        body = {name: value for name, value in body.items() if name not in _ONES or value != 1}
     if chat:
         body["messages"] = [{"role": m.role, "content": m.content} for m in condition.prompt]
     else:

@@ -41,7 +41,8 @@ def test_gold_that_is_no_verdict_at_all_gives_no_accuracy_and_says_so():
     assert (value, why) == (None, "no_gold")
     assert said == [
         "gold matches no verdict of the file in any of its 4 rows, so no verdict could be right "
-        "and no accuracy is given: 'Paris', 'Rome'; verdicts are 'A', 'B'"
+        "and no accuracy is given: 'Paris', 'Rome'; verdicts are 'A', 'B'; write gold as the "
+        "verdicts are"
     ]
 
 
