@@ -71,7 +71,8 @@ def test_gate_and_reduce_print_one_interval(name):
         table = judgerel_ray.reduce(source, coefficients=chosen, exact_values=True)
         both = gated.join(
             table.filter(leads(table), pl.col("missing") != "bounds"),
-            on=["judge", "coefficient", "value", "conditions"], nulls_equal=True, suffix="_printed",
+            on=["judge", "coefficient", "missing", "value", "conditions"], nulls_equal=True,
+            suffix="_printed",
         )  # fmt: skip
         assert set(both["coefficient"]) == set(table["coefficient"])
         for end in ("low", "high"):
