@@ -208,7 +208,7 @@ def _plan(typed: CommandLine) -> int:
     elif typed.printing:
         tell(plan_text(plan, resolved))
     else:
-        tell(plan_screen(plan, typed.source))
+        tell(plan_screen(plan, typed.source, resolved))
     return DONE
 
 
