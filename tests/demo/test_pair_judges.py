@@ -1,21 +1,29 @@
-"""Two judges of pairs: the pairs, the truth by hand, the sweep, and what the weights say."""
+"""Two judges of pairs: the pairs as shipped, the truth by hand, and what the weights say."""
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
-from demo.judge_design import NO_VERDICT, quality
+from demo.judge_design import JUDGE_FOLDER, NO_VERDICT, quality
 from demo.pair_judges import (
+    JUDGES,
     LEAST_GAP,
     N_PAIRS,
     OPTIONS,
-    REPLICATIONS,
+    PAIRS_FILE,
+    POSITION_TEMPLATE,
+    TEMPERATURES,
+    TEMPLATE_FILE,
+    TEMPLATES,
     WORDS_AN_ANSWER,
+    asked_pairs,
     draw_pairs,
+    known_truths,
     pair_distributions,
     pair_truth,
     position_judge,
-    write_sweep,
+    truths,
 )
 from demo.write_items import quality_words
 
@@ -35,47 +43,67 @@ def test_pairs_are_the_same_each_time_and_never_near_ties() -> None:
     assert 0.35 < sum(ahead) / N_PAIRS < 0.65
 
 
+def test_the_package_ships_them_and_the_demo_asks_them() -> None:
+    from judgerel_ray.config import load_sweep
+    from judgerel_ray.tables import frame_to_items
+
+    assert frame_to_items(pl.read_parquet(PAIRS_FILE)) == draw_pairs()
+    assert TEMPLATE_FILE.read_text(encoding="utf-8") == POSITION_TEMPLATE
+    file = JUDGE_FOLDER.parents[2] / "jobs" / "demo__tiny-judge__cpu.toml"
+    sweep = load_sweep(file)
+    assert tuple(judge.name for judge in sweep.judge) == JUDGES
+    [ask] = sweep.ask
+    assert ask.temperatures == TEMPERATURES
+    assert ask.templates == TEMPLATES
+    assert ask.option_orders == 2
+
+
 def test_the_truth_of_pure_position_by_hand() -> None:
     # In one order "alder" .97, in the other .03: .9418 agree on a prompt, where chance is .5; an
     # item's two judgments, each in either order, agree as two coins do.
     one, other = {"alder": 0.97, "birch": 0.03}, {"alder": 0.03, "birch": 0.97}
-    truth = pair_truth([(one, other), (one, other)])
+    truth = pair_truth([[(one, other)], [(one, other)]])
     assert truth["repeatability"] == pytest.approx((0.9418 - 0.5) / 0.5)
     assert truth["reproducibility"] == pytest.approx(0)
+    assert truth["swap consistency"] == pytest.approx(2 * 0.97 * 0.03)
 
 
 def test_the_truth_of_pure_content_by_hand() -> None:
     one, other = {"alder": 0.9, "birch": 0.1}, {"alder": 0.1, "birch": 0.9}
-    truth = pair_truth([(one, one), (other, other)])
+    truth = pair_truth([[(one, one)], [(other, other)]])
     assert truth["repeatability"] == pytest.approx((0.82 - 0.5) / 0.5)
     assert truth["reproducibility"] == pytest.approx(truth["repeatability"])
+    assert truth["swap consistency"] == pytest.approx(0.82)
 
 
-def test_the_sweep_asks_both_judges_in_both_orders(tmp_path) -> None:
-    from judgerel_ray.asking.plan.planning import plan_resolved
-    from judgerel_ray.asking.plan.resolve import resolve
-    from judgerel_ray.config import read_sweep
-
-    sweep = read_sweep(write_sweep(tmp_path))
-    assert [judge.name for judge in sweep.judge] == ["content", "position"]
-    assert plan_resolved(resolve(sweep)).requests == 2 * N_PAIRS * 2 * REPLICATIONS
+def test_the_truth_of_two_templates_that_differ_by_hand() -> None:
+    # Either template always gives its verdict: sure on a prompt and in another order, and of two
+    # prompts of an item, drawn at random, half agree.
+    one, other = {"alder": 1.0}, {"birch": 1.0}
+    truth = pair_truth([[(one, one), (other, other)], [(one, one), (other, other)]])
+    assert truth["repeatability"] == pytest.approx(1)
+    assert truth["reproducibility"] == pytest.approx(0)
+    assert truth["swap consistency"] == pytest.approx(1)
 
 
 @pytest.mark.slow
-def test_the_weights_give_both_judges_their_reliability(judge) -> None:
-    pairs = draw_pairs()
-    content = pair_truth(pair_distributions(judge, pairs))
-    assert content["reproducibility"] == pytest.approx(0.73, abs=0.01)
-    assert content["repeatability"] == pytest.approx(0.74, abs=0.01)
-    by_position = pair_distributions(position_judge(judge), pairs)
-    assert pair_truth(by_position)["reproducibility"] == pytest.approx(0, abs=1e-6)
-    assert pair_truth(by_position)["repeatability"] > 0.85
-    for as_given, swapped in by_position:
-        assert as_given["alder"] / (as_given["alder"] + as_given["birch"]) == pytest.approx(
-            0.97, abs=0.005
-        )
-        assert swapped["birch"] == pytest.approx(as_given["alder"], abs=1e-9)
-        assert as_given[NO_VERDICT] < 0.01
+def test_the_table_of_truths_is_that_of_the_weights() -> None:
+    known, found = known_truths(), truths()
+    assert known.keys() == found.keys()
+    for group, truth in found.items():
+        assert known[group] == pytest.approx(truth, abs=0.0015), group
+
+
+@pytest.mark.slow
+def test_the_judge_of_position_names_what_stands_first(judge) -> None:
+    asked = asked_pairs(position_judge(judge), draw_pairs()[:2])
+    for templates in pair_distributions(asked, 0.5):
+        for as_given, swapped in templates:
+            assert as_given["alder"] / (as_given["alder"] + as_given["birch"]) == pytest.approx(
+                0.97, abs=0.005
+            )
+            assert swapped["birch"] == pytest.approx(as_given["alder"], abs=1e-9)
+            assert as_given[NO_VERDICT] < 0.01
 
 
 @pytest.mark.slow

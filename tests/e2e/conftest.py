@@ -25,11 +25,17 @@ def demo_sweep() -> Path:
 
 
 @pytest.fixture(scope="session")
+def questions_sweep() -> Path:
+    """The sweep of the demo's judge alone: 16 questions, at four temperatures."""
+    return ROOT / "demo" / "questions.toml"
+
+
+@pytest.fixture(scope="session")
 def lean() -> Callable[..., int]:
     """A command whose engines are a process less each: a third of what starting them takes.
 
     vLLM has a worker beside the core of every engine on the CPU; here the core does its work. The
-    demo's one run, the tests of an engine and the server keep the worker that users have.
+    demo's run, the tests of an engine and the server keep the worker that users have.
     """
 
     def do(*arguments: str) -> int:
@@ -48,21 +54,29 @@ def run_lean(lean: Callable[..., int]) -> Callable[[Path, Path], int]:
 
 @pytest.fixture(scope="session")
 def demo_run(ray_local, demo_sweep, tmp_path_factory) -> Path:  # noqa: ARG001  a cluster must be up
-    """A finished run of it, by one engine."""
+    """A finished run of it, by an engine a judge."""
     run = tmp_path_factory.mktemp("demo") / "run"
     assert main(["run", str(demo_sweep), "--out", str(run)]) == 0
     return run
 
 
 @pytest.fixture(scope="session")
-def demo_again(
+def questions_run(ray_local, questions_sweep, run_lean, tmp_path_factory) -> Path:  # noqa: ARG001
+    """A finished run of the demo's judge over its questions, by one engine."""
+    run = tmp_path_factory.mktemp("questions") / "run"
+    assert run_lean(questions_sweep, run) == 0
+    return run
+
+
+@pytest.fixture(scope="session")
+def questions_again(
     ray_local,  # noqa: ARG001  a cluster must be up
-    demo_sweep,
+    questions_sweep,
     run_lean,
     engines_first,
     tmp_path_factory,
 ) -> Path:
-    """The demo asked four times by two engines at once, each under a template of another name.
+    """The questions asked four times by two engines at once, each under a template of another name.
 
     As it is but for fewer replications (``default``), replies ended at their verdict (``early``), a
     few with the log-probabilities at their verdicts (``letters``), and explored (``exact``). The
@@ -71,7 +85,7 @@ def demo_again(
     folder = tmp_path_factory.mktemp("again")
     for name in ("early", "letters", "exact"):
         copytree(TEMPLATE, folder / name)
-    judge, ask = demo_sweep.read_text().replace("../", f"{ROOT}/").split("[[ask]]")
+    judge, ask = questions_sweep.read_text().replace("../", f"{ROOT}/").split("[[ask]]")
     judge = judge.replace("gpus = 0", "gpus = 0\nreplicas = 2")
     again = ask.replace("= 60", f"= {AGAIN}")
     few = ask.replace("[1.0, 0.75, 0.5, 0.0]", "[1.0, 0.0]").replace("= 60", "= 4")

@@ -169,10 +169,10 @@ def answered(spec: EngineSpec, asks: list[Ask]):
     return asyncio.run(work())
 
 
-def test_texts_and_log_probabilities_are_those_of_the_engine_in_process(server, demo_again):
-    run = RunDirectory.open(str(demo_again))
+def test_texts_and_log_probabilities_are_those_of_the_engine_in_process(server, questions_again):
+    run = RunDirectory.open(str(questions_again))
     # Seeds hash the judge: the same asks, so the same.
-    _, asks = first_wave(read_sweep(str(demo_again.parent / "s.toml")), place=2)
+    _, asks = first_wave(read_sweep(str(questions_again.parent / "s.toml")), place=2)
     spec, _ = asks_of(sweep_text(served_judge(server), logprobs="true"))
     found = answered(spec, asks)
     assert sum(one.seed is None for one in found) == 16

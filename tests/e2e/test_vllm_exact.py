@@ -16,9 +16,9 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def explored(demo_again):
+def explored(questions_again):
     """The demo's questions, explored and also sampled, by two engines."""
-    return RunDirectory.open(str(demo_again))
+    return RunDirectory.open(str(questions_again))
 
 
 def test_bounds_hold_the_distribution_of_the_weights(explored, undecided):

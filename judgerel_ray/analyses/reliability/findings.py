@@ -170,7 +170,8 @@ def requests_findings(found: Reduced, groups: Sequence[ShownGroup]) -> Iterator[
 def findings_of(groups: Sequence[ShownGroup]) -> list[Remark]:
     """What to distrust in every group, and of one or two judges what is sound.
 
-    What is true of all groups alike is said of none by name.
+    What is true of all groups alike is said of none by name, what is true of all of a judge's of
+    the judge; of more than two groups without figures, so that it can be one sentence.
     """
     found = []
     for group in groups:
@@ -178,6 +179,10 @@ def findings_of(groups: Sequence[ShownGroup]) -> list[Remark]:
         if group.lead is not None:
             code = group.lead.code.value
             severity, text = _lead_words(group, group.lead)
+            if len(groups) > _PAIR:
+                text = _IN_BRIEF.get(group.lead.code, text)
+                if group.lead.code is LeadCode.FOLLOWS_PLACE and group.again:
+                    text += "; repeats of the same prompt hide this"
             parts = [(severity, text, code), *parts]
         found += [
             Remark(severity=severity, who=group.label, text=text, kind=kind)
@@ -185,7 +190,46 @@ def findings_of(groups: Sequence[ShownGroup]) -> list[Remark]:
             if severity < _SOUND or len(groups) <= _PAIR
         ]
     n_groups = Counter(one.text for one in found)
-    return [replace(one, who="") if n_groups[one.text] == len(groups) else one for one in found]
+    return [
+        replace(one, who="") if n_groups[one.text] == len(groups) else one
+        for one in by_judge(found, groups)
+    ]
+
+
+_IN_BRIEF = {
+    LeadCode.FEW_VERDICTS: "fewer than half of the replies hold a verdict",
+    LeadCode.ONE_ANSWER: "one answer whatever the question is: agreement says nothing",
+    LeadCode.ONE_PLACE: "one place whatever the options are: agreement says nothing",
+    LeadCode.NAMES_UNKNOWN: "whether a verdict names an option or a place is not known, so "
+    "position bias is not either",
+    LeadCode.FOLLOWS_PLACE: "position decides: with the order changed the same place is named more "
+    "surely than the same option",
+}
+
+
+def whole_judges(labels: Sequence[str], groups: Sequence[ShownGroup]) -> list[str]:
+    """Name a judge once where all of its groups are named, unless every group there is is."""
+    of_judge: dict[str, list[str]] = {}
+    for group in groups:
+        if group.key.get("judge") is not None:
+            of_judge.setdefault(cell(group.key["judge"]), []).append(group.label)
+    if len(set(labels)) < len(groups):
+        for judge, theirs in of_judge.items():
+            if len(theirs) > 1 and set(theirs) <= set(labels):
+                labels = [judge if label in theirs else label for label in labels]
+    return [*dict.fromkeys(labels)]
+
+
+def by_judge(remarks: Sequence[Remark], groups: Sequence[ShownGroup]) -> list[Remark]:
+    """Put what is true of all groups of a judge as one remark on the judge."""
+    alike: dict[tuple[int, str, str], list[str]] = {}
+    for one in remarks:
+        alike.setdefault((one.severity, one.text, one.kind), []).append(one.who)
+    return [
+        Remark(severity=severity, text=text, kind=kind, who=who)
+        for (severity, text, kind), labels in alike.items()
+        for who in whole_judges(labels, groups)
+    ]
 
 
 _SOUND = 9  # from here on a finding is no reason to distrust

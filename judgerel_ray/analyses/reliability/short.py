@@ -19,6 +19,7 @@ from judgerel_ray.analyses.reliability.findings import (
     requests_findings,
     share_with_ends,
     telling_columns,
+    whole_judges,
     wrapped_line,
 )
 from judgerel_ray.analyses.reliability.from_run import Reduced
@@ -315,7 +316,7 @@ def following_step(groups: Sequence[ShownGroup], command: Command) -> list[str]:
     if name == "gate" and len(bad) == len(groups):
         name, what = "questions", "see on which questions it disagrees with itself"
     elif name == "gate" and bad:
-        less = f"leave out {named_groups(bad)}; {what}"
+        less = f"leave out {named_groups(whole_judges(bad, groups))}; {what}"
         what = less if len(less) < WIDTH else f"leave out what the remarks name; {what}"
     line = command(name)
     if line is None:

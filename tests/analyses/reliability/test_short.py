@@ -11,9 +11,11 @@ import judgerel_ray as jr
 from judgerel_ray.analyses.reliability.findings import (
     FEW,
     ShownGroup,
+    by_judge,
     findings_of,
     grouped,
     lines_of,
+    whole_judges,
 )
 from judgerel_ray.analyses.reliability.headlines import lead
 from judgerel_ray.analyses.reliability.show import reduced_result
@@ -215,3 +217,31 @@ def test_labels_have_a_table_of_their_own(share, tmp_path, capsys):
     assert (noise in text.casefold()) == (share == 0.5)
     found = jr.reduce(path).filter(judge="a", coefficient="cohen_kappa").row(0, named=True)
     assert f"{found['value']:.3f} [{found['low']:.3f}, {found['high']:.3f}]" in text
+
+
+def test_a_judge_whose_groups_are_all_alike_is_named_alone(tmp_path, capsys):
+    draw, laws = random.Random(5), {"a": LAWS["by place"], "b": LAWS["by option"]}
+    rows = pl.DataFrame([
+        {"judge": judge, "temperature": t, "item_id": f"q{i}", **law(draw, 0, i, r)}
+        for judge, law in laws.items() for t in (0.5, 1.0) for i in range(40) for r in range(6)
+    ])  # fmt: skip
+    rows.write_parquet(path := tmp_path / "rows.parquet")
+    assert main(["reduce", str(path)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "a: position decides" in printed
+    assert "repeats of the same prompt hide this" in printed
+    assert "Next: leave out a; check" in printed
+    assert "(temperature" not in printed
+
+
+def test_groups_are_named_by_their_judge_only_where_all_of_it_are():
+    groups = [
+        ShownGroup(rows=[], key={"judge": judge, "temperature": t}, label=f"{judge} ({t})", lead=None)
+        for judge in "ab" for t in (0.5, 1.0)
+    ]  # fmt: skip
+    assert whole_judges(["a (0.5)", "a (1.0)", "b (0.5)"], groups) == ["a", "b (0.5)"]
+    assert whole_judges(["a (0.5)"], groups) == ["a (0.5)"]
+    everyone = [one.label for one in groups]
+    assert whole_judges(everyone, groups) == everyone  # of whom nothing need be told
+    found = [Remark(severity=2, text="odd", who=label) for label in everyone[2:]]
+    assert [one.who for one in by_judge(found, groups)] == ["b"]
