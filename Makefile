@@ -24,7 +24,7 @@ help: ## this text
 setup: $(READY) ## the environment in .venv (GPU build where nvidia-smi sees a GPU, else CPU)
 
 .PHONY: demo
-demo: $(READY) ## a small sweep with real vLLM through local Ray, then coefficients and a report
+demo: $(READY) ## two tiny judges on real vLLM through local Ray: whom to trust, and why (a minute or two on 2 cores)
 	$(BIN)/judgerel run $(DEMO) --out $(DEMO_RUN)
 	$(BIN)/judgerel reduce $(DEMO_RUN)
 	$(BIN)/judgerel report $(DEMO_RUN) --out $(DEMO_RUN)/report.html --force
@@ -41,7 +41,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)
 	--dist loadfile --no-loadscope-reorder --durations=10
 
 .PHONY: test
-test: $(READY) ## the tests while you work: real Ray, one real vLLM engine, the journey end to end (4 to 5 minutes on 2 cores)
+test: $(READY) ## the tests while you work: real Ray, real vLLM, the journey end to end (4 to 5 minutes on 2 cores)
 	$(PYTEST) -n 3 -m "not slow and not gpu and not browser" --hypothesis-profile=quick --ignore=tests/house
 
 .PHONY: test-all

@@ -177,7 +177,7 @@ def _standard_errors(
 def main() -> int:
     """Print the comparison."""
     parser = argparse.ArgumentParser(description="A run of the demo's judge against its truth.")
-    parser.add_argument("run", help="run directory of jobs/demo__tiny-judge__cpu.toml")
+    parser.add_argument("run", help="run directory of demo/questions.toml")
     run = parser.parse_args().run
     comparisons, divergences = compare(run)
     print("   T  coefficient            run    truth  s.e.(MC)      z")

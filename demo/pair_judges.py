@@ -113,7 +113,10 @@ def pair_truth(distributions: Sequence[Sequence[Sequence[Distribution]]]) -> Tru
     """
     by_item = [[each for orders in templates for each in orders] for templates in distributions]
     items = [
-        {name: sum(each.get(name, 0.0) for each in of_item) / len(of_item) for name in _names(of_item)}
+        {
+            name: sum(each.get(name, 0.0) for each in of_item) / len(of_item)
+            for name in _names(of_item)
+        }
         for of_item in by_item
     ]
     swaps = [orders for templates in distributions for orders in templates]

@@ -18,7 +18,7 @@ from judgerel_ray.engines import prompt_counter
 from judgerel_ray.reporting.standing import plan_screen, plan_text
 
 DEMO = Path(judgerel_ray.__file__).parent / "demo"
-DEMO_SWEEP = "jobs/demo__tiny-judge__cpu.toml"
+QUESTIONS = "demo/questions.toml"
 GRID = "temperatures = [1.0, 0.75, 0.5, 0.25, 0.0]\nreplications = 100\n"
 
 
@@ -165,9 +165,9 @@ def test_a_plan_is_plain_values_and_its_text_shows_every_default(sweep):
     assert "simulated, answers from a stated distribution; not a judge" in text
 
 
-def test_the_disk_expected_is_what_the_demo_took():
+def test_the_disk_expected_is_what_a_run_of_the_demos_questions_took():
     """240,226 bytes on 2026-11-24, 6 leases; its replies were 0.37 of the length allowed."""
-    plan = plan_resolved(resolve(read_sweep(Path(judgerel_ray.__file__).parents[1] / DEMO_SWEEP)))
+    plan = plan_resolved(resolve(read_sweep(Path(judgerel_ray.__file__).parents[1] / QUESTIONS)))
     shorter = 0.63 * plan.judges[0].generated_at_most * planning.BYTES_PER_TOKEN
     assert plan.disk_bytes - shorter == pytest.approx(240_226, rel=0.15)
     assert any("disk holds judgments" in note and "leases" in note for note in plan.notes)

@@ -78,7 +78,7 @@ def test_the_demo_lands_every_planned_request_once(demo_run, demo_sweep, capsys)
     assert status["tokens"]["generated"] == rows["completion_tokens"].sum()
     assert status["tokens"]["prompt"] == rows["prompt_tokens"].sum()
     size = sum(file.stat().st_size for file in demo_run.rglob("*") if file.is_file())
-    assert 0.8 * size < plan["disk_bytes"] < 1.6 * size
+    assert 0.7 * size < plan["disk_bytes"] < 1.6 * size
     assert {judge["tokens_are"] for judge in plan["judges"]} == {"counted"}
     assert sum(judge["prompt"] for judge in plan["judges"]) == status["tokens"]["prompt"]
 
@@ -125,12 +125,10 @@ def test_the_readme_shows_the_demo(demo_run, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     ((landed, shown),) = re.findall(
-        r"\$ make demo\n\.\.\.\n(.*?)\n(\.\.\.|.*?)\n```", page, re.DOTALL
+        r"\$ make demo\n\.\.\.\n(.*?)\n\.\.\.\n(.*?)\n\.\.\.\n```", page, re.DOTALL
     )
-    planned = json.loads((demo_run / "plan.json").read_text())["requests"]
-    assert landed == (
-        f"{planned} of {planned} requests landed in runs/demo ({planned} in this session, 0 pending)"
-    )
+    n = json.loads((demo_run / "plan.json").read_text())["requests"]
+    assert landed == f"{n} of {n} requests landed in ...runs/demo ({n} in this session, 0 pending)"
     capsys.readouterr()
     assert main(["reduce", str(demo_run)]) == 0
     printed = capsys.readouterr().out.replace(str(demo_run), "runs/demo")
