@@ -236,13 +236,10 @@ def test_a_judge_whose_groups_are_all_alike_is_named_alone(tmp_path, capsys):
 
 def test_groups_are_named_by_their_judge_only_where_all_of_it_are():
     groups = [
-<<<<<<< HEAD
-        ShownGroup(rows=[], key={"judge": judge, "temperature": t}, label=f"{judge} ({t})", lead=None)
-        for judge in "ab" for t in (0.5, 1.0)
-=======
-        GroupRows(rows=[], key={"judge": one, "temperature": t}, label=f"{one} ({t})", lead=None)
+        ShownGroup(
+            rows=[], key={"judge": one, "temperature": t}, label=f"{one} ({t})", lead=None
+        )
         for one in "ab" for t in (0.5, 1.0)
->>>>>>> 3769f300 (Show the demo's two judges first in the README)
     ]  # fmt: skip
     assert whole_judges(["a (0.5)", "a (1.0)", "b (0.5)"], groups) == ["a", "b (0.5)"]
     assert whole_judges(["a (0.5)"], groups) == ["a (0.5)"]
