@@ -28,7 +28,7 @@ from judgerel_ray.stats import (
     mcdonald_omega,
     omega_hierarchical,
 )
-from judgerel_ray.stats.internal_consistency import CONSISTENCY, ItemCoefficient
+from judgerel_ray.stats.internal_consistency import CONSISTENCY, DistinctItemCoefficient
 
 _BLOCKS = 100  # fits of omega_hierarchical for one interval: some seconds
 _EMPTY = ("value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "noise")
@@ -132,7 +132,7 @@ def consistency_rows(
         }
 
 
-def _row(found: ItemScores, name: ItemCoefficient, intervals: IntervalChoice) -> Row:
+def _row(found: ItemScores, name: DistinctItemCoefficient, intervals: IntervalChoice) -> Row:
     """Value, interval and floor of one coefficient."""
     value, why, words, noted = _MEASURES[name](found.scores_NK)
     words += f"; items are the values of {found.column}"
@@ -197,7 +197,7 @@ def _words(found: Omega) -> tuple[str, list[Noted]]:
     return "; ".join(parts), noted
 
 
-def _interval(name: ItemCoefficient, found: ItemScores, choice: IntervalChoice) -> Interval:
+def _interval(name: DistinctItemCoefficient, found: ItemScores, choice: IntervalChoice) -> Interval:
     """By drawing questions anew, or by leaving out one, or a block where each fit takes long."""
     if choice.method == "bootstrap":
         return item_bootstrap(
@@ -214,12 +214,12 @@ def _interval(name: ItemCoefficient, found: ItemScores, choice: IntervalChoice) 
     return item_interval(found.scores_NK, name, matrix=_matrix(name), clusters_N=clusters)
 
 
-def _matrix(name: ItemCoefficient) -> Literal["correlation", "covariance"]:
+def _matrix(name: DistinctItemCoefficient) -> Literal["correlation", "covariance"]:
     """Alpha is of raw scores, omega of correlations."""
     return "covariance" if name == "cronbach_alpha" else "correlation"
 
 
-_MEASURES: Mapping[ItemCoefficient, Callable[[NDArray[np.float64]], ItemEstimate]] = {
+_MEASURES: Mapping[DistinctItemCoefficient, Callable[[NDArray[np.float64]], ItemEstimate]] = {
     "cronbach_alpha": _cronbach,
     "mcdonald_omega": _omega,
     "omega_hierarchical": _hierarchical,

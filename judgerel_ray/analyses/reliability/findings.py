@@ -214,9 +214,9 @@ def whole_judges(labels: Sequence[str], groups: Sequence[ShownGroup]) -> list[st
         if group.key.get("judge") is not None:
             of_judge.setdefault(cell(group.key["judge"]), []).append(group.label)
     if len(set(labels)) < len(groups):
-        for judge, theirs in of_judge.items():
-            if len(theirs) > 1 and set(theirs) <= set(labels):
-                labels = [judge if label in theirs else label for label in labels]
+        for judge, members in of_judge.items():
+            if len(members) > 1 and set(members) <= set(labels):
+                labels = [judge if label in members else label for label in labels]
     return [*dict.fromkeys(labels)]
 
 
@@ -358,7 +358,7 @@ def _doubts(group: ShownGroup) -> Iterator[tuple[int, str]]:
 
 
 _CONFOUNDED = (
-    "repeats judge other answers, so the judge's variance and theirs are together "
+    "repeats judge other answers, so the judge's variance and members are together "
     "(judgerel items log keeps the answers)"
 )
 _UNWORDED = "only the same prompt was repeated, so what another wording changes is unknown"

@@ -2,6 +2,6 @@
 
 from typing import Literal, get_args
 
-ItemCoefficient = Literal["cronbach_alpha", "mcdonald_omega", "omega_hierarchical"]
-CONSISTENCY: tuple[ItemCoefficient, ...] = get_args(ItemCoefficient)
+DistinctItemCoefficient = Literal["cronbach_alpha", "mcdonald_omega", "omega_hierarchical"]
+CONSISTENCY: tuple[DistinctItemCoefficient, ...] = get_args(DistinctItemCoefficient)
 """Coefficients of distinct items."""
