@@ -208,7 +208,7 @@ def _plan(asked: Asked) -> int:
     elif asked.printing:
         tell(plan_text(plan, resolved))
     else:
-        tell(plan_screen(plan, asked.source))
+        tell(plan_screen(plan, asked.source, resolved))
     return DONE
 
 

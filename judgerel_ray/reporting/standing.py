@@ -37,8 +37,10 @@ def plan_text(plan: Row, sweep: Row) -> str:
     return "\n".join([*lines, "", "resolved sweep:", *_toml_like(sweep, "  ")])
 
 
-def plan_screen(plan: Row, source: str) -> str:
+def plan_screen(plan: Row, source: str, sweep: Row | None = None) -> str:
     """A plan on one screen: what is asked and takes, what it will show, and notes as they fit.
+
+    Where there is room, judges and asks of the resolved `sweep` follow, a line each.
 
     Examples
     --------
@@ -53,7 +55,14 @@ def plan_screen(plan: Row, source: str) -> str:
     lines += _first(_answers(plan), SCREEN // 3, "line")
     last = f"resolved sweep: every default is shown by judgerel plan {quote(source)} --full"
     left = SCREEN - 1 - _height([*lines, last])  # a prompt stands below
-    return "\n".join([*lines, *_first(_notes(plan), left, "note"), last])
+    lines += _first(_notes(plan), left, "note")
+    for name in ("judge", "ask"):
+        for table in _rows((sweep or {}).get(name, ())):
+            keys = (f"{key} = {_value(one)}" for key, one in table.items() if one not in (None, {}))
+            line = f"  [[{name}]] {', '.join(keys)}"
+            if _height([*lines, line, last]) < SCREEN:
+                lines.append(line)
+    return "\n".join([*lines, last])
 
 
 def _height(lines: Sequence[str]) -> int:

@@ -54,7 +54,17 @@ def test_public_names_take_paths_and_text(sweep, tmp_path):
 
 
 def test_the_package_offers_these_functions():
-    verbs = ["plan", "run", "exact", "status", "verify", "items", "import_judgments", "reduce"]
+    verbs = [
+        "init",
+        "plan",
+        "run",
+        "exact",
+        "status",
+        "verify",
+        "items",
+        "import_judgments",
+        "reduce",
+    ]
     verbs += ["questions", "serving", "uncertainty", "distributions", "scales", "align", "rank"]
     verbs += ["select", "systems", "panels", "cascade", "advise", "compare", "report", "refresh"]
     verbs += ["rejudge", "replay", "doctor", "gate", "correct", "label"]

@@ -23,9 +23,9 @@ FIRST_MODEL = "gpt-4o-mini"
 _WORDING = '# templates = ["default", "paraphrase"]   # other words, too: twice the requests'
 _COMMENTS = {
     "provider": "or anthropic, azure, groq, ollama, openrouter, together, vllm",
-    "best_of": "which answer is best",
-    "correctness": "whether the answer agrees with the reference",
-    "rating": "how good each answer is",
+    "protocol best_of": "which answer is best",
+    "protocol correctness": "whether the answer agrees with the reference",
+    "protocol rating": "how good each answer is",
     "option_orders": "each pair in both orders: shows a judge that goes by the place",
     "criteria": f"of {', '.join(shipped_criteria())}, or a file",
     "scales": "1 to 5; binary is pass or fail",
@@ -116,6 +116,6 @@ def _lines(keys: Mapping[str, object]) -> list[str]:
     lines = []
     for key, value in keys.items():
         line = f"{key} = {json.dumps(value, ensure_ascii=False)}"
-        comment = _COMMENTS.get(str(value) if key == "protocol" else key)
+        comment = _COMMENTS.get(key) or _COMMENTS.get(f"{key} {value}")
         lines.append(f"{line:<28} # {comment}" if comment else line)
     return lines
